@@ -176,7 +176,8 @@ sim: setup ## Play N seeded worlds and hold every promise of ADR-0059 against th
 	@$(BIN)/review-advisor simulate --seeds 1..$(or $(N),20000) --jobs $(or $(JOBS),2) $(ARGS)
 
 bench: setup ## Run the benchmarks; each says how to read it
-	@shopt -s nullglob; for bench in benchmarks/[!_]*.py; do echo "== $$bench"; $(PY) "$$bench" $(ARGS); done
+	@shopt -s nullglob; failed=; for bench in benchmarks/[!_]*.py; do echo "== $$bench"; \
+		$(PY) "$$bench" $(ARGS) || failed+=" $$bench"; done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 
 pictures: setup $(BROWSER_READY) ## Draw what the bot writes on GitHub, and its dashboard, anew (needs Chromium; CHROMIUM=path)
 	$(NEED_CHROMIUM)

@@ -7,7 +7,7 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,7 +20,7 @@ Row = tuple[str, str, str]
 def command_line(description: str | None) -> argparse.ArgumentParser:
     """A parser with the option that all benchmarks share."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md, too")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md, if it has them")
     return parser
 
 
@@ -29,8 +29,20 @@ def held(value: float, bar: float, unit: str) -> str:
     return f"bar {bar:g} {unit}: {'held' if value <= bar else 'MISSED'}"
 
 
-def tell(benchmark: str, tables: Mapping[str, Sequence[Row]], *, write: bool) -> None:
-    """Print each table under its title; with ``write``, put them between the benchmark's marks in the page."""
+def has_bar(row: Row) -> bool:
+    """Whether a row stands to a bar."""
+    return re.search(r"\bbars? \d", row[2]) is not None
+
+
+def every_row(_: Row) -> bool:
+    """Any row."""
+    return True
+
+
+def tell(
+    benchmark: str, tables: Mapping[str, Sequence[Row]], *, write: bool, on_page: Callable[[Row], bool] = has_bar
+) -> None:
+    """Print each table under its title; with ``write``, put the rows ``on_page`` between its marks in the page."""
     for title, rows in tables.items():
         print(title)
         wide, value_wide = (max(len(row[column]) for row in rows) for column in (0, 1))
@@ -38,15 +50,17 @@ def tell(benchmark: str, tables: Mapping[str, Sequence[Row]], *, write: bool) ->
             print(f"  {what:<{wide}}  {value:>{value_wide}}  {remark}".rstrip())
     if write:
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(with_figures(page, benchmark, _markdown(tables)), encoding="utf-8")
+        kept = {title: [row for row in rows if on_page(row)] for title, rows in tables.items()}
+        figures = _markdown({title: rows for title, rows in kept.items() if rows})
+        PAGE.write_text(with_figures(page, benchmark, figures), encoding="utf-8")
 
 
 def with_figures(page: str, benchmark: str, figures: str) -> str:
-    """The page with these figures between the benchmark's marks. Raises ``ValueError`` for a page without them."""
+    """The page with these figures between the benchmark's marks, as it is without them. Raises ``ValueError``."""
     name = re.escape(benchmark)
     marked = re.compile(rf"(<!-- figures:{name} -->\n).*?(<!-- /figures:{name} -->)", re.DOTALL)
-    if len(marked.findall(page)) != 1:
-        raise ValueError(f"the page has no marks, or several, for the figures of {benchmark}")
+    if len(marked.findall(page)) > 1:
+        raise ValueError(f"the page has several marks for the figures of {benchmark}")
     return marked.sub(lambda found: f"{found[1]}{figures}{found[2]}", page)
 
 

@@ -78,6 +78,19 @@ class Played:
         """Whether a plan was made."""
         return any(step.role is Role.PRE_FLIGHT for step in self.steps)
 
+    def until_repeated(self) -> Iterator[float]:
+        """For each retry of executor and judge: the seconds since the call before it of that role began.
+
+        That is more than the cache waits: it keeps a prefix from the last turn that read it.
+        """
+        by_place = {(step.surface, step.part, step.role, step.attempt): step for step in self.steps}
+        for surface, part, role, attempt in by_place:
+            before = by_place.get((surface, part, role, attempt - 1))
+            other = (Role.POST_VERIFY, attempt - 1) if role is Role.EXECUTOR else (Role.EXECUTOR, attempt)
+            between = by_place.get((surface, part, *other))
+            if before is not None and between is not None:
+                yield before.seconds + between.seconds
+
 
 def mix_rows() -> Iterator[tuple[str, str, str]]:
     """What is drawn, a row each."""

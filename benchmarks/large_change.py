@@ -97,7 +97,7 @@ def tables(by_size: Mapping[int, Sequence[Figures]]) -> dict[str, list[Row]]:
     at_most: list[Row] = [
         ("facts (git's diff, read)", f"{medians['facts']:.2f} s", f"median of {len(largest)}, sizes taking turns"),
         ("trigger, blast radius, guard", f"{medians['decisions']:.2f} s", ""),
-        ("both", f"{cost(largest):.2f} s", held(cost(largest), BAR_SECONDS, "s")),
+        ("facts, trigger, blast radius and guard", f"{cost(largest):.2f} s", held(cost(largest), BAR_SECONDS, "s")),
         ("a line's cost, beside the middle size", f"{growth:.2f} x", held(growth, BAR_GROWTH, "x")),
         ("cutting into parts, besides", f"{medians['parts']:.2f} s", f"{largest[0]['shards']} parts"),
         ("peak memory", f"{peak:.0f} MB", f"{held(peak, BAR_MEGABYTES, 'MB')}; {MEGABYTES_BEFORE}"),

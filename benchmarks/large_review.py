@@ -19,7 +19,7 @@ from typing import Any
 
 import _pr_agent
 from _changes import CHANGED_LINES_EACH, LONG_FILE, make_many, make_one, path_of, shown_lines
-from _figures import Row, command_line, held, tell
+from _figures import Row, command_line, has_bar, held, tell
 from _runs import BOT
 from _watched import Watched, watch
 
@@ -122,9 +122,9 @@ def peer_rows(case: Case, folder: Path) -> list[Row]:
         made = _pr_agent.review_diff(executable, diff, settings)
         whole, lines = case.shown(made.prompts)
         used = f"calls: {len(made.prompts)}, {made.run.seconds:.1f} s, {made.run.peak_mb:.0f} MB"
-        review_said = "a review was published" if made.published else "no review was published"
+        review_said = "" if made.published else "; no review was published"
         shown = f"{len(whole):,} of {len(case.lines):,}"
-        rows.append((f"{name}, {how}: files shown whole", shown, f"{lines:,} lines; {used}; {review_said}"))
+        rows.append((f"{name}, {how}: files shown whole", shown, f"{lines:,} lines; {used}{review_said}"))
     return rows
 
 
@@ -149,6 +149,11 @@ def one(lines: int) -> Callable[[Path], Case]:
     return make
 
 
+def compares(row: Row) -> bool:
+    """Whether a row stands to a bar or tells the same of both bots."""
+    return has_bar(row) or row[0] in ("files read", "time") or row[0].startswith("pr-agent")
+
+
 def main() -> None:
     """Review both changes, and tell what came of it."""
     parser = command_line(__doc__)
@@ -162,7 +167,7 @@ def main() -> None:
             case = make(folder)
             run, outcome, prompts = review(case, folder)
             tables[case.title] = [*review_rows(case, run, outcome, prompts), *peer_rows(case, folder)]
-    tell(Path(__file__).stem, tables, write=chosen.write)
+    tell(Path(__file__).stem, tables, write=chosen.write, on_page=compares)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from _changes import CHANGED_LINES_EACH, path_of
-from _figures import ROOT, Row, command_line, tell
+from _figures import ROOT, Row, command_line, every_row, tell
 from _runs import BOT, git
 from _watched import watch
 
@@ -27,7 +27,8 @@ from review_advisor.core.metrics.prices import Price, Unpriced, cost, price_on
 sys.path.insert(0, str(ROOT))
 from tests.e2e.prompt_cache import counted
 from tests.e2e.review_answers import confirm, plan, report, veto
-from tests.e2e.stub_api import Reply, Request, read, stub_api
+from tests.e2e.review_world import may_repair
+from tests.e2e.stub_api import Reply, Request, read, several, stub_api, tool_use
 
 CLI = ROOT / ".tools/claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude"
 CHARACTERS_A_TOKEN = 3.5
@@ -36,8 +37,10 @@ FILES_READ = 4
 ANSWER_TOKENS = {"ReviewPlan": 600, "ReviewReport": 1_500, "PostVerifyResult": 800}
 READING_TOKENS = 150
 """What a model writes to read one file."""
-SIZES = (30, 200, 1_000, 4_000)
+SIZES = (30, 200, 1_000, 4_000, 20_000)
 VETOES = (0, 1, 3)
+LARGEST_REPAIRED = 1_000
+"""A change of several parts is not repaired."""
 BEFORE = "fa025c7"
 KEPT = Path(__file__).with_name("review_cost_before.json")
 """The counts of the version before calls of a role began alike: ``--source`` and ``--save`` made them."""
@@ -87,11 +90,15 @@ def found(request: Request, number: int) -> list[dict[str, object]]:
 
 
 class Models:
-    """They plan, read some files, approve, and confirm; with ``vetoes`` so many approvals are refused."""
+    """They plan, read some files, approve, and confirm; with ``vetoes`` so many approvals are refused.
 
-    def __init__(self, paths: Sequence[str], *, vetoes: int) -> None:
+    ``repairs``: an executor that may edit changes a line of the first file before it reports.
+    """
+
+    def __init__(self, paths: Sequence[str], *, vetoes: int, repairs: bool = False) -> None:
         self._paths = paths[:FILES_READ]
         self._vetoes = vetoes
+        self._repairs = repairs
         self._reports = 0
         self.written: list[int] = []
 
@@ -101,6 +108,12 @@ class Models:
         if answer == "ReviewReport" and turn < len(self._paths):
             self.written.append(READING_TOKENS)
             return read(self._paths[turn])
+        if self._repairs and turn == len(self._paths) and may_repair(request):
+            self.written.append(READING_TOKENS)
+            line = "total_1 = price_0 * 1 + cost"
+            return several(
+                tool_use("Edit", file_path=self._paths[0], old_string=line, new_string=line.replace("+", "-"))
+            )
         self.written.append(ANSWER_TOKENS[answer])
         if answer == "ReviewPlan":
             return plan()
@@ -117,12 +130,13 @@ class Case:
 
     lines: int
     vetoes: int
+    repaired: bool = False
 
     @property
     def words(self) -> str:
         """For a table."""
         end = {0: "approved", 1: "vetoed once"}.get(self.vetoes, f"vetoed {self.vetoes} times")
-        return f"{self.lines:,} lines, {end}"
+        return f"{self.lines:,} lines, {end}{' and repaired' if self.repaired else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +150,7 @@ class Spent:
 def billed(requests: Sequence[Request], written: Sequence[int]) -> Iterator[Billed]:
     """Each request, given what the earlier ones have put into the cache, with the tokens of its answer."""
     for each, answer in zip(counted(requests), written, strict=True):
-        yield Billed(each.request.model, _tokens(each.fresh), _tokens(each.read), _tokens(each.written), answer)
+        yield Billed(each.request.model, tokens_of(each.fresh), tokens_of(each.read), tokens_of(each.written), answer)
 
 
 def by_role(requests: Sequence[Request]) -> dict[str, Spent]:
@@ -146,11 +160,12 @@ def by_role(requests: Sequence[Request]) -> dict[str, Spent]:
         title = answer_of(each.request)
         before = found.get(title, Spent(0, 0))
         sent = before.characters + each.read + each.full_price
-        found[title] = Spent(sent, before.full_price + _tokens(each.full_price))
+        found[title] = Spent(sent, before.full_price + tokens_of(each.full_price))
     return found
 
 
-def _tokens(characters: int) -> int:
+def tokens_of(characters: int) -> int:
+    """About how many tokens so many characters are."""
     return round(characters / CHARACTERS_A_TOKEN)
 
 
@@ -199,7 +214,7 @@ def review(folder: Path, case: Case, source: Path | None) -> Counts:
     """The requests of one review; ``source`` is the package's parent folder of another version."""
     with stub_api() as api, tempfile.TemporaryDirectory(dir=folder) as home:
         paths = make_change(Path(home, "change"), case)
-        models = Models(paths, vetoes=case.vetoes)
+        models = Models(paths, vetoes=case.vetoes, repairs=case.repaired)
         api.script(models.reply)
         where = ("--base", "base", "--repo", Path(home, "change"), "--claude-bin", CLI, "--artifacts", Path(home, "l"))
         environment = {"PATH": os.environ["PATH"], "HOME": home, "ANTHROPIC_API_KEY": "none-needed"}
@@ -262,15 +277,23 @@ def role_rows(counts: Mapping[str, Counts], before: Mapping[str, Counts]) -> Ite
 
 def what_if_rows(counts: Mapping[str, Counts]) -> Iterator[Row]:
     """What other behaviour of the models would bring: arithmetic on the counts, never a measurement."""
-    words, now = [(words, each) for words, each in counts.items() if "vetoed once" in words][-1]
-    prices, reading = read_prices(), READING_TOKENS
-    for what, changed in (
-        ("answers a third shorter", [replace(one, answer=round(one.answer * 2 / 3)) for one in now.billed]),
-        ("low effort: half of the answers' tokens", [replace(one, answer=one.answer // 2) for one in now.billed]),
-        ("no reading turn", [one for one in now.billed if one.answer != reading]),
-    ):
-        usd = sum(one.usd(prices) for one in changed)
-        yield f"{words}: {what}", f"{usd:.2f} USD", f"{1 - usd / now.usd:.0%} cheaper"
+    for words, now in counts.items():
+        if "vetoed once" not in words:
+            continue
+        for what, changed in (
+            ("answers a third shorter", [replace(one, answer=round(one.answer * 2 / 3)) for one in now.billed]),
+            ("low effort: half of the answers' tokens", [replace(one, answer=one.answer // 2) for one in now.billed]),
+            ("no reading turn", [one for one in now.billed if one.answer != READING_TOKENS]),
+        ):
+            usd = sum(one.usd(read_prices()) for one in changed)
+            yield f"{words}: {what}", f"{usd:.2f} USD", f"{1 - usd / now.usd:.0%} cheaper"
+
+
+def repair_rows(counts: Mapping[str, Counts], repaired: Mapping[str, Counts]) -> Iterator[Row]:
+    """What a review costs whose veto an edit of one line answers, beside a retry that edits nothing."""
+    for words, now in repaired.items():
+        without = counts[words.removesuffix(" and repaired")].usd
+        yield words, f"{now.usd:.2f} USD", f"{now.usd - without:+.2f} USD"
 
 
 def main() -> None:
@@ -284,15 +307,19 @@ def main() -> None:
     if not CLI.is_file():
         raise SystemExit("needs the pinned CLI: run make e2e once")
     cases = [Case(lines, vetoes) for lines in chosen.sizes for vetoes in chosen.vetoes]
+    repaired = [replace(case, repaired=True) for case in cases if case.vetoes == 1 and case.lines <= LARGEST_REPAIRED]
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         counts = played(Path(name), cases, chosen.source)
+        mended = played(Path(name), repaired, chosen.source)
     if chosen.save is not None:
         save(chosen.save, counts)
     before = read_counts(KEPT) if KEPT.is_file() else {}
     print(ASSUMPTIONS)
     costs = list(cost_rows(counts, before))
-    tell(Path(__file__).stem, {f"a review, and since {BEFORE}": costs}, write=chosen.write)
+    tell(Path(__file__).stem, {f"a review, and since {BEFORE}": costs}, write=chosen.write, on_page=every_row)
     more = {"at full price, by role": list(role_rows(counts, before))}
+    if mended:
+        more["with an accepted repair"] = list(repair_rows(counts, mended))
     if 1 in chosen.vetoes:
         more["what if (no measurement)"] = list(what_if_rows(counts))
     tell(Path(__file__).stem, more, write=False)

@@ -78,11 +78,19 @@ _USED_GRAPHQL = {
     "Query": "repository",
     "Mutation": "resolveReviewThread",
     "Actor": _ACTOR,
-    "Bot": _ACTOR,
-    "User": _ACTOR,
+    "Bot": f"{_ACTOR} databaseId",
+    "User": f"{_ACTOR} databaseId",
     "Organization": _ACTOR,
-    "Repository": "nameWithOwner pullRequest",
-    "PullRequest": "closingIssuesReferences comments reviewThreads",
+    "Repository": "nameWithOwner pullRequest pullRequests",
+    "PullRequestConnection": _PAGE,
+    "PullRequest": "author closingIssuesReferences comments commits number reviewThreads updatedAt",
+    "PullRequestCommitConnection": _PAGE,
+    "PullRequestCommit": "commit",
+    "CheckSuiteConnection": _PAGE,
+    "CheckSuite": "app checkRuns",
+    "CheckRunConnection": _PAGE,
+    "CheckRun": "conclusion externalId",
+    "App": "slug",
     "IssueConnection": _PAGE,
     "Issue": "body number repository title",
     "IssueCommentConnection": _PAGE,
@@ -93,7 +101,7 @@ _USED_GRAPHQL = {
     ),
     "PullRequestReviewCommentConnection": _PAGE,
     "PullRequestReviewComment": ("author body databaseId editor fullDatabaseId lastEditedAt originalCommit reactions"),
-    "Commit": "oid",
+    "Commit": "checkSuites oid",
     "ReactionConnection": _PAGE,
     "Reaction": "content user",
     "PageInfo": "endCursor hasNextPage",
@@ -101,7 +109,8 @@ _USED_GRAPHQL = {
 }
 _EMPTY = ""
 """The description that an answer must have."""
-_PROSE = {"description", "example", "examples", "externalDocs", "summary", "tags", "title"}
+_PROSE = {"description", "example", "examples", "externalDocs", "summary", "tags", "title", "discriminator"}
+"""A discriminator repeats what the schemas say. That of a repository's contents names a list, which has no field."""
 _ERRORS = {"403": "basic-error", "404": "basic-error", "422": "validation-error-simple"}
 _LABELS = ("paths", f"{_REPOSITORY}/issues/{{issue_number}}/labels", "post")
 _ARRAY_OF_NAMES = {"type": "array", "items": {"type": "string"}}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,16 +39,35 @@ def tests_there(mutant: Mutant, root: Path) -> bool:
     return True
 
 
+def linked_but(file: Path, sources: Path, copy: Path) -> None:
+    """Make ``copy`` the same as ``sources`` by links, without ``file`` and what Python has compiled of it.
+
+    What is compiled already of the others is not compiled again for each fault.
+    """
+    for part in file.parts:
+        for each in sources.iterdir():
+            if each.name not in (part, "__pycache__"):
+                (copy / each.name).symlink_to(each)
+        compiled = copy / "__pycache__"
+        compiled.mkdir()
+        for each in (sources / "__pycache__").glob("*.pyc"):
+            if each.name.partition(".")[0] != file.stem:
+                (compiled / each.name).symlink_to(each)
+        sources, copy = sources / part, copy / part
+        if part != file.name:
+            copy.mkdir()
+
+
 def tried(mutant: Mutant, root: Path) -> str:
     """Run the mutant's tests against a copy of the sources with the fault in it."""
+    file = Path("review_advisor", mutant.file)
+    broken = applied(mutant, (root / "src" / file).read_text(encoding="utf-8"))
+    if broken is None or not tests_there(mutant, root):
+        return STALE
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
-        copy = Path(folder, "src")
-        shutil.copytree(root / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
-        target = copy / "review_advisor" / mutant.file
-        broken = applied(mutant, target.read_text(encoding="utf-8"))
-        if broken is None or not tests_there(mutant, root):
-            return STALE
-        target.write_text(broken, encoding="utf-8")
+        copy = Path(folder)
+        linked_but(file, root / "src", copy)
+        (copy / file).write_text(broken, encoding="utf-8")
         options = ["-q", "-x", "-n0", "-p", "no:cacheprovider", "--no-header", "--timeout=60"]
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *options, *mutant.tests],

@@ -42,9 +42,12 @@ from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.safety.secret_shapes.issuers import FORMATS
+from review_advisor.core.shadow.shadow_rule import ShadowRule
+from review_advisor.core.task.task_status import EXIT_CODES as RUN_EXIT_CODES
+from review_advisor.core.task.task_status import STATUS_WORDS
 from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, model_unknown, plan
-from review_advisor.mockworld.seeds.rosters import MID_FLIGHT_FAULTS
+from review_advisor.mockworld.seeds.review_lines import MID_FLIGHT_FAULTS
 from review_advisor.mockworld.stories.stage import play
 from review_advisor.mockworld.stories.story import Story
 from review_advisor.mockworld.stories.story_file import story_schema
@@ -264,11 +267,13 @@ def switches() -> str:
             accepted = str(refusal).partition(": ")[2].rstrip(".").removeprefix("use ")
         else:
             raise AssertionError(f"{name} takes any value")
-        kind = "on or off" if accepted == words_of_switch else accepted
-        rows.setdefault((_meaning(name), _default(name), kind), []).append(code(name))
+        told_below = accepted == words_of_switch or accepted.startswith("a model's name")
+        meaning = _meaning(name) if told_below else f"{_meaning(name)}: {accepted}"
+        rows.setdefault((meaning, _default(name)), []).append(code(name))
     grouped = [[", ".join(names), *rest] for rest, names in rows.items()]
-    printed = table(["variable", "what it governs", "default", "accepted"], grouped)
-    return f"{printed}\n\nOn is {', '.join(map(code, YES))}; off is {', '.join(map(code, NO))}."
+    printed = table(["variable", "what it governs", "default"], grouped)
+    said = f"On is {', '.join(map(code, YES))}; off is {', '.join(map(code, NO))}. A model is a name or an alias."
+    return f"{printed}\n\n{said}"
 
 
 def _place(name: str) -> int:
@@ -299,6 +304,13 @@ def config() -> str:
     return table(["key", "value", "default", "meaning"], list(_keys(schema, schema, "")))
 
 
+def shadow() -> str:
+    """The keys of a shadow, from their schema."""
+    schema = ShadowRule.model_json_schema()
+    keys = _keys(schema, schema, "")
+    return table(["key", "value", "meaning"], [[key, value, meaning] for key, value, _, meaning in keys])
+
+
 def volume() -> str:
     """What each volume posts."""
     rows = [
@@ -325,6 +337,8 @@ def _keys(schema: dict[str, Any], part: dict[str, Any], prefix: str) -> Iterator
 def _toml(value: object) -> str:
     if value == {}:
         return "{}"
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     return f'"{value}"' if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
@@ -334,7 +348,7 @@ def _kind(field: dict[str, Any]) -> str:
     if "anyOf" in field:
         return _kind(next(option for option in field["anyOf"] if option["type"] != "null"))
     if "enum" in field:
-        return " or ".join(f"`{_toml(option)}`" for option in field["enum"])
+        return ", ".join(f"`{_toml(option)}`" for option in field["enum"])
     if field["type"] == "array":
         return "list of tables" if "$ref" in field["items"] else "list of strings"
     if field["type"] == "object":
@@ -412,6 +426,50 @@ def exits() -> str:
         ["1", "a bug"],
     ]
     return table(["exit code", "meaning"], rows)
+
+
+def run_statuses() -> str:
+    """How a task's run ends."""
+    words = [[code(status), code(RUN_EXIT_CODES[status]), meaning] for status, meaning in STATUS_WORDS.items()]
+    return table(("status", "exit", "when"), words)
+
+
+def read_checklist() -> dict[str, Any]:
+    """The items of the systems that came before, as ``tests/project/checklist.toml`` has them."""
+    return tomllib.loads((ROOT / "tests" / "project" / "checklist.toml").read_text(encoding="utf-8"))
+
+
+def checklist() -> str:
+    """Each item with its place and its test."""
+    items = read_checklist()["items"].items()
+    rows = [[name, each["words"], code(each["where"]), code(each["test"])] for name, each in items]
+    return table(("item", "what", "where", "test"), rows)
+
+
+def checklist_absent() -> str:
+    """Each item that is not there."""
+    return table(("item", "when, or why not"), list(map(list, read_checklist()["absent"].items())))
+
+
+def checklist_commands() -> str:
+    """Each command line of advisor-harness with ours."""
+    told = read_checklist()
+    there = [
+        [code(theirs), code(f"review-advisor {each['ours']}"), code(each["test"])]
+        for theirs, each in told["commands"].items()
+    ]
+    later = [[code(theirs), f"comes {when}", "later"] for theirs, when in told["absent_commands"].items()]
+    return table(("there", "here", "test"), [*there, *later])
+
+
+def checklist_lists() -> str:
+    """Each failure mode, anti-pattern and evaluation item of advisor-pattern-v2."""
+    rows = [
+        [name.replace("_", " "), each, shown if shown.startswith("not built") else code(shown)]
+        for name, its in read_checklist()["lists"].items()
+        for each, shown in its.items()
+    ]
+    return table(("list", "what", "test"), rows)
 
 
 def costs() -> str:
@@ -566,10 +624,16 @@ TABLES: dict[str, Callable[[], str]] = {
     "losses": losses,
     "switches": switches,
     "config": config,
+    "shadow": shadow,
     "credentials": credentials,
     "critical-paths": critical_paths,
     "own-implementation": own_implementation,
     "exit-codes": exits,
+    "run-statuses": run_statuses,
+    "checklist": checklist,
+    "checklist-absent": checklist_absent,
+    "checklist-commands": checklist_commands,
+    "checklist-lists": checklist_lists,
     "costs": costs,
     "install": install,
     "metrics": metrics,

@@ -297,8 +297,10 @@ def fake_claude(folder: Path, version: str = CLAUDE, then: str = "exit 1") -> Pa
 
 
 def agreeing_claude(folder: Path) -> Path:
-    """A ``claude`` that approves, and confirms what it approved."""
+    """A ``claude`` that approves, and confirms what it approved, also as a member of a council."""
+    weights = json.dumps({"approve": 90, "request_changes": 5, "block": 5, "_tool": "approve"})
     answers: dict[str, Any] = {"ReviewReport": APPROVE["answer"], "PostVerifyResult": CONFIRM["answer"]}
+    answers["MemberVote"] = {**answers["PostVerifyResult"], "calls": weights}
     cases = []
     for name, answer in answers.items():
         usage = {"input_tokens": 1, "output_tokens": 1}

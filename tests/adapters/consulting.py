@@ -49,7 +49,7 @@ def after(identity: str, said: str = "It is.") -> dict[str, Any]:
 def serving(folder: Path, consults: Consults, user: int | None = None) -> Iterator[ConsultServer]:
     """The server of a call whose private folder is ``folder``."""
     (folder / "tmp").mkdir(parents=True, exist_ok=True)
-    with ConsultServer(folder, GRANT.subagent_type, consults, DEFAULT_LIMITS, user) as server:
+    with ConsultServer(folder, consults, DEFAULT_LIMITS, user) as server:
         yield server
 
 

@@ -24,13 +24,14 @@ _MADE: dict[tuple[object, ...], dict[Path, bytes | None]] = {}
 def made_once(place: Path, make: Callable[..., None], *what: str) -> None:
     """Have ``make(place, *what)`` make files, or write out what it made earlier in this process: that takes no git.
 
-    Nothing in the files may tell where they are.
+    Nothing in the files may tell where they are. What stood in ``place`` before is nobody else's.
     """
     wanted = (make, *what)
     if wanted not in _MADE:
         place.mkdir(parents=True, exist_ok=True)
+        before = set(place.rglob("*"))
         make(place, *what)
-        found = sorted(place.rglob("*"))
+        found = sorted(set(place.rglob("*")) - before)
         _MADE[wanted] = {path.relative_to(place): None if path.is_dir() else path.read_bytes() for path in found}
         return
     place.mkdir(parents=True, exist_ok=True)

@@ -97,8 +97,10 @@ class WorkflowRun:
         before = len(self.actions.models.asked)
         self.actions.git.clone(self.place / "workspace")
         named = ("--pr", self.told["pull-request"], "--head", self.told["head-sha"], "--memory", self.told["memory"])
+        most = ("--most-usd", usd) if (usd := self.told["most-usd"]) else ()
+        consult = ("--consult",) if self.told.get("consult") == "true" else ()
         places = ("--artifacts", self.home / "logs", "--output", self.outcome, "--claude-bin", self.actions.models.path)
-        self._job("review", "Review", ("review", *named, "--repo", self.place / "workspace", *places))
+        self._job("review", "Review", ("review", *named, *most, *consult, "--repo", self.place / "workspace", *places))
         self.asked = self.actions.models.asked[before:]
         return self
 

@@ -20,13 +20,14 @@ from tests.adapters.command_line import CLAUDE, executable
 
 from review_advisor.core.roles.prompts import nonce_of
 from review_advisor.core.safety.fence import fenced
-from review_advisor.mockworld.lines import Line, approve, confirm, plan
+from review_advisor.mockworld.lines import Line, approve, confirm, guidance, plan
 
 Json = dict[str, Any]
 
-# Plays the replies that lie beside it, by question, and notes what it was asked.
+# Plays the replies that lie beside it, by question, and notes what it was asked. Calls run side by side: under the lock
+# no two of them take one reply, and none reads what another is writing.
 _MODEL = """#!{python} -IS
-import json, os, sys
+import fcntl, json, os, sys
 from pathlib import Path
 
 if "--version" in sys.argv:
@@ -38,11 +39,13 @@ question = json.loads(words["--json-schema"])["title"]
 blocks = json.loads(sys.stdin.buffer.read())["message"]["content"]
 prompt = "".join(block["text"] for block in blocks)
 asked = {{"question": question, "prompt": prompt, "environment": dict(os.environ)}}
-with open(place / "asked.jsonl", "a") as log:
-    log.write(json.dumps(asked) + "\\n")
-replies = json.loads((place / "replies.json").read_text())
-reply = replies[question].pop(0) if replies[question] else replies["else"][question]
-(place / "replies.json").write_text(json.dumps(replies))
+with open(place / "lock", "w") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with open(place / "asked.jsonl", "a") as log:
+        log.write(json.dumps(asked) + "\\n")
+    replies = json.loads((place / "replies.json").read_text())
+    reply = replies[question].pop(0) if replies[question] else replies["else"][question]
+    (place / "replies.json").write_text(json.dumps(replies))
 if "meanwhile" in reply:
     open(reply["meanwhile"]).read()
 for path, text in reply.get("edit", {{}}).items():
@@ -55,7 +58,12 @@ if "error" in reply:
     sys.exit(1)
 say("result", subtype="success", is_error=False, structured_output=reply["answer"], total_cost_usd=0.01)
 """
-_AGREES = {"ReviewPlan": plan(), "ReviewReport": approve(), "PostVerifyResult": confirm()}
+_AGREES = {
+    "ReviewPlan": plan(),
+    "ReviewReport": approve(),
+    "PostVerifyResult": confirm(),
+    "Recommendation": guidance(),
+}
 
 
 @dataclass(frozen=True)

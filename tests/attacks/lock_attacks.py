@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.attacks.further_lock_attacks import FURTHER_ATTACKS
+from tests.attacks.further_lock_files import FORMATS
 from tests.attacks.lock_files import (
     COMMIT,
-    FORMATS,
     GIT,
     INDEX,
     OWN_INDEX,
@@ -15,6 +16,7 @@ from tests.attacks.lock_files import (
     bumped,
     go,
     old,
+    poetry,
     sha256,
     sha512,
     uv,
@@ -53,7 +55,12 @@ def _resolved(address: str) -> Edit:
     return _NPM_ENTRY, f'"resolved": "{address}"'
 
 
+_POETRY = poetry(bumped)
+_BEGINS = _POETRY.index(f'name = "pkg-{TARGET + 1}"')
+_POETRY_SAME = _POETRY[_BEGINS : _POETRY.index("[package.dependencies]", _BEGINS)]
+
 ATTACKS: Mapping[str, tuple[str, Edit]] = {
+    **FURTHER_ATTACKS,
     # npm
     "another host": ("package-lock.json", _resolved(_TARBALL.replace("npm.example", "npm.example.evil"))),
     "a host of other letters": ("package-lock.json", _resolved(_TARBALL.replace("npm.", "n\u0440m."))),
@@ -266,6 +273,13 @@ ATTACKS: Mapping[str, tuple[str, Edit]] = {
     "poetry: another hash for one version": (
         "poetry.lock",
         (sha256(f"pkg_{TARGET + 1}-1.0.0"), sha256("something else")),
+    ),
+    "poetry: another hash for one version, by another spelling of its name": (
+        "poetry.lock",
+        (
+            _POETRY_SAME,
+            _POETRY_SAME.replace("pkg-", "pkg.").replace(sha256(f"pkg_{TARGET + 1}-1.0.0"), sha256("something else")),
+        ),
     ),
     "poetry: a need from git": (
         "poetry.lock",

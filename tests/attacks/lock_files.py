@@ -187,7 +187,7 @@ def pnpm(version: Version, packages: int = PACKAGES) -> str:
     return "\n".join(lines)
 
 
-FORMATS: Mapping[str, Callable[..., str]] = {
+BY_PATH: Mapping[str, Callable[..., str]] = {
     "package-lock.json": npm,
     "npm-shrinkwrap.json": npm_1,
     "yarn.lock": yarn,
@@ -198,4 +198,4 @@ FORMATS: Mapping[str, Callable[..., str]] = {
     "uv.lock": uv,
     "go.sum": go,
 }
-"""A lock file of each name that is excluded by default, for a version of each of its packages."""
+"""Lock files by their paths, each for a version of each of its packages; more are in ``further_lock_files``."""

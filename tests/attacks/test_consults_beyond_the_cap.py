@@ -98,7 +98,7 @@ def test_consults_that_fail_on_purpose_are_refunded_three_times_in_the_whole_rev
 @pytest.mark.parametrize("cap", [1, 2])
 def test_calls_side_by_side_share_what_is_left_of_the_cap(flooded: MockWorld, cap: int) -> None:
     flooded.switch(CAP, str(cap))
-    flooded.rules = replace(flooded.rules, shard_tokens=400)
+    flooded.rules = replace(flooded.rules, shard_tokens=180)
     flooded.change(*(edited(f"src/{name}.py") for name in "ab"))
     flooded.jobs = 2
     agents = agents_of(flooded)
@@ -190,9 +190,9 @@ class Slow:
     hook_is_gone: threading.Event = field(default_factory=threading.Event)
     settled: threading.Event = field(default_factory=threading.Event)
 
-    def ask(self, tool_use_id: str, question: str) -> Granted | Denied:
+    def ask(self, tool_use_id: str, question: str, wanted: str = "") -> Granted | Denied:
         assert self.hook_is_gone.wait(60)
-        return self.of.ask(tool_use_id, question)
+        return self.of.ask(tool_use_id, question, wanted)
 
     def settle(self, tool_use_id: str, reply: ConsultReply) -> None:
         self.of.settle(tool_use_id, reply)

@@ -11,7 +11,6 @@ from itertools import product
 
 import pytest
 
-from review_advisor.adapters.claude.exits import Exit
 from review_advisor.adapters.claude.meaning import meaning
 from review_advisor.adapters.claude.stream import decode
 from review_advisor.core.answers.answers import PostVerifyResult, ReviewReport
@@ -20,6 +19,7 @@ from review_advisor.core.policy.surfaces import Authority
 from review_advisor.core.roles.calls import Cause, Lost, LostReason
 from review_advisor.core.roles.replies import checked_reply
 from review_advisor.core.safety.legible import legible
+from review_advisor.lifetime.exits import Exit
 
 DEEP = "[" * 3_000 + "]" * 3_000
 JUDGES_NO: dict[str, bytes] = {

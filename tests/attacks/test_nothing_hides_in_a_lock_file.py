@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from tests.attacks.further_lock_files import FORMATS
 from tests.attacks.lock_attacks import ATTACKS, attacked
-from tests.attacks.lock_files import FORMATS, bumped, changed, old
+from tests.attacks.lock_files import TARGET, bumped, changed, go, old
 from tests.scenarios.reading import is_shown, shown
 
 from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.lockfiles.lock_changes import hosts_in
 from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
@@ -52,6 +54,7 @@ def test_an_ordinary_bump_is_named_and_not_sent_and_may_be_approved(world: MockW
         assert "packages new: none" in shown(call, "NOT_READ")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers(world: MockWorld, attack: str) -> None:
     path, base, head = attacked(attack)
@@ -78,6 +81,23 @@ def test_of_a_bump_only_the_hunk_is_read_in_which_something_is_unusual(world: Mo
     assert "the host npm.example.evil is new to the file" in told
     (unread,) = [each for each in document.coverage if each.read == "excluded"]
     assert unread.why.endswith("; 1 of its 30 hunks were read all the same")
+
+
+def test_a_hash_of_go_that_begins_like_an_address_is_none(world: MockWorld) -> None:
+    digest = f"h1://{'Za' * 20}A="
+    assert list(hosts_in(f"{digest}@evil.example/x")) == ["evil.example"]
+    head = FORMATS["go.sum"](bumped).replace(go(bumped).split("\n")[2 * TARGET - 1].split(" ")[2], digest)
+    _, document = review(world, "go.sum", FORMATS["go.sum"](old), head)
+    assert document.policy.excluded.files[0].brings.doubts == ()
+
+
+def test_a_lock_file_of_bundler_may_have_no_checksums_as_long_as_the_base_has_none(world: MockWorld) -> None:
+    base, head = (FORMATS["Gemfile.lock"](version) for version in (old, bumped))
+    sums = [text[text.index("CHECKSUMS") : text.index("RUBY VERSION")] for text in (base, head)]
+    _, document = review(world, "Gemfile.lock", base.replace(sums[0], ""), head.replace(sums[1], ""))
+    assert document.policy.excluded.files[0].brings.doubts == ()
+    _, document = review(world, "Gemfile.lock", base, head.replace(sums[1], ""))
+    assert "CHECKSUMS is gone" in document.policy.excluded.files[0].brings.doubts
 
 
 def test_a_file_of_which_nothing_is_shown_names_no_fact(world: MockWorld) -> None:

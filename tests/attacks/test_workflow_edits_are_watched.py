@@ -104,6 +104,7 @@ def test_git_shows_the_guard_what_it_looks_for(repo: Repo, path: str, text: str)
 PREPARE, CREDS = ".github/actions/prepare/action.yml", "ci/creds/action.yaml"
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("path", [CREDS, "ci/creds/login.py", "tools/creds.sh", "tools/shared.sh", "tools/deep.sh"])
 def test_what_the_bots_workflow_calls_is_watched_however_many_steps_away(repo: Repo, path: str) -> None:
     repo.write(PREPARE, "runs:\n  steps:\n    - uses: ./ci/creds\n    - uses: './.github/actions/none'\n")
@@ -124,6 +125,7 @@ LINKS = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("case", LINKS)
 def test_what_the_bots_workflow_calls_through_a_link_is_watched(repo: Repo, case: str) -> None:
     link, target, text = LINKS[case]
@@ -180,6 +182,7 @@ def test_the_root_action_is_called_by_the_repositorys_own_name_only() -> None:
         assert CalledFiles(((".github/workflows/r.yml", text),), repository).names("action.yml") is called
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "text", ["".join(f"- uses: ./ci/{n}\n" for n in range(101)), "- uses: ./ci/large\n"], ids=["many", "large"]
 )

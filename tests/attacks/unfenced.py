@@ -23,6 +23,7 @@ from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.safety import fence as fence_room
 from review_advisor.core.safety import redaction
 from review_advisor.review import consults as review_consults
+from review_advisor.review import council as review_council
 from review_advisor.review import dispatch
 from review_advisor.review import loop as review_loop
 
@@ -79,8 +80,8 @@ def unfenced(patch: pytest.MonkeyPatch, attack: str) -> Strip:
     patch.setattr(dispatch, "read_consult", _any_consult)
     patch.setattr(review_consults, "question_shown", lambda question, redactor: question)
     patch.setattr(review_consults, "_KEPT", 10**9)
-    for name, loose in (("ReviewReport", LooseReport), ("PostVerifyResult", LooseJudgement)):
-        patch.setattr(review_loop, name, loose)
+    patch.setattr(review_loop, "ReviewReport", LooseReport)
+    patch.setattr(review_council, "PostVerifyResult", LooseJudgement)
     return strip
 
 

@@ -41,7 +41,14 @@ KEY = "the-stubs-api-key-that-no-prompt-may-carry"
 FORGE_TOKEN = "the-forge-token-that-no-prompt-may-carry"
 HOME_CANARY = "canary-in-the-users-home"
 
-_ROLE_BY_SCHEMA = {"ReviewPlan": PRE_FLIGHT, "ReviewReport": EXECUTOR, "PostVerifyResult": POST_VERIFY}
+_ROLE_BY_SCHEMA = {
+    "ReviewPlan": PRE_FLIGHT,
+    "ReviewReport": EXECUTOR,
+    "Recommendation": MID_FLIGHT,
+    "PostVerifyResult": POST_VERIFY,
+    "Challenge": POST_VERIFY,
+    "BriefVotes": POST_VERIFY,
+}
 _READING = frozenset({"Read", "Grep", "Glob"})
 _TOOLS: dict[Role, frozenset[str]] = {
     PRE_FLIGHT: frozenset({"StructuredOutput"}),
@@ -64,6 +71,8 @@ def role_of(request: Request) -> Role:
     if request.role == "advisor":
         return MID_FLIGHT
     (schema,) = (tool["input_schema"] for tool in request.body["tools"] if tool["name"] == "StructuredOutput")
+    if "one of several advisors who judge alone" in request.prompt:
+        return POST_VERIFY
     return _ROLE_BY_SCHEMA[schema["title"]]
 
 
@@ -327,7 +336,10 @@ class ReviewWorld:
     def _check_request(self, request: Request) -> None:
         role = role_of(request)
         assert request.model == self.models[role]
-        offered = self.tools[role] - {"Agent"} if request in self.without_consults else self.tools[role]
+        tools = self.tools[role]
+        if role is MID_FLIGHT and request.role != "advisor":  # the harness asks, and the packet has all there is
+            tools = frozenset({"StructuredOutput"})
+        offered = tools - {"Agent"} if request in self.without_consults else tools
         editing = frozenset(request.tools) - offered
         assert offered <= frozenset(request.tools)
         assert editing in (frozenset(), {"Edit", "Write"})

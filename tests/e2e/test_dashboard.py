@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from dashboard_ledger import fill
 from tests.adapters.hostile_review import hostile_review
-from tests.adapters.ledgers import meddle, nothing, record, told
+from tests.adapters.ledgers import five, meddle, nothing, record, told
 from tests.e2e.browser.reader import NARROW, Reader
+from tests.scenarios.task_runs import consult, done, guidance, play
 
 from review_advisor.adapters.ledger.observations import keep
+from review_advisor.adapters.ledger.task_chains import TaskRecorder
 from review_advisor.app.dashboard import serving, write_dashboard
 from review_advisor.app.runs import list_runs, show_run
 from review_advisor.core.ledger.runs import Between, RunFilter, RunLine
@@ -379,8 +381,8 @@ def test_consults_whose_cost_is_counted_with_the_executor_say_so(reader: Reader,
     page.wait_for_selector("table >> text=Mid-flight")
     rows = [row.split("\t") for row in page.locator("table", has_text="Cost per call").inner_text().splitlines()]
     executor, consults = (next(row for row in rows if row[0] == role) for role in ("Executor", "Mid-flight"))
-    assert (executor[2], executor[6], executor[7]) == ("1", "$0.1100, consults included", "$0.1100")
-    assert consults[1:] == ["opus", "2 consults", *["with the executor"] * 4, "unknown"]
+    assert (executor[2], executor[7], executor[8]) == ("1", "$0.1100, consults included", "$0.1100")
+    assert consults[1:] == ["opus", "2 consults", *["with the executor"] * 5, "unknown"]
 
 
 def test_a_cost_that_is_known_in_part_is_said_so_wherever_it_stands(reader: Reader, tmp_path: Path) -> None:
@@ -636,3 +638,37 @@ def test_a_vetoed_run_tells_the_disagreement_and_links_to_github(reader: Reader,
     assert "Findings (0)" not in page.locator("main").inner_text()
     link = page.locator(".runhead a").get_attribute("href")
     assert link == f"https://github.com/{run.repository}/pull/{run.pull_request}"
+
+
+# --- tasks ------------------------------------------------------------------------------------------------------------
+
+
+def test_tasks_stand_beside_reviews_are_found_by_the_filters_and_have_a_page(reader: Reader, tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    record(written.ledger, *five())
+    says = [consult("Which <b>way</b>?", options=["left", "right"]), done(applied=[1])]
+    recorder = TaskRecorder(written.ledger, pytest.fail)
+    for event in play(says, [guidance("Left.")], task="Mend <i>the</i> parser").events:
+        recorder(event)
+    page = reader.opens(written.write().place, "#/runs")
+    assert page.inner_text("#count") == "6 runs"
+    for filters, count in (("surface=task", 1), ("status=completed", 1), ("model=scripted", 1), ("text=PARSER", 1)):
+        reader.goes_to(f"#/runs?{filters}")
+        assert (filters, page.inner_text("#count")) == (filters, f"{count} of 6 runs")
+    for filters in ("status=completed&error=any", "surface=task&consults=2.."):
+        reader.goes_to(f"#/runs?{filters}")
+        assert page.inner_text("#count") == "0 of 6 runs"
+    reader.goes_to("#/runs?surface=task&consults=1&error=none")
+    row = page.locator("a.run")
+    assert "Mend <i>the</i> parser" in row.inner_text()
+    assert "finding" not in row.inner_text()
+    row.click()
+    page.wait_for_selector(".timeline")
+    assert reader.heading() == "Mend <i>the</i> parser"
+    assert page.locator("#findings-heading").count() == 0
+    timeline = page.inner_text(".timeline")
+    for told_there in ("Which <b>way</b>?", "left", "Left.", "It is shorter.", "The task ended: completed"):
+        assert told_there in timeline
+    assert reader.finds_barriers() == []
+    reader.goes_to("#/overview")
+    assert "the list of runs also has 1 task." in page.inner_text("main")

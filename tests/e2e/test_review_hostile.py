@@ -222,7 +222,7 @@ def test_the_whole_diff_reaches_every_judge_however_long(world: ReviewWorld) -> 
     world.says(PRE_FLIGHT, plan())
     world.says(EXECUTOR, report(), report(), report())
     world.says(POST_VERIFY, confirm(), confirm(), confirm())
-    done = world.review(config="shard_tokens = 6000")
+    done = world.review(config="shard_tokens = 4000")
     assert done.end == APPROVED
     for role in (EXECUTOR, POST_VERIFY):
         shown = "\n".join(fences(request)["DIFF"] for request in world.of(role))

@@ -4,10 +4,12 @@ import importlib
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.adapters.git_repository import Repo
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
@@ -17,14 +19,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_the_page_names_every_benchmark_and_no_other() -> None:
-    listed = re.findall(r"^\| `(\w+)\.py` \|", PAGE, re.MULTILINE)
-    assert sorted(listed) == sorted(BENCHMARKS)
     assert set(re.findall(r"\b(\w+)\.py\b", PAGE)) == BENCHMARKS
 
 
-def test_every_benchmark_has_its_figures_in_the_page() -> None:
+def test_every_benchmark_has_its_figures_in_the_page_or_is_said_to_print_them() -> None:
     blocks = dict(re.findall(r"<!-- figures:(\w+) -->\n(.*?)<!-- /figures:\1 -->", PAGE, re.DOTALL))
-    assert blocks.keys() == BENCHMARKS
+    (printing,) = re.findall(r"only print: (.*?)\.\n", PAGE, re.DOTALL)
+    assert blocks.keys() | set(re.findall(r"(\w+)\.py", printing)) == BENCHMARKS
     assert [name for name, figures in blocks.items() if not figures.startswith("Measured on ")] == []
 
 
@@ -41,7 +42,9 @@ def test_the_picture_shows_the_figures_of_the_page_and_fetches_nothing() -> None
     picture = ET.fromstring(text)
     (ink,) = {point.get("fill") for point in picture.iter(f"{SVG}circle")}
     labels = [label.text for label in picture.iter(f"{SVG}text") if label.get("fill") == ink]
-    assert labels == re.findall(r"^\| [\d,]+ changed lines \| ([\d.]+) s \|", PAGE, re.MULTILINE)
+    assert [labels[-1]] == re.findall(
+        r"^\| facts, trigger, blast radius and guard \| ([\d.]+) s \|", PAGE, re.MULTILINE
+    )
 
 
 @pytest.mark.every_case
@@ -61,12 +64,58 @@ def test_what_a_large_change_comes_to_is_told_of_a_small_one_too(words: tuple[st
     assert "bar 0 files: MISSED" not in done.stdout
 
 
-def test_four_of_five_findings_of_static_checks_on_real_changes_are_useful() -> None:
+def test_the_newest_blind_figure_of_the_static_checks_decides_whether_the_benchmark_fails() -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "static_precision.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("findings of static checks in 20 ranges\n")
-    assert "bar 80%: held" in done.stdout
+    (row,) = re.findall(
+        r"^  the newest blind figure +\d+% +(\d+) of (\d+); bar 80% of at least 20: (\w+)$", done.stdout, re.MULTILINE
+    )
+    useful, every, verdict = int(row[0]), int(row[1]), row[2]
+    is_held = every >= 20 and useful >= 0.8 * every
+    assert (verdict, done.returncode) == (("held", 0) if is_held else ("MISSED", 1)), done.stderr
+
+
+def test_few_findings_do_not_hold_the_bar_and_every_set_is_of_other_repositories(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    bench = importlib.import_module("static_precision")
+    one = bench.Judged("owner/name", "a..b", "a.py", "1", "F821", "useful", "why")
+    assert [bench.is_held([one] * number) for number in (0, 19, 20)] == [False, False, True]
+    assert not bench.is_held([one] * 79 + [replace(one, judgement="noise")] * 21)
+    sets = [{row.repository for row in bench.judged(name)} for name in bench.SETS]
+    assert all(len(each) >= 20 for each in sets)
+    assert len(set().union(*sets)) == sum(map(len, sets))
+
+
+def test_blind_ranges_are_drawn_from_names_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    ranges = importlib.import_module("_drawn_ranges")
+    monkeypatch.setattr(ranges, "FEWEST", 5)
+    monkeypatch.setattr(ranges, "COMMITS", 2)
+    for name, commits in {"a+x": 5, "a+y": 5, "b+z": 1}.items():
+        repo = Repo(tmp_path / name)
+        for number in range(commits):
+            repo.write("app.py", f"x = {number}\n")
+            repo.commit("more")
+    drawn = ranges.draw(tmp_path, {"a/y"}, 3)
+    assert [name for name, _ in drawn] == ["a/x"]
+    base, head = drawn[0][1].split("..")
+    between = Repo(tmp_path / "a+x").git("rev-list", "--first-parent", f"{base}..{head}").decode().split()
+    assert len(between) == 2
+    assert ranges.draw(tmp_path, {"a/y"}, 3) == drawn
+
+
+def test_every_retry_comes_while_the_cache_still_keeps_its_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ADR-0105: five minutes are enough."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    wait = importlib.import_module("wait")
+    reviews = [wait.play(wait.SEED, number) for number in range(40)]
+    waited = [seconds for each in reviews for seconds in each.until_repeated()]
+    assert len(waited) >= 2
+    assert max(waited) <= wait.CACHE_SECONDS
+    (late, share) = wait.lifetime_rows(reviews)
+    assert (late[1], share[1]) == (f"0 of {len(waited)}", "65%")
 
 
 @pytest.mark.every_case

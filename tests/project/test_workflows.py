@@ -24,6 +24,7 @@ from tests.project.workflow_files import (
 )
 
 from review_advisor.adapters.actions import read_github
+from review_advisor.adapters.answers.recording_folder import RECORDINGS
 from review_advisor.cli import group
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.pull_request.commands import USAGE
@@ -449,10 +450,13 @@ def test_the_page_says_what_each_job_may_do(job: str) -> None:
     assert row.split(" | ")[3].startswith("yes" if job == "review" else "no")
 
 
-def test_the_page_names_every_input_of_the_action() -> None:
-    section = PAGE.partition("## The inputs of the action")[2].partition("\n## ")[0]
-    named = {name for line in section.splitlines() for name in re.findall(r"`([\w-]+)`", line.partition(" | ")[0])}
-    assert named - {"init"} == parsed(ACTION_FILE.read_text(encoding="utf-8"))["inputs"].keys()
+def test_the_action_says_which_step_takes_each_input() -> None:
+    """The page links to it instead of a table of its own."""
+    inputs = parsed(ACTION_FILE.read_text(encoding="utf-8"))["inputs"]
+    of_steps = {name: told["description"] for name, told in inputs.items() if name != "step"}
+    steps = re.findall(r"`(\w+)`", inputs["step"]["description"])
+    assert [name for name, told in of_steps.items() if not any(f"`{step}`" in told for step in steps)] == []
+    assert "](../action.yml)" in PAGE
 
 
 def test_the_page_names_every_command() -> None:
@@ -463,3 +467,19 @@ def test_the_page_names_every_command() -> None:
 def test_the_page_says_how_long_the_outcome_is_kept() -> None:
     assert action_step("Keep the outcome for the job that publishes it")["with"]["retention-days"] == 3
     assert "as an artifact for three days" in PAGE
+
+
+def uploads() -> list[Parsed]:
+    """What each upload of a workflow or the action takes along."""
+    documents = [*every_workflow().values(), ACTION_FILE.read_text(encoding="utf-8")]
+    found = (step for text in documents for step in steps(parsed(text)))
+    return [step["with"] for step in found if "upload-artifact" in step.get("uses", "")]
+
+
+def test_no_upload_takes_recordings_along() -> None:
+    """An upload leaves folders out that begin with a dot, unless it asks for them, and none names theirs."""
+    assert RECORDINGS.startswith(".")
+    assert len(uploads()) >= 2
+    for upload in uploads():
+        assert "include-hidden-files" not in upload
+        assert RECORDINGS not in upload["path"]

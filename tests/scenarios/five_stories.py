@@ -56,7 +56,7 @@ def answers_that_do_not_come(world: MockWorld) -> None:
 
 def three_parts_and_an_escalation(world: MockWorld) -> None:
     """Three parts and a specification; one part is vetoed until the budget is spent."""
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(*(edited(path) for path in PATHS), spec="every value shall be prime")
     b = [finding("src/b.py", n, f"value = {n}", title=f"fault {n}") for n in (3, 5)]
     world.agents.script(Role.EXECUTOR, approve(), approve(), approve(b[0]), reject(*b), surface=Surface.PR_REVIEW)

@@ -173,7 +173,7 @@ def test_what_is_known_of_a_renamed_file_that_was_not_read_stays_until_it_is(
     settle(desk)
     before = known(desk)
     desk.github.pushes(desk.pull, {PATH: None, MOVED: LINES})
-    desk.world.rules = replace(desk.world.rules, shard_tokens=400)
+    desk.world.rules = replace(desk.world.rules, shard_tokens=180)
     unread = desk.reviewed(approve(), lost(), files=(edited("src/0.py", 30), file))
     assert [file.read for file in unread.coverage] == ["read", "not"]
     desk.publish(unread)
@@ -186,7 +186,7 @@ def test_what_is_known_of_a_renamed_file_that_was_not_read_stays_until_it_is(
 
 def test_a_finding_that_was_not_raised_in_the_renamed_file_is_fixed_though_another_was_not_read(desk: Desk) -> None:
     desk.github.pushes(desk.pull, {PATH: None, MOVED: LINES.replace("value = 3\n", "value = 4\n")})
-    desk.world.rules = replace(desk.world.rules, shard_tokens=400)
+    desk.world.rules = replace(desk.world.rules, shard_tokens=180)
     again = desk.reviewed(lost(), approve(), files=(edited("src/0.py", 30), RENAMED))
     assert [file.read for file in again.coverage] == ["not", "read"]
     desk.publish(again)
@@ -212,7 +212,7 @@ def test_a_finding_is_not_called_fixed_while_its_lines_may_stand_in_a_script_tha
 
 
 def test_a_finding_in_a_file_of_which_only_a_part_was_read_is_not_called_fixed(desk: Desk) -> None:
-    desk.world.rules = replace(desk.world.rules, shard_tokens=400)
+    desk.world.rules = replace(desk.world.rules, shard_tokens=180)
     again = desk.reviewed(approve(), lost(), files=(edited(PATH, 60),))
     assert [file.read for file in again.coverage] == ["partly"]
     desk.publish(again)

@@ -50,7 +50,7 @@ def test_a_short_outage_costs_a_wait_and_nothing_else(world: MockWorld) -> None:
 
 
 def test_by_default_a_review_waits_a_minute_and_no_other_model_judges() -> None:
-    assert Rules().outage == OutageRules(60.0, (), busy_tries=5)
+    assert Rules().outage == OutageRules(60.0, (), busy_tries=3)
 
 
 def test_an_outage_that_lasts_leaves_a_degraded_approval(world: MockWorld) -> None:

@@ -132,7 +132,7 @@ def test_every_attempt_is_asked_for_its_finding(world: MockWorld) -> None:
 
 
 def test_each_part_is_asked_for_its_own_finding(world: MockWorld) -> None:
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(edited("src/a.py", 30), edited("src/b.py", 30))
     world.agents.script(Role.EXECUTOR, approve(), reject(), reject())
     document = world.review()

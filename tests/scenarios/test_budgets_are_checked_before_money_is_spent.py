@@ -1,8 +1,10 @@
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from tests.scenarios.reading import calls_by_end, moves
 
+from review_advisor.core.metrics.prices import Price
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
@@ -47,6 +49,41 @@ def test_each_call_may_spend_what_is_left(world: MockWorld) -> None:
     world.agents.script(Role.EXECUTOR, approve().costing(0.5))
     world.review()
     assert [call.max_usd for call in world.agents.asked] == [1.0, 0.75, 0.25]
+
+
+DEAR = tuple(Price(model, date(2026, 1, 1), 100.0, 100.0, 10.0, 125.0) for model in ("sonnet", "opus"))
+"""A call of this world costs about half a dollar."""
+
+
+def test_a_judgement_that_the_remaining_money_cannot_pay_is_not_made_and_calls_a_human(world: MockWorld) -> None:
+    """Who makes a change so expensive that its judge cannot be paid buys no approval."""
+    world.prices = DEAR
+    world.rules = replace(world.rules, usd_by_blast={BlastRadius.LOW: 2.0})
+    world.agents.script(Role.EXECUTOR, approve().costing(1.9))
+    document = world.review()
+    assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
+    assert world.asked == ["pre_flight", "executor"]
+    (why,) = document.because
+    assert "post-verify was refused (it costs at least $" in why
+    assert "of the review's $2.00 are $" in why
+
+
+def test_a_report_that_the_money_cannot_pay_is_not_asked_for_and_the_files_are_named(world: MockWorld) -> None:
+    world.prices = DEAR
+    world.rules = replace(world.rules, usd_by_blast={BlastRadius.LOW: 0.2})
+    document = world.review()
+    assert world.asked == ["pre_flight"]
+    assert document.outcome is Outcome.ESCALATED
+    assert [(file.path, file.read) for file in document.coverage] == [("src/app.py", "not")]
+    assert "it costs at least $" in document.because[0]
+
+
+def test_with_enough_money_the_same_calls_are_made(world: MockWorld) -> None:
+    world.rules = replace(world.rules, usd_by_blast={BlastRadius.LOW: 9.0})
+    plain = world.review().outcome, [(call.role, call.max_usd) for call in world.agents.asked]
+    priced = MockWorld()
+    priced.rules, priced.prices = world.rules, DEAR
+    assert (priced.review().outcome, [(call.role, call.max_usd) for call in priced.agents.asked]) == plain
 
 
 @pytest.mark.parametrize("path, lines, usd", [("a.py", 1, 1.0), ("a.py", 201, 3.0), ("auth/a.py", 1, 10.0)])

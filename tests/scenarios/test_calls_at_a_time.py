@@ -211,7 +211,7 @@ def test_money_and_time_are_those_of_the_moment_at_which_the_place_is_free(world
 
 def test_a_review_of_many_parts_keeps_to_its_jobs(world: MockWorld) -> None:
     crowd = Crowd(threading.Barrier(2, timeout=LONG))
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(*(edited(f"src/{name}.py") for name in "abcd"))
     world.agents.script(Role.EXECUTOR, *(approve().while_doing(crowd) for _ in range(4)))
     world.jobs = 2

@@ -31,7 +31,7 @@ PATHS = ("src/a.py", "src/b.py", "src/c.py")
 @pytest.fixture
 def large(world: MockWorld) -> MockWorld:
     """Three files, each of which fills a part of its own."""
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(*(edited(path) for path in PATHS))
     return world
 
@@ -101,7 +101,7 @@ def test_a_change_in_parts_may_cost_more_but_not_more_than_the_cap(large: MockWo
 
 
 def test_a_line_too_long_to_send_is_named_and_never_approved_d3(world: MockWorld) -> None:
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     monster = Hunk(10, 0, 50, 1, "", ("+" + "x" * 5000,))
     file = edited("src/app.py", 5)
     world.change(replace(file, added=6, hunks=(*file.hunks, monster)), edited("src/b.py", 1))
@@ -117,7 +117,7 @@ def test_a_line_too_long_to_send_is_named_and_never_approved_d3(world: MockWorld
 
 
 def test_a_file_of_one_monstrous_line_was_not_read_at_all(world: MockWorld) -> None:
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(edited("src/app.py", 1, text="x" * 5000))
     document = world.review()
     assert document.outcome is Outcome.ESCALATED
@@ -125,7 +125,7 @@ def test_a_file_of_one_monstrous_line_was_not_read_at_all(world: MockWorld) -> N
 
 
 def test_one_huge_file_is_read_in_parts_and_a_lost_one_leaves_it_partly_read(world: MockWorld) -> None:
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(edited("src/app.py", 60))
     world.agents.script(Role.EXECUTOR, approve(), lost())
     document = world.review()
@@ -281,7 +281,7 @@ def test_a_bug_in_one_part_lets_no_other_part_start_a_call(parallel: MockWorld) 
 
 
 def test_an_answer_may_quote_another_part_of_the_change_but_only_what_stands_there(large: MockWorld) -> None:
-    large.rules = replace(large.rules, shard_tokens=400)
+    large.rules = replace(large.rules, shard_tokens=180)
     quote = (evidence("d0.1", "src/b.py", "value = 3"), evidence("d0.2", "src/b.py", "not in it"))
     large.agents.script(Role.EXECUTOR, approve(), approve(answers=quote))
     large.agents.script(Role.POST_VERIFY, veto("one", "two"), confirm())

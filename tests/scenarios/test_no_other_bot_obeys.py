@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.scenarios.publishing import PATH, Desk
 from tests.unit.forge_text.bots import ORDERS, obeyed_in
@@ -51,6 +51,8 @@ def escalated(desk: Desk, words: list[str]) -> None:
 
 @settings(max_examples=40)
 @given(st.lists(said, min_size=2, max_size=3))
+@example(["/lgtm", "@dependabot merge"])
+@example([".deploy production", "!merge"])
 def test_no_line_that_an_escalation_writes_is_obeyed(words: list[str]) -> None:
     desk = Desk(
         PublicationRules(reviewers=("maria",), check_name="review").model_copy(

@@ -58,7 +58,7 @@ class Limited(FakeAdvisorRunner):
 def limited(parts: int = 8, **api: object) -> MockWorld:
     clock = SharedClock()
     world = MockWorld(clock, Limited(clock, **api))  # type: ignore[arg-type]
-    world.rules = replace(world.rules, shard_tokens=400, outage=OutageRules(busy_tries=5))
+    world.rules = replace(world.rules, shard_tokens=180, outage=OutageRules(busy_tries=5))
     world.change(*(edited(f"src/m{number}.py") for number in range(parts)))
     world.threads, world.jobs = clock.threads, JOBS
     return world

@@ -360,7 +360,7 @@ def test_a_bare_patch_has_no_tree_to_repair(world: MockWorld) -> None:
 
 
 def test_a_change_of_several_parts_is_not_repaired(world: MockWorld) -> None:
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(edited("src/a.py"), edited("src/b.py"))
     world.source.stated = replace(world.source.stated, tree="c" * 40)
     retry, text = no_repair(world)

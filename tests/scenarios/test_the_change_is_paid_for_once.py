@@ -46,7 +46,7 @@ def test_every_attempt_and_repeated_question_of_a_role_begins_alike(vetoed: Mock
 
 def test_the_pass_on_the_diff_alone_begins_as_the_attempts_do(vetoed: MockWorld) -> None:
     vetoed.rules = replace(vetoed.rules, metadata_blind=True)
-    vetoed.agents._lines[Role.EXECUTOR, None].appendleft(approve())
+    vetoed.agents._lines[Role.EXECUTOR, None, ""].appendleft(approve())
     vetoed.review()
     alone, first, *_ = vetoed.calls(Role.EXECUTOR)
     assert (alone.blind, first.blind) == (True, False)

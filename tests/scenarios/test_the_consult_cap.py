@@ -1,9 +1,19 @@
+from dataclasses import replace
+
 import pytest
 
+from review_advisor.core.answers.answers import Consult
+from review_advisor.core.facts.change import FileChange, Status
+from review_advisor.core.outcome.events import Consulted, Event, PolicyFrozen
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.replayed.replayed_repair import left_open
+from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.outcome.steps.advice_events import Escalated
 from review_advisor.core.policy.budgets import Budgets
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultReply, Denied, Granted, Lost
+from review_advisor.core.roles.mid_flight import ConsultNote, unanswered_critical
 from review_advisor.core.safety.redaction import NO_SECRETS, Redactor, redactor
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import approve, bug, finding, guidance, lost, veto
@@ -95,6 +105,64 @@ def test_a_denied_question_about_another_file_is_left_to_the_executor(world: Moc
     world.change(edited("src/app.py"), edited("src/auth/login.py", 1))
     world.agents.script(Role.EXECUTOR, approve().after_asking("easy", "Is src/app.py right?"))
     assert world.review().outcome is Outcome.APPROVED
+
+
+def test_a_record_that_approves_with_a_critical_question_open_is_refused(world: MockWorld) -> None:
+    world.switch(CAP, "1")
+    world.change(edited("src/app.py"), edited("src/auth/login.py", 1))
+    world.agents.script(Role.EXECUTOR, approve().after_asking("easy", "Is src/app.py right?"))
+    events = world.review().events
+    assert unsound(events) is None
+    for question in ("Is src/auth/login.py safe?", "Is the session kept?"):
+        forged = [_asking(event, question) for event in events]
+        assert unsound(forged) == "a report was judged although the review had to stop and call a person"
+
+
+def copied(old: str, new: str) -> FileChange:
+    return FileChange(Status.COPIED, new, old_path=old)
+
+
+def test_a_copied_file_does_not_close_a_critical_question(world: MockWorld) -> None:
+    world.switch(CAP, "1")
+    world.change(edited("src/app.py"), edited("src/auth/login.py", 1), copied("lib/old.py", "lib/new.py"))
+    world.agents.script(Role.EXECUTOR, approve().after_asking("easy", "Is lib/old.py right?"))
+    document = world.review()
+    assert document.outcome is Outcome.APPROVED
+    assert unsound(document.events) is None, "the question is about the file that was copied"
+    for question in ("Is src/auth/login.py safe?", "Is the session kept?"):
+        forged = [_asking(event, question) for event in document.events]
+        assert unsound(forged) == "a report was judged although the review had to stop and call a person"
+
+
+def test_a_repair_does_not_close_a_critical_question(world: MockWorld) -> None:
+    """Not even one that takes the critical file out of the change."""
+    denied = ConsultNote(Consult(question="Is src/auth/login.py safe, or src/app.py?"), "denied")
+    assert unanswered_critical([denied], ("src/auth/login.py",), ["src/app.py"]) is not None
+    world.change(edited("src/auth/login.py", 1))
+    first = world.review().events[0]
+    assert isinstance(first, PolicyFrozen)
+    assert left_open(first, first.policy, "a" * 40, [denied]) is not None
+    other = ConsultNote(Consult(question="Is lib/new.py right?"), "denied")
+    assert left_open(first, first.policy, "a" * 40, [other]) is None, "the repair may have made this file"
+
+
+def test_a_copy_of_a_critical_file_is_watched_in_its_part(world: MockWorld) -> None:
+    """The record names what was copied: publishing comes to the same reasons to consult."""
+    world.rules = replace(world.rules, escalation=EscalationRules("attrition"), shard_tokens=180)
+    world.change(edited("src/a.py"), edited("src/b.py"), copied("src/auth/login.py", "src/c.py"))
+    world.agents.script(Role.EXECUTOR, *(approve().applying("r1") for _ in range(3)))
+    document = world.review()
+    assert len(document.surfaces[0].parts) > 1
+    assert [each.reasons[0].kind.value for each in document.events if isinstance(each, Escalated)] == ["critical_step"]
+    assert unsound(document.events) is None
+
+
+def _asking(event: Event, question: str) -> Event:
+    """The event, with another question if it is the consult that the cap refused."""
+    if not isinstance(event, Consulted) or event.note.status != "denied":
+        return event
+    consult = event.note.consult.model_copy(update={"question": question})
+    return replace(event, note=replace(event.note, consult=consult))
 
 
 def test_a_stop_signal_counts_even_in_an_answer_that_is_not_the_asked_object(world: MockWorld) -> None:

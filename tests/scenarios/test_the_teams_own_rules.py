@@ -135,7 +135,7 @@ def test_a_repository_without_rules_sends_not_a_character_more(world: MockWorld)
 def test_rules_are_for_the_parts_whose_files_they_are_about(world: MockWorld) -> None:
     ruled(world, **{"a/REVIEW.md": "about a", "b/REVIEW.md": "about b"})
     world.source.stated = replace(world.source.stated, files=(edited("a/x.py"), edited("b/x.py")))
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.review()
     told = [shown(call, "RULES") for call in world.calls(Role.EXECUTOR)]
     assert [("about a" in each, "about b" in each) for each in told] == [(True, False), (False, True)]

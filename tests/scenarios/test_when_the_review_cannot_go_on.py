@@ -1,6 +1,8 @@
 """Credit, authentication, interrupts and bugs: never swallowed, in whichever role they strike."""
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -16,6 +18,7 @@ from review_advisor.core.roles.calls import (
     ModelUnknownError,
     ReviewInterrupted,
 )
+from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.mockworld.lines import (
     Line,
     approve,
@@ -102,6 +105,19 @@ def test_a_model_that_cannot_be_used_is_named_with_the_settings_that_name_it(
     assert (document.outcome, document.exit_code) == (Outcome.STOPPED, 12)
     settings = f"HYDRAFLOW_PR_REVIEW_{who}_MODEL or HYDRAFLOW_REVIEW_{who}_MODEL sets another."
     assert document.because == (f"It cannot be used. The model asked for is {model!r}; {settings}",)
+
+
+def test_the_model_of_an_advisor_that_was_consulted_by_id_is_named_as_its_own(world: MockWorld) -> None:
+    member = Advisor("dataSteward", "You look after the data.", model="haiku")
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, member)))
+    wide = "HYDRAFLOW_PR_REVIEW_ADVISOR_MODEL or HYDRAFLOW_REVIEW_ADVISOR_MODEL"
+    own = f"'haiku'; `model` in the declaration of 'dataSteward', or without it {wide}, sets another."
+    for asked, words in (("dataSteward", own), ("", f"'opus'; {wide} sets another.")):
+        question = json.dumps({"question": "Is it safe?", "advisor": asked})
+        stop = ModelUnknownError("It cannot be used.", in_consult=True)
+        world.agents.script(Role.MID_FLIGHT, lost())
+        world.agents.script(Role.EXECUTOR, Line(stop=stop, questions=(question,)))
+        assert world.review().because == (f"It cannot be used. The model asked for is {words}",)
 
 
 @ROLES

@@ -51,7 +51,14 @@ def test_what_a_review_learned_is_judged_and_stored_with_its_origin_d35(wiki: Mo
     assert wiki.wiki.files == {PAGE: wiki.artifacts.files[f"wiki/{PAGE}"]}
     page = wiki.wiki.files[PAGE]
     head = "a" * 40
-    for fact in ('run: "run-1"', 'change: "pr-7"', f'head: "{head}"', 'path: "src/app.py"', "line: 7"):
+    for fact in (
+        'status: "knowledge"',
+        'run: "run-1"',
+        'change: "pr-7"',
+        f'head: "{head}"',
+        'path: "src/app.py"',
+        "line: 7",
+    ):
         assert f"\n{fact}\n" in page
     assert '\nadvisor: "APPROVE"\n' in page
     assert page.endswith("# Values are numbered\n\nIt has been so for years.\n\n```\nvalue = 7\n```\n")
@@ -98,14 +105,27 @@ def test_knowledge_never_reaches_the_judge_of_the_change(wiki: MockWorld) -> Non
     assert "Values are numbered" not in judge.prompt
 
 
-def test_an_advisory_veto_is_recorded_and_the_entries_are_stored_d8(wiki: MockWorld) -> None:
+def is_a_proposal(world: MockWorld, document: OutcomeDocument, verdict: str) -> bool:
+    """Whether the entry lies beside the review as a proposal, and nowhere else."""
+    (stored,) = document.surfaces[-1].stored
+    page = world.artifacts.files[f"wiki/{PAGE}"]
+    why = f"a proposal, because the verdict of its advisor is: {verdict}"
+    assert f"(not in the repository: {why})" in " ".join(report_text(document).split())
+    return (
+        (stored.proposal, stored.not_in_repository, world.wiki.files) == (True, why, {})
+        and '\nstatus: "proposal"\n' in page
+        and f'\nadvisor: "{verdict}"\n' in page
+    )
+
+
+def test_what_an_advisory_veto_is_about_is_a_proposal_and_no_knowledge_d8(wiki: MockWorld) -> None:
     teaches(wiki)
     wiki.agents.script(Role.POST_VERIFY, veto("an opinion"), surface=WIKI)
     document = wiki.review()
     assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, False)
     (judged,) = document.surfaces[-1].parts[0].post_verify
     assert judged.result.disagreements[0].advisor_assessment == "an opinion"
-    assert '\nadvisor: "VETO"\n' in wiki.wiki.files[PAGE]
+    assert is_a_proposal(wiki, document, "VETO")
 
 
 def test_fail_as_veto_never_blocks_it_d8(wiki: MockWorld) -> None:
@@ -114,7 +134,7 @@ def test_fail_as_veto_never_blocks_it_d8(wiki: MockWorld) -> None:
     wiki.agents.script(Role.POST_VERIFY, lost(), surface=WIKI)
     document = wiki.review()
     assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, True)
-    assert '\nadvisor: "lost"\n' in wiki.wiki.files[PAGE]
+    assert is_a_proposal(wiki, document, "lost")
 
 
 def test_under_the_guard_a_veto_stores_nothing_and_calls_a_human(wiki: MockWorld) -> None:
@@ -135,13 +155,13 @@ def test_under_the_guard_a_lost_judgement_stores_nothing_either(wiki: MockWorld)
     assert wiki.wiki.files == {}
 
 
-def test_switched_off_the_entries_are_stored_unjudged_and_say_so(wiki: MockWorld) -> None:
+def test_what_nobody_judged_because_of_a_switch_is_a_proposal(wiki: MockWorld) -> None:
     teaches(wiki)
     wiki.switch("HYDRAFLOW_WIKI_INGEST_ADVISOR_ENABLED", "no")
     document = wiki.review()
     assert on_the_wiki(wiki) == []
     assert document.flags.advisor_disabled == ("wiki_ingest/post_verify",)
-    assert '\nadvisor: "not asked"\n' in wiki.wiki.files[PAGE]
+    assert is_a_proposal(wiki, document, "not asked")
 
 
 def test_a_review_that_goes_to_a_human_stores_nothing(wiki: MockWorld) -> None:

@@ -12,6 +12,7 @@ from review_advisor.core.outcome.coverage import FileCoverage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import (
     Event,
+    KnowledgeStored,
     PolicyFrozen,
     Repaired,
     Reported,
@@ -210,6 +211,12 @@ def learned() -> PlayedReview:
 def ungated() -> PlayedReview:
     review = learned()
     return replace(review, events=tuple(event for event in review.events if not isinstance(event, Verified)))
+
+
+def approved_as_proposal() -> PlayedReview:
+    review = learned()
+    events = (replace(e, proposal=True) if isinstance(e, KnowledgeStored) else e for e in review.events)
+    return replace(review, events=tuple(events))
 
 
 def decided_by_knowledge() -> PlayedReview:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.simulation.forged import (
     NO,
@@ -12,6 +13,7 @@ from tests.simulation.forged import (
     again_late,
     answering,
     approved,
+    approved_as_proposal,
     call,
     calls,
     consulting,
@@ -49,10 +51,11 @@ from tests.simulation.forged import (
 )
 
 from review_advisor.core.outcome.cost import RoleCost
-from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.events import CallEnded, Voted
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import Usage
+from review_advisor.core.safety.fence import fence
 from review_advisor.mockworld.fake_advisor_runner import Advice
 from review_advisor.mockworld.lines import guidance
 from review_advisor.mockworld.promises.played_review import Reading
@@ -60,7 +63,23 @@ from review_advisor.mockworld.stories.stage import PlayedReview
 
 NO_NUMBER = RoleCost(Role.EXECUTOR, "sonnet", 1, Usage(cost_usd=float("nan")))
 BLIND = {"metadata_blind": True}
+COUNCIL = {"advisors": [{"id": "security", "veto": True}]}
+BLOCKS = {"advisor": "security", "block": 90, "reasoning": "a hole"}
+SPLIT = {"advisor": "security", "approve": 45, "request_changes": 40}
 STOP_SIGNAL = guidance("call a human", stop=True)
+
+
+def of_council(said: dict[str, Any] | None = None) -> PlayedReview:
+    """A review that a council of two judges."""
+    return told(said or {}, config=COUNCIL)
+
+
+def without_a_vote() -> PlayedReview:
+    """A document from which one member's vote is gone."""
+    review = of_council()
+    return document(review, events=tuple(each for each in review.events if not isinstance(each, Voted)))
+
+
 LIES: dict[str, Callable[[], Reading]] = {
     "an_unanswered_veto_goes_to_a_human": lambda: read(
         replace(told({"executor": [NO], "post_verify": ["veto"]}), ended="changes_requested", asked=vetoed_once())
@@ -112,6 +131,7 @@ LIES: dict[str, Callable[[], Reading]] = {
     "identical_pictures_cost_no_call": lambda: read(pictured("differs", "identical")),
     "a_picture_that_nobody_saw_is_never_approved": lambda: read(pictured("differs", "too_large")),
     "knowledge_is_stored_only_after_its_gate": lambda: read(ungated()),
+    "only_what_its_advisor_approved_is_knowledge": lambda: read(approved_as_proposal()),
     "knowledge_never_decides_a_verdict": lambda: read(decided_by_knowledge()),
     "a_switch_off_means_no_call": lambda: read(
         replace(told(), environment={"HYDRAFLOW_PR_REVIEW_ADVISOR_ENABLED": " NO "})
@@ -173,6 +193,13 @@ LIES: dict[str, Callable[[], Reading]] = {
         calls(vetoed(), lambda a: call(a, blocks=(f"Attempt {a.call.attempt}.", *a.call.blocks)))
     ),
     "guidance_is_carried_into_a_retry": lambda: read(guidance_forgotten()),
+    "members_look_before_they_judge": lambda: read(
+        calls(of_council(), lambda a: call(a, blocks=(*a.call.blocks, fence("REPORT", "{}", "nonce0001"))))
+    ),
+    "every_vote_is_recorded": lambda: read(replace(of_council(), events=told().events)),
+    "no_right_to_block_is_passed_over": lambda: read(approved(of_council({"votes": [BLOCKS]}))),
+    "an_approval_is_what_the_votes_come_to": lambda: read(approved(of_council({"votes": [SPLIT]}))),
+    "publishing_counts_the_same": lambda: read(without_a_vote()),
 }
 
 
@@ -200,4 +227,7 @@ TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
     lambda: pictured("identical"),
     lambda: pictured("too_large"),
     learned,
+    of_council,
+    lambda: of_council({"votes": [BLOCKS]}),
+    lambda: of_council({"votes": [{"advisor": "security", "fault": "crash"}]}),
 )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.simulation.forged import NOTED
 
+from review_advisor.core.outcome.steps.advice_events import Escalated
 from review_advisor.mockworld.github.page import pull_page
 from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, After, afters, broken_on_github
 from review_advisor.mockworld.seeds.worlds import PUBLISHED, story_of
@@ -28,6 +29,15 @@ def played(*steps: Any) -> PlayedStory:
 def last(*steps: Any) -> After:
     """The last step of a life, and what stands after it."""
     return list(afters(played(*steps)))[-1]
+
+
+def test_who_asks_for_a_consult_gets_it_in_the_review_of_this_head_and_in_no_other() -> None:
+    asks = {"comment": {"by": "grace", "may": "write", "says": "/advisor consult"}}
+    steps = [{"push": {}}, "review", asks, "review", MOVES, "review"]
+    told = {"story": "a life", "loose": True, "config": {"escalation": "attrition"}, "steps": steps}
+    reviews = play(Story.model_validate(told)).reviews
+    escalated = [[e for e in each.events if isinstance(e, Escalated)] for each in reviews]
+    assert [[reason.kind.value for e in its for reason in e.reasons] for its in escalated] == [[], ["explicit"], []]
 
 
 def standing(after: After, **changes: Any) -> After:
@@ -59,6 +69,7 @@ def posted() -> After:
     return standing(HELD, said=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
 
 
+SHADOWED = last({"mode": "shadow"}, "push", REJECTS)
 LIES: dict[str, tuple[After, Callable[[], After]]] = {
     "one_check_concludes_the_head": (REJECTED, lambda: concluded(REJECTED, "action_required")),
     "nothing_passes_that_was_not_approved": (REJECTED, lambda: concluded(REJECTED, "success")),
@@ -72,6 +83,8 @@ LIES: dict[str, tuple[After, Callable[[], After]]] = {
     ),
     "publishing_again_writes_nothing": (AGAIN, lambda: standing(AGAIN, answers=("again",))),
     "nobody_elses_draft_is_touched": (DRAFTED, lambda: standing(DRAFTED, pending=frozenset())),
+    "a_shadow_check_says_what_would_have_been": (SHADOWED, lambda: concluded(SHADOWED, "failure")),
+    "nothing_else_is_written_in_shadow_mode": (SHADOWED, lambda: standing(SHADOWED, labels=frozenset({"wrong"}))),
     "the_memory_is_of_the_last_review": (REJECTED, lambda: standing(REJECTED, memory=last("review").stands.memory)),
 }
 BY_NAME = {promise.__name__: promise for promise in PROMISES_ON_GITHUB}

@@ -6,7 +6,7 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -15,8 +15,9 @@ from review_advisor.adapters.claude.environment import child_environment, creden
 from review_advisor.adapters.claude.limits import Limits
 from review_advisor.adapters.claude.spoken_prompt import user_message
 from review_advisor.core.answers.answers import ReviewReport, answer_schema
+from review_advisor.core.policy.effort import Effort
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, Withheld
+from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, NamedAdvisor, Withheld
 
 GRANT = ConsultGrant("the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->", "n0nce")
 CALL = AgentCall(
@@ -58,6 +59,37 @@ def test_the_call_decides_model_money_and_schema() -> None:
     assert option(words, "--max-budget-usd") == "1.5000"
     assert option(words, "--max-turns") == "7"
     assert json.loads(option(words, "--json-schema")) == json.loads(answer_schema(ReviewReport))
+
+
+def test_without_a_set_effort_no_word_of_the_command_line_says_so() -> None:
+    words = argv(("c",), replace(CALL, consults=GRANT), hook_settings(("hook",)))
+    assert "effort" not in " ".join(words)
+
+
+@pytest.mark.parametrize("effort", get_args(Effort))
+def test_a_set_effort_is_one_option_more_and_changes_nothing_else(effort: Effort) -> None:
+    plain, words = argv(("c",), CALL, None), argv(("c",), replace(CALL, effort=effort), None)
+    place = words.index("--effort")
+    assert words[place + 1] == effort
+    assert words[:place] + words[place + 2 :] == plain
+
+
+def test_the_effort_of_consults_is_the_advisors_own() -> None:
+    grant = replace(GRANT, effort="high")
+    words = argv(("c",), replace(CALL, consults=grant), hook_settings(("hook",)))
+    assert "--effort" not in words
+    assert json.loads(option(words, "--agents"))["the-advisor"]["effort"] == "high"
+
+
+def test_a_declared_advisor_is_an_agent_of_its_own_and_the_first_one_stays_as_it_is() -> None:
+    alone = json.loads(option(argv(("c",), replace(CALL, consults=GRANT), hook_settings(("hook",))), "--agents"))
+    others = (NamedAdvisor("dataSteward", "migrations", "You look after data.", "haiku"),)
+    grant = replace(GRANT, others=others)
+    agents = json.loads(option(argv(("c",), replace(CALL, consults=grant), hook_settings(("hook",))), "--agents"))
+    steward = agents.pop("dataSteward")
+    assert agents == alone
+    assert (steward["prompt"], steward["model"]) == ("You look after data.", "haiku")
+    assert steward["tools"] == alone["the-advisor"]["tools"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from review_advisor.adapters.claude.exits import EndedBy, Exit
 from review_advisor.adapters.claude.meaning import meaning
 from review_advisor.adapters.claude.stream import StreamSummary, decode
 from review_advisor.core.roles.calls import (
@@ -25,6 +24,7 @@ from review_advisor.core.roles.calls import (
     Stop,
     Usage,
 )
+from review_advisor.lifetime.exits import EndedBy, Exit
 
 RECORDED = Path(__file__).parent.parent / "adapters" / "recorded"
 DONE = Exit(0)
@@ -64,6 +64,7 @@ def test_an_answer_is_what_the_structured_output_says(name: str) -> None:
     assert outcome.value["verdict"] == "approve"
     assert outcome.receipt.resolved_model == "claude-sonnet-5-5"
     assert outcome.receipt.usage.cost_usd
+    assert outcome.receipt.turns == recorded(name).turns > 0
 
 
 @pytest.mark.parametrize("exit_", [DONE, FAILED])

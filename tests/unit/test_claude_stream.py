@@ -25,7 +25,7 @@ def lines(*events: dict[str, Any]) -> list[bytes]:
 
 
 def used(tool: str, identity: str) -> dict[str, Any]:
-    block = {"type": "tool_use", "id": identity, "name": tool}
+    block = {"type": "tool_use", "id": identity, "name": tool, "input": {"file_path": "/tree/a.py"}}
     return {"type": "assistant", "message": {"id": identity, "model": "m", "content": [block]}}
 
 
@@ -102,6 +102,25 @@ def test_a_started_subagent_is_reported_at_its_line() -> None:
 
 def test_the_longest_run_of_failed_tools_is_counted() -> None:
     assert recorded("tool_failures").tool_failures == 2
+
+
+@pytest.mark.parametrize(
+    "name, turns",
+    [("answer", 1), ("tool_failures", 5), ("turns_spent", 3), ("credit_gone", 0), ("consult", 2), ("text_only", 2)],
+)
+def test_a_turn_is_a_message_of_the_main_loop(name: str, turns: int) -> None:
+    assert recorded(name).turns == turns
+
+
+def test_several_uses_of_tools_in_one_message_are_one_turn() -> None:
+    """The CLI's own count says eight here: one for each of seven consults, and one for the end."""
+    assert recorded("consults_past_the_cap").turns == 2
+
+
+def test_the_turns_of_a_call_that_was_killed_are_counted_too() -> None:
+    begun = (RECORDED / "tool_failures.jsonl").read_bytes().splitlines()
+    before_its_end = [line for line in begun if b'"type":"result"' not in line]
+    assert decode(before_its_end).turns == 5
 
 
 def test_denied_consults_refused_answers_and_the_advisors_own_tools_are_no_tool_failures() -> None:
@@ -208,3 +227,19 @@ _events = st.dictionaries(_keys, _values, max_size=6).flatmap(
 @given(st.lists(_events, max_size=6))
 def test_no_event_of_the_wrong_shape_breaks_the_reader(events: list[dict[str, Any]]) -> None:
     decode(json.dumps(event).encode() for event in events)
+
+
+def test_failures_and_readings_count_from_the_last_answered_consult() -> None:
+    stuck = (
+        *(used("Read", "1"), gave("1", True)),
+        *(used("Read", "2"), gave("2", True)),
+    )
+    asked = (used("Agent", "3"), gave("3", False))
+    denied = (used("Agent", "4"), gave("4", True))
+    assert (decode(lines(*stuck)).failures_unadvised, decode(lines(*stuck)).readings_unadvised) == (2, 2)
+    assert decode(lines(*stuck, *denied)).failures_unadvised == 2
+    assert decode(lines(*stuck, *asked)).failures_unadvised == 0
+    assert decode(lines(*stuck, *asked)).readings_unadvised == 0
+    assert decode(lines(*stuck, *asked)).tool_failures == 2
+    again = (used("Grep", "5"), gave("5", True))
+    assert decode(lines(*stuck, *asked, *again)).failures_unadvised == 1

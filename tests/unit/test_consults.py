@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -241,3 +242,29 @@ def test_refunds_of_an_earlier_run_are_spent() -> None:
     asked(consults)
     consults.settle("t1", NO)
     denied(consults, "t2")
+
+
+def within(tokens: int, *earlier: ConsultRecord) -> CallConsults:
+    return call(ReviewConsults(Budgets(max_usd=1.0, max_consult_tokens=tokens), NO_SECRETS, earlier))
+
+
+def test_a_question_counts_by_its_length_before_it_is_asked() -> None:
+    assert asked(within(3_000), question="x" * 6_000).prompt
+    assert "This one needs about 3," in denied(within(3_000), question="x" * 8_000)
+
+
+def test_what_a_consult_used_counts_in_the_place_of_its_estimate() -> None:
+    consults = within(3_000)
+    for number in range(4):
+        asked(consults, f"t{number}")
+        consults.settle(f"t{number}", replace(YES, tokens=600))
+    assert "2,400 are used" in denied(consults, "t4")
+
+
+def test_tokens_of_a_killed_run_and_of_failed_consults_are_used() -> None:
+    record = ConsultRecord("0", "?", "answered", tokens=2_500)
+    assert "2,500 are used" in denied(within(3_000, record))
+    consults = within(3_000)
+    asked(consults)
+    consults.settle("t1", replace(NO, tokens=2_500))
+    assert "2,500 are used" in denied(consults, "t2")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
@@ -616,7 +618,8 @@ def test_sql_that_begins_on_a_later_line_of_its_string_is_read(tmp_path: Path, b
 
 def test_a_comment_may_say_that_a_name_of_python_2_is_meant(tmp_path: Path) -> None:
     assert found(tmp_path, "a.py", "text = unicode  # noqa: F821\n") == {}
-    assert found(tmp_path, "b.py", "text = unicode\n") == {"F821": "high"}
+    told = answer_alone(written(tmp_path, {"b.py": "text = unicode\n"}), tmp_path)
+    assert [(one.path, one.why) for one in told.unchecked] == [("b.py", "it is written for Python 2")]
     versions = "import sys\n\nPY2 = sys.version_info[0] == 2\n"
     assert found(tmp_path, "c.py", versions + "text = unicode if PY2 else str\n") == {}
     assert found(tmp_path, "d.py", versions + "text = missing if PY2 else str\n") == {"F821": "high"}
@@ -668,6 +671,19 @@ def test_a_fix_that_would_touch_lines_outside_the_change_is_no_suggestion(tmp_pa
         ("app.py", f"TOKEN = '{'3f9a0c7be1d24856' * 4}'\n"),
         ("app.js", "apiKey = 'hG7kLm9xQ2vB4zPq8RtY'\n"),
         ("app.txt", "see https://example.org/?password=hG7kLm9xQ2vB4z\n"),
+        ("app.py", "import subprocess\n\nCALL = 'ls'\nsubprocess.run(f'{CALL} > a', shell=True)\n"),
+        ("app.py", "import os\n\ncount = 0\nos.system('title ' + str(count))\n"),
+        ("app.py", "import os\n\nHERE = __file__\nos.system('ls ' + HERE)\n"),
+        ("app.py", "def find(field):\n    return 'SELECT %s FROM t' % field\n"),
+        ("app.py", "def find(db, old):\n    name = 'a' if old else 'b'\n    db.execute(f'SELECT {name} FROM t')\n"),
+        ("app.py", "def clear(db, table):\n    db.execute(f'DELETE FROM {table} WHERE at < ?', (1,))\n"),
+        ("app.py", "import zipfile\n\nzipfile.ZipFile('a.zip').extractall()\n"),
+        ("app.py", "for kind in 'a', 'b':\n    match kind:\n        case 'a':\n            exec(open('a').read())\n"),
+        ("test_a.py", "import pytest\n\nwith pytest.raises(TypeError):\n    1 < 'a'\n"),
+        ("app.py", "import logging\n\nlogging.warning('{0}', 1)\n"),
+        ("app.py", "from tkinter import Entry\n\nfield = Entry()\nprint(eval(field.get()))\n"),
+        ("app.py", "import a.b\nimport a.b\n\nprint(a)\n"),
+        ("app.py", "from a import on\n\n\n@on('x')\ndef f():\n    pass\n\n\n@on('y')\ndef f():\n    pass\n"),
         ("app.js", "x" * 3_000 + '; password = "hG7kLm9xQ2vB4z"\n'),
     ],
 )
@@ -691,6 +707,120 @@ def test_a_name_that_lines_outside_the_change_use_as_well_comes_from_somewhere_e
 
 def test_a_file_that_is_no_python_is_one_finding(tmp_path: Path) -> None:
     assert len(checks(material(written(tmp_path, {"a.py": "<html>\n<body a=1>\n" * 9})), tmp_path).everything()) == 1
+
+
+@pytest.mark.parametrize(
+    "text, rule",
+    [
+        ("import subprocess\n\nsubprocess.run(['ls', '-l'], shell=True)\n", "S602"),
+        ("import os\n\n\ndef run(self):\n    os.system('ls ' + self.folder)\n", "S605"),
+        ("def find(db, name):\n    query = f'SELECT a FROM t WHERE n = {name}'\n    db.execute(query)\n", "S608"),
+        ("def find(db, name):\n    db.execute(statement=f'SELECT a FROM t WHERE n = {name}')\n", "S608"),
+        ("from flask import request\n\ntext = request.args['a']\nprint(eval(text))\n", "S307"),
+        ("import os\nimport sys\n\nWORD = sys.argv[1]\nos.system('ls ' + WORD)\n", "S605"),
+        ("import sys\n\nfor word in sys.argv:\n    exec(word)\n", "S102"),
+        ("import requests\n\nexec(requests.get('https://example.org').text)\n", "S102"),
+        ("def f():\n    return 1\n\n\ndef f():\n    return 2\n", "F811"),
+    ],
+)
+def test_what_comes_from_outside_and_what_is_lost_are_found(tmp_path: Path, text: str, rule: str) -> None:
+    assert list(found(tmp_path, "app.py", text)) == [rule]
+
+
+MANY: dict[str, Callable[[int], str]] = {
+    "B006": lambda count: "".join(f"def f{at}(a=[]):\n    return a\n" for at in range(count)),
+    "B015": lambda count: "a = 1\n" + "a == 2\n" * count,
+    "F811": lambda count: "def f():\n    return 1\n" * (count + 1),
+    "S605": lambda count: "import os\n\n\ndef run(name):\n" + "    os.system('ls ' + name)\n" * count,
+    "S608": lambda count: (
+        "def run(db, name):\n" + "    q = f'SELECT a FROM t WHERE n = {name}'\n    db.execute(q)\n" * count
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", MANY)
+def test_twice_as_many_remarks_of_a_file_take_twice_as_many_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    walk = ast.walk
+    steps = 0
+
+    def counted(node: ast.AST) -> Iterator[ast.AST]:
+        nonlocal steps
+        for each in walk(node):
+            steps += 1
+            yield each
+
+    monkeypatch.setattr(ast, "walk", counted)
+
+    def steps_for(count: int) -> int:
+        nonlocal steps
+        steps = 0
+        answered = answer_alone(written(tmp_path, {f"app{count}.py": MANY[rule](count)}), tmp_path)
+        assert len(answered.findings) == count
+        return steps
+
+    assert steps_for(40) < 2.2 * steps_for(20)
+
+
+def test_of_several_defaults_on_a_line_each_is_looked_at(tmp_path: Path) -> None:
+    text = "def f(_kept=[], given=[]):\n    given.append(1)\n    return len(_kept)\n"
+    assert list(found(tmp_path, "app.py", text)) == ["B006"]
+
+
+def test_a_constant_hides_no_origin_that_stands_beside_it(tmp_path: Path) -> None:
+    text = "import os\n\n\ndef run(name):\n    PLACE = name\n    os.system(PLACE + name)\n"
+    assert list(found(tmp_path, "app.py", text)) == ["S605"]
+
+
+def test_an_origin_that_is_too_far_to_follow_counts_as_unknown(tmp_path: Path) -> None:
+    parts = " + ".join(f"'{number}'" for number in range(600))
+    assert found(tmp_path, "app.py", f"import os\n\nos.system({parts} + '')\n") == {"S605": "high"}
+    assert found(tmp_path, "app.py", f"import os\n\nFAR = {parts} + ''\nos.system(FAR)\n") == {"S605": "high"}
+
+
+# --- what is not run as it stands -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path, text, why",
+    [
+        ("app.py", "print 'hello'\n", "it is written for Python 2"),
+        ("app.py", "raise ValueError, 'no'\n", "it is written for Python 2"),
+        ("app.py", "class <%= name %>:\n    pass\n", "it is a template"),
+        ("app.py", "send(read(wait))\n", "it uses 3 unknown names"),
+        ("tests/data/app.py", "print(missing)\n", "tests read it, and it cannot run: F821 in line 1"),
+        ("tests/format/app.py", "def broken(:\n", "tests read it, and it cannot run: invalid-syntax in line 1"),
+    ],
+)
+def test_a_file_that_is_not_run_as_it_stands_is_neither_rejected_nor_checked(
+    tmp_path: Path, path: str, text: str, why: str
+) -> None:
+    told = answer_alone(written(tmp_path, {path: text}), tmp_path)
+    assert told.findings == ()
+    assert [(one.path, one.why, one.waived) for one in told.unchecked] == [(path, why, False)]
+
+
+def test_a_name_that_two_files_lack_comes_from_whoever_runs_them(tmp_path: Path) -> None:
+    told = answer_alone(written(tmp_path, {"a.py": "cmd(1)\n", "b.py": "cmd(2)\nwait()\n"}), tmp_path)
+    assert [(one.path, one.evidence) for one in told.findings] == [("b.py", "wait()")]
+    assert [(one.path, one.why) for one in told.unchecked] == [
+        ("a.py", "cmd is unknown in other files, too"),
+        ("b.py", "cmd is unknown in other files, too"),
+    ]
+
+
+def test_nothing_that_makes_a_file_look_unfit_to_run_hides_a_security_finding(tmp_path: Path) -> None:
+    told = answer_alone(written(tmp_path, {"app.py": f"{SHELL}\n\nfirst(second(third))\n"}), tmp_path)
+    assert (told.verdict, [one.category for one in told.findings]) == ("reject", ["security/S602"])
+
+
+def test_a_file_that_could_not_be_parsed_before_the_change_is_not_checked(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("def broken(:\n    pass\n\n\ndef worse(:\n    pass\n")
+    hunk = Hunk(4, 2, 4, 3, "", (" ", "+def worse(:", "     pass"))
+    told = answer_alone((FileChange(Status.MODIFIED, "app.py", added=1, hunks=(hunk,)),), tmp_path)
+    assert told.findings == ()
+    assert [one.path for one in told.unchecked] == ["app.py"]
 
 
 # --- what cannot be read ----------------------------------------------------------------------------------------------

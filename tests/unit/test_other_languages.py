@@ -81,6 +81,14 @@ def test_the_environment_of_the_tests_has_every_program() -> None:
         ),
         (FLOW_FILE, WORKFLOW.format("echo ${{ inputs.name }} ${{Matrix.version}} ${{ github.sha }}"), {}),
         (FLOW_FILE, WORKFLOW.format("echo hello"), {}),
+        (FLOW_FILE, WORKFLOW.format("echo ${{ github.event.release.tag_name }}"), {}),
+        ("app.test.js", DUPLICATE, {}),
+        (
+            "app.js",
+            "export const f = (a) => {\n  switch (a) {\n    case 1:\n      return 2;\n      break;\n  }\n};\n",
+            {},
+        ),
+        ("app.js", "export const f = () => {\n  return 2;\n  f();\n};\n", {"no-unreachable": "medium"}),
         ("vendor/app.js", DUPLICATE, {}),
     ],
 )
@@ -90,9 +98,33 @@ def test_what_is_broken_is_found_and_style_is_not(
     assert found(tmp_path, path, text) == rules
 
 
-@pytest.mark.parametrize("path", ["vendor/app.js", "tests/data/app.js", "app.min.js"])
+@pytest.mark.parametrize("path", ["vendor/app.js", "app.min.js", "tests/app.test.js"])
 def test_no_name_hides_what_is_serious_in_another_language(tmp_path: Path, path: str) -> None:
     assert found(tmp_path, path, "const a = 1;\na = 2;\n") == {"no-const-assign": "high"}
+
+
+@pytest.mark.parametrize(
+    "path, text, why",
+    [
+        ("tests/data/app.js", "const a = 1;\na = 2;\n", "tests read it, and it cannot run: no-const-assign in line 2"),
+        ("app.js", "declare module 'a' {\n  declare type B = {| c: string |};\n}\n", "it is written in Flow"),
+        ("app.js", "let a = <%= b %>;\n", "it is a template"),
+        ("app.js", "const a = 1;" + " " * 2_000 + "a = 2;\n", "a program packed it"),
+    ],
+)
+def test_what_is_serious_where_nobody_could_mend_it_is_not_checked_instead(
+    tmp_path: Path, path: str, text: str, why: str
+) -> None:
+    told = answered(tmp_path, [written(tmp_path, path, text)])
+    assert told.findings == ()
+    assert [(one.path, one.why, one.waived) for one in told.unchecked] == [(path, why, False)]
+
+
+def test_a_trigger_is_dangerous_where_the_workflow_fetches_what_an_outsider_wrote(tmp_path: Path) -> None:
+    safe = WORKFLOW.replace("on: push", "on: pull_request_target").format("echo hello")
+    assert found(tmp_path, FLOW_FILE, safe) == {}
+    fetched = safe.replace("echo hello", "gh pr checkout 1")
+    assert found(tmp_path, FLOW_FILE, fetched) == {"dangerous-triggers": "medium"}
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import MOST_JOBS
 from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import SwitchError, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
 
@@ -44,6 +45,9 @@ language = "Brazilian Portuguese"
 wait_minutes = 2.5
 fallback_models = ["sonnet", "us.anthropic.claude-haiku-4-5-v1:0"]
 busy_tries = 3
+[effort]
+executor = { low = "low", high = "xhigh" }
+post_verify = { high = "max" }
 [[guidelines]]
 paths = ["*.py"]
 text = "No bare except."
@@ -87,6 +91,10 @@ def test_every_key_reaches_the_rules() -> None:
         fail_on_degraded=True,
         language="Brazilian Portuguese",
         outage=OutageRules(150.0, ("sonnet", "us.anthropic.claude-haiku-4-5-v1:0"), busy_tries=3),
+        effort={
+            Role.EXECUTOR: {BlastRadius.LOW: "low", BlastRadius.HIGH: "xhigh"},
+            Role.POST_VERIFY: {BlastRadius.HIGH: "max"},
+        },
         guidelines=GuidelineRules(
             ("REVIEW.md", "AGENTS.md"),
             (
@@ -147,6 +155,11 @@ def test_a_switch_that_means_nothing_is_an_error() -> None:
         ("language = 'German\\nx'", "x.toml: language: String should match pattern"),
         ("[outage]\nwait_minutes = 61", "x.toml: outage.wait_minutes: Input should be less than or equal to 60."),
         ("[outage]\nfallback_models = ['--help']", "x.toml: outage.fallback_models.0: String should match pattern"),
+        ("[effort]\nexecutor = { high = 'hihg' }", "x.toml: effort.executor.high: Input should be 'low', 'medium',"),
+        ("[effort]\nexecutor = { high = '' }", "x.toml: effort.executor.high: Input should be 'low', 'medium',"),
+        ("[effort]\nexecutor = { critical = 'max' }", "x.toml: effort.executor.critical.[key]: Input should be 'low',"),
+        ("[effort]\nexecutor = 'max'", "x.toml: effort.executor: Input should be a table."),
+        ("[effort]\npost_verfy = {}", "x.toml: unknown key 'effort.post_verfy'; did you mean 'post_verify'?"),
         ("budget = 3", "x.toml: budget: Input should be a table."),
         ("[budget]\nmax_usd = inf", "x.toml: budget.max_usd: Input should be a finite number."),
         ("[budget]\nmax_usd = 1001", "x.toml: budget.max_usd: Input should be less than or equal to 1000."),
@@ -177,6 +190,12 @@ def test_a_switch_that_means_nothing_is_an_error() -> None:
         ("[github]\ntrusted_bases = ['~1']", "x.toml: github.trusted_bases.0: this is not the name of a branch"),
         ("[github]\ntrusted_bases = ['']", "x.toml: github.trusted_bases.0: String should have at least 1 character."),
         ("[github]\ntrusted_bases = 'main'", "x.toml: github.trusted_bases: Input should be a list."),
+        *(
+            (f"{key} = ['/src/', '{glob}']", f"x.toml: {key}.1: it is no glob")
+            for key in ("critical_paths", "visual_paths", "exclude")
+            for glob in ("[z-a]", "[Z-a]", "!")
+        ),
+        ("[[guidelines]]\npaths = ['[z-a]']\ntext = 'x'", "x.toml: guidelines.0.paths.0: it is no glob"),
         ("a = 1\na = 2", "x.toml is not valid TOML: Cannot overwrite a value (at end of document)."),
         ("x = " + "[" * 9_000, "x.toml is not valid TOML: nested too deeply."),
         ("x = " + "9" * 6_000, "x.toml is not valid TOML: a number has too many digits."),
@@ -222,7 +241,7 @@ def test_settings_are_shown_for_people_and_for_programs() -> None:
     made = make_settings(config, {"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": "0"}, profile=None, config_path=None)
     shown = json.loads(settings_json(config, made, "x.toml", {}))
     assert Config.model_validate(shown["config"]) == config
-    assert list(shown) == ["config", "critical", "switches", "models", "sources"]
+    assert list(shown) == ["config", "critical", "switches", "models", "roster", "sources"]
     assert [name for name, value in shown["switches"].items() if value is False] == [
         "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED",
         "HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO",

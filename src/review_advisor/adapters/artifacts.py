@@ -7,7 +7,7 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,6 +27,8 @@ _NAMES = (
 _FOLDERS = ("wiki", ".advisor")
 _DEVICES = (Path("/dev"), Path("/dev/fd"))
 _PREFIX = ".review-advisor-"
+BROKEN = "The review did not run to its end."
+"""How the sentence ends that is left beside no outcome although models were asked."""
 _MOST_SAID = 2_000
 """Characters or bytes of a refusal."""
 
@@ -81,6 +83,35 @@ class FolderArtifacts:
                 raise ArtifactError(f"{part} is a symbolic link; artefacts are only written to a real folder.")
 
 
+class TaskFolder:
+    """``<root>/<run id>/``. Only its owner can read it, and git ignores it."""
+
+    def __init__(self, root: Path, run_id: str) -> None:
+        self._root = root
+        self._written: dict[str, str] = {}
+        self.folder = root / run_id
+
+    def make(self) -> None:
+        """Make it. Raises ``ArtifactError``."""
+        if self._root.is_symlink():
+            raise ArtifactError(f"{self._root} is a symbolic link; a run is only written to a real folder.")
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise ArtifactError(f"The run's folder {self.folder} cannot be made: {error.strerror}.") from None
+        self.store({".gitignore": "*\n"})
+
+    def store(self, files: Mapping[str, str]) -> None:
+        """Write those of the files that are new or changed, in their order. Raises ``ArtifactError``."""
+        for name, text in files.items():
+            if self._written.get(name) != text:
+                path = self.folder / name
+                write_whole(path, text)
+                path.chmod(0o600)
+                self._written[name] = text
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write ``text`` to ``path`` atomically. Raises ``ArtifactError`` with one sentence; leaves no half file.
 
@@ -94,6 +125,11 @@ def write_whole(path: Path, text: str) -> None:
             _replace(path, (text,))
     except OSError as error:
         raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def is_replaced(path: Path) -> bool:
+    """Whether a further text takes the place of what was written to ``path``. What is no file gets it in addition."""
+    return not _is_device(path)
 
 
 def write_as_it_comes(path: Path, texts: Iterable[str]) -> None:

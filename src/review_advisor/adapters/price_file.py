@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 from review_advisor.core.metrics.prices import Price, PriceError
 
 _LARGEST = 1_000_000
@@ -37,11 +37,11 @@ def read_prices(path: Path | None = None) -> tuple[Price, ...]:
     try:
         shipped = files("review_advisor") / "prices.toml"
         text = shipped.read_text(encoding="utf-8") if path is None else path.read_text(encoding="utf-8")
-        told = _Prices.model_validate(tomllib.loads(text))
+        told = _Prices.model_validate(read_toml(text))
     except OSError as error:
         raise PriceError(f"{name} cannot be read: {error.strerror}.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PriceError(f"{name} is no TOML: {error}.") from None
+    except (UnicodeDecodeError, TomlError) as error:
+        raise PriceError(f"{name} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

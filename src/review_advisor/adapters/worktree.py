@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -58,6 +58,19 @@ class WorkFolder:
 
         It stands whole or not at all: it is written under another name, and linked to its own only then.
         """
+        return self._write(
+            name,
+            text,
+            lambda part, folder: os.link(part, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False),
+        )
+
+    def replace(self, name: str, text: str) -> str | None:
+        """The same, also in the place of a file of that name, which is the old one or the new one at any moment."""
+        return self._write(
+            name, text, lambda part, folder: os.replace(part, name, src_dir_fd=folder, dst_dir_fd=folder)
+        )
+
+    def _write(self, name: str, text: str, settle: Callable[[str, int], None]) -> str | None:
         part = f".{name}.{secrets.token_hex(4)}.part"
         try:
             with self._opened(self._folder, make=True) as folder:
@@ -65,9 +78,10 @@ class WorkFolder:
                 try:
                     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                         file.write(text)
-                    os.link(part, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+                    settle(part, folder)
                 finally:
-                    os.unlink(part, dir_fd=folder)
+                    with suppress(FileNotFoundError):
+                        os.unlink(part, dir_fd=folder)
         except FileExistsError:
             return "a file of that name is there already"
         except OSError as error:

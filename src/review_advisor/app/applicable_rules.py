@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from review_advisor.adapters.git.open import open_head
-from review_advisor.app.configuration import working_config
+from review_advisor.app.configuration import publication_rules, working_config, working_roster
 from review_advisor.app.doctor import Diagnosis
 from review_advisor.app.settings import Config, ConfigError, Settings, guideline_rules
 from review_advisor.core.facts.adr_record import changed_records
@@ -28,6 +28,8 @@ from review_advisor.core.facts.lockfiles.lock_formats import lock_format
 from review_advisor.core.policy.exclusion import excluding_glob
 from review_advisor.core.policy.guard import implementation_globs
 from review_advisor.core.policy.policy import Rules
+from review_advisor.core.roster.advisor import DEFAULT_ROSTER
+from review_advisor.core.roster.lenses import roster_for
 
 NONE_YET = "none: a REVIEW.md in the repository would hold your own rules for reviews"
 
@@ -75,6 +77,18 @@ def examine_rules(repo: Path) -> tuple[Diagnosis, ...]:
     return tuple(Diagnosis("rules", "team rules", ok, says) for ok, says in _words(found, rules))
 
 
+def examine_mode(repo: Path) -> tuple[Diagnosis, ...]:
+    """That the working tree's configuration enforces nothing; nothing to say where it enforces."""
+    config = Config()
+    with suppress(ConfigError):
+        config, _ = working_config(repo)
+    if config.mode == "enforce":
+        return ()
+    from review_advisor.core.pull_request.gate import mode_remark
+
+    return tuple(Diagnosis("github", each.name, each.ok, each.says) for each in mode_remark(publication_rules(config)))
+
+
 def _words(found: CommittedRules, rules: GuidelineRules) -> Iterator[tuple[bool, str]]:
     """What to say of the rules of a repository, and whether it is as it should be."""
     named = {*rules.files, *(each.file for each in rules.configured)}
@@ -96,6 +110,24 @@ def _words(found: CommittedRules, rules: GuidelineRules) -> Iterator[tuple[bool,
             yield False, f"{given_file} is not read: the configuration names it, and it is not committed."
 
 
+def examine_roster(repo: Path) -> Iterator[Diagnosis]:
+    """Who the working tree declares, or what is wrong with it; nothing for the default roster.
+
+    The configuration counts as for ``examine_rules``.
+    """
+    config = Config()
+    with suppress(ConfigError):
+        config, _ = working_config(repo)
+    try:
+        roster = working_roster(repo, config)
+    except ConfigError as problem:
+        yield Diagnosis("rules", "advisors", False, str(problem))
+        return
+    if roster != DEFAULT_ROSTER:
+        told = (f"{each.id} ({each.source or 'shipped'})" for each in roster.advisors)
+        yield Diagnosis("rules", "advisors", True, ", ".join(told))
+
+
 @dataclass(frozen=True, slots=True)
 class Applies:
     """One thing that holds for a path. ``source`` is where it comes from."""
@@ -112,6 +144,7 @@ def what_applies(path: str, config: Config, settings: Settings, committed: Commi
     own = implementation_globs(rules.own_globs, here=False, pyproject=rules.config_path == PYPROJECT)
     records = changed_records(Change("", files=(FileChange(Status.MODIFIED, path),)), rules.adr_folders)
     found = found_guidelines(rules.guidelines, [path], committed.files, rules.config_path)
+    roster = roster_for(rules.roster, [FileChange(Status.MODIFIED, path)])
     return (
         Applies("kind", kind_of_path(path).value, "its name"),
         Applies("critical path", ", ".join(rules.critical_paths.because(path)) or "no", critical),
@@ -120,6 +153,8 @@ def what_applies(path: str, config: Config, settings: Settings, committed: Commi
         Applies("decision record", "yes" if records else "no", _set("adr_folders", config, origin)),
         Applies("compared as a picture", _by(rules.visual_paths, path), _set("visual_paths", config, origin)),
         *_rules(found, committed, origin),
+        *(Applies(f"advisor {each.id}", each.words, each.source or "the preset") for each in roster.advisors[1:]),
+        *(Applies("blind spot", each, "the map of lenses") for each in roster.blind_spots),
     )
 
 

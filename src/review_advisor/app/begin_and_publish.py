@@ -9,11 +9,19 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from review_advisor.adapters.actions import GithubEnvironment, read_github
-from review_advisor.adapters.artifacts import read_refusal
+from review_advisor.adapters.artifacts import BROKEN, read_refusal
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.forge import connect
-from review_advisor.app.configuration import believed_base, files_of, load_config, mended_on, rules_that_stand
+from review_advisor.app.configuration import (
+    believed_base,
+    files_of,
+    load_config,
+    mended_on,
+    mode_that_stands,
+    publication_rules,
+    rules_that_stand,
+)
 from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
@@ -25,10 +33,11 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_docume
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
 from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.escalation_rules import PROFILES
 from review_advisor.core.policy.guard import implementation_globs
 from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.beginning import queued_pull_request
-from review_advisor.core.pull_request.commands import read_command
+from review_advisor.core.pull_request.commands import ReviewAgain, read_command
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import LEAST_KEY
 from review_advisor.core.pull_request.unreviewed import NeverLeftOut
@@ -38,12 +47,13 @@ from review_advisor.ports.forge import Forge, ForgeRejected
 from review_advisor.pull_request.begin import BeginPhase, Begun
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
+from review_advisor.pull_request.shadow_publish import ShadowPublishPhase, drop_check_of_other_mode, take_back_borrowed
 from review_advisor.pull_request.unfinished import Unfinished
 
 STATE_KEY = "REVIEW_ADVISOR_STATE_KEY"
 """The variable of `begin` and `publish` with the key that seals what is remembered; empty is unset."""
 _MOST_CALLED = 40
-"""Where the bot's workflow names more local actions and workflows, each takes a request, and none is read further."""
+"""So many local actions and workflows are read of what the bot's workflow calls: each takes a request."""
 MOST_BYTES = 100_000_000
 """An outcome of more than this is none of ours."""
 
@@ -82,16 +92,24 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     rules, broken = rules_at(forge, believed.commit)
     if broken is not None and not isinstance(event, MergeGroupEvent):
         if not _counts(event, forge, rules):
-            return Begun(review=False, because="nobody who may write asks for anything")
+            return Begun(review=False, because="there is no command of a person with write permission")
         if mended_on(forge, forge.pull_request(event.number), believed.commit) is None:
-            return _refused(_bot(forge, rules, event.repository, github, environ), event.number, broken)
+            return _refused(_bot(forge, rules, event.repository, github, environ), event, broken)
     bot = _bot(forge, rules, event.repository, github, environ)
+    if broken is None and isinstance(event, CommentEvent) and read_command(event.body) == ReviewAgain(consult=True):
+        bot = replace(bot, consults=_consults(forge, believed.commit))
     if broken is not None:
         bot = replace(bot, rules=rules.model_copy(update={"skip_paths": (), "skip_bases": (), "skip_authors": ()}))
     elif rules.skip_paths or rules.skip_authors:
         never = _never_left_out(forge, believed.commit, github, event.repository)
         bot = replace(bot, never_left_out=never, believed_branch=believed.branch)
     return BeginPhase(bot).begin(event)
+
+
+def _consults(forge: Forge, commit: str) -> bool:
+    """Whether reviews by this commit's configuration may consult the advisor."""
+    config, _ = load_config(Path(), None, files_of(forge, commit))
+    return PROFILES[config.escalation.profile] is not None
 
 
 def _never_left_out(forge: Forge, commit: str, github: GithubEnvironment, repository: str) -> NeverLeftOut:
@@ -171,10 +189,12 @@ def _counts(event: PullRequestEvent | CommentEvent, forge: Forge, rules: Publica
             return heard and forge.permission(event.author).may_write
 
 
-def _refused(bot: Bot, number: int, why: str) -> Begun:
+def _refused(bot: Bot, event: PullRequestEvent | CommentEvent, why: str) -> Begun:
     """The check says so, and nothing else does: it is no failure of the head, which would count, and no review."""
+    number = event.number
     writer = bot.writer(number)
     pull_request = writer.pull_request()
+    take_back_borrowed(bot, pull_request, retargeted=event.action == "edited")
     if pull_request.state == "open":
         writer.checks.stand(pull_request.head_sha, check_did_not_run(bot.rules, number, why, bot.details_url))
     return Begun(review=False, because=why, pull_request=pull_request)
@@ -195,12 +215,19 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
         outcome = _outcome(options, pull_request, github, environ)
         known: OwnFacts | str | None = None
         if isinstance(outcome, OutcomeDocument) and _is_of(outcome, pull_request, bot.redactor):
-            known = own_facts(forge, pull_request, believed.commit, environ)
+            known = own_facts(forge, pull_request, believed.commit, environ, _added_by_label(outcome))
             outcome = _held_against(known, outcome, github)
         unlisted = NOT_ALL_LISTED if isinstance(known, OwnFacts) and known.cut else None
         notes = tuple(filter(None, (_breaks_configuration(forge, pull_request), unlisted)))
-        phase = PublishPhase(bot, GitPatcher(), unfinished.stands)
-        published = phase.publish(number, outcome, asked=options.asked, notes=notes)
+        if rules.is_shadow:
+            published = ShadowPublishPhase(bot, unfinished.stands).publish(
+                number, outcome, asked=options.asked, notes=notes
+            )
+        else:
+            phase = PublishPhase(bot, GitPatcher(), unfinished.stands)
+            published = phase.publish(number, outcome, asked=options.asked, notes=notes)
+        if rules.is_shadow or isinstance(outcome, DidNotRun):
+            drop_check_of_other_mode(bot, number, outcome.head_sha or "")
     return PublishedReview(published, outcome if isinstance(outcome, OutcomeDocument) else None)
 
 
@@ -226,7 +253,7 @@ def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | s
     why = unsound(document.events)
     if why is not None:
         return f"The outcome is not that of a review: {why}."
-    if outcome_document(document.events) != document:
+    if replace(outcome_document(document.events), shadows=document.shadows) != document:
         return "The outcome does not follow from its own events: it was altered or cut."
     return redactor(environ).everywhere(document)
 
@@ -238,7 +265,9 @@ def _outcome(
     document = read_document(options.outcome, environ)
     why = document if isinstance(document, str) else _of_another(document, options, pull_request)
     if isinstance(document, str) or why is not None:
-        return DidNotRun(github.run_id, options.head or pull_request.head_sha, why or "")
+        refusal = None if options.outcome.exists() else read_refusal(options.outcome)
+        asked = refusal is None or refusal.endswith(BROKEN)
+        return DidNotRun(github.run_id, options.head or pull_request.head_sha, why or "", may_have_asked=asked)
     return document
 
 
@@ -246,6 +275,11 @@ def _is_of(document: OutcomeDocument, pull_request: PullRequest, redactor: Redac
     """Whether head and base branch are still those that were reviewed; otherwise the check is superseded."""
     same_head = document.head_sha == pull_request.head_sha
     return same_head and names_base(document.base_ref, pull_request.base_ref, redactor)
+
+
+def _added_by_label(document: OutcomeDocument) -> tuple[str, ...]:
+    """The ids of the advisors that, as its record says, a label has added."""
+    return tuple(each.id for each in document.policy.roster.advisors if each.by_label)
 
 
 def _held_against(
@@ -257,7 +291,7 @@ def _held_against(
     if isinstance(known, OwnFacts) and isinstance(first, PolicyFrozen):
         found = contradiction(first, known)
         why = None if found is None else f"The outcome is not that of this change: {found}. Review it again."
-    return document if why is None else DidNotRun(github.run_id, document.head_sha or "", why)
+    return document if why is None else DidNotRun(github.run_id, document.head_sha or "", why, may_have_asked=True)
 
 
 def _of_another(document: OutcomeDocument, options: PublishOptions, pull_request: PullRequest) -> str | None:
@@ -292,9 +326,9 @@ def _believed(forge: Forge, event: Event) -> BelievedBase:
 def rules_at(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
     """What a commit's configuration says; with a sentence, if it cannot be used, what of it still stands."""
     try:
-        return load_config(Path(), None, files_of(forge, commit))[0].github, None
+        return publication_rules(load_config(Path(), None, files_of(forge, commit))[0]), None
     except ConfigError as problem:
-        rules = rules_that_stand(files_of(forge, commit))
+        rules = rules_that_stand(files_of(forge, commit)).of_mode(mode_that_stands(files_of(forge, commit)))
         return rules, (
             f"The base's configuration cannot be used: {problem} This is the file of commit {commit[:12]}. Mend it "
             "with a pull request that changes nothing else: the defaults hold for that one's review."

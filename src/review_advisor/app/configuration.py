@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from review_advisor.app.doctor import repository_top
+from review_advisor.app.roster.believed import believed_declarations
+from review_advisor.app.roster.declared_files import NOBODY, Declares, declared_shadows, roster_of, working_files
 from review_advisor.app.settings import (
     CONFIG_FILE,
     TABLE,
@@ -23,8 +25,12 @@ from review_advisor.app.settings import (
     parse_config,
 )
 from review_advisor.core.facts.files.paths import PYPROJECT
+from review_advisor.core.facts.files.toml_text import read_toml
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
+from review_advisor.core.policy.escalation_rules import EscalationProfile
+from review_advisor.core.policy.mode import Mode
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.roster.advisor import Roster
 from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected
 
 BaseFile = Callable[[str], bytes | None]
@@ -75,10 +81,13 @@ def load_settings(
     profile: Profile | None,
     *,
     mended: Mended = lambda: None,
+    declares: Declares = NOBODY,
+    escalation: EscalationProfile | None = None,
 ) -> Settings:
     """Configuration and switches, as one snapshot. Raises ``ConfigError`` and ``SwitchError``.
 
-    ``mended`` is asked for the configuration where that of the base cannot be used.
+    ``mended`` is asked for the configuration where that of the base cannot be used. ``declares`` says where advisors
+    are declared. ``escalation`` beats the configuration's profile.
     """
     try:
         config, stands_at = load_config(repo, named, base_file)
@@ -87,7 +96,19 @@ def load_settings(
         if instead is None:
             raise
         config, stands_at = instead
-    return make_settings(config, environ, profile=profile, config_path=stands_at)
+    if escalation is not None:
+        chosen = config.escalation.model_copy(update={"profile": escalation})
+        config = config.model_copy(update={"escalation": chosen})
+    roster, thresholds = believed_declarations(config, base_file, declares)
+    settings = make_settings(
+        config, environ, profile=profile, config_path=stands_at, roster=roster, thresholds=thresholds
+    )
+    return replace(settings, shadows=declared_shadows(config.shadow, config.advisors.preset, declares.base))
+
+
+def publication_rules(config: Config) -> PublicationRules:
+    """By which rules the bot publishes: those of the configuration's mode."""
+    return config.github.of_mode(config.mode)
 
 
 def load_config(repo: Path, named: Path | None, base_file: BaseFile) -> tuple[Config, str | None]:
@@ -122,8 +143,9 @@ def base_config(base_file: BaseFile) -> tuple[Config, str | None]:
 def mended_config(base_file: BaseFile, head_file: BaseFile, paths: Iterable[str]) -> tuple[Config, str] | None:
     """What holds for a change of ``paths`` that mends a configuration which cannot be used; and that file.
 
-    These are the defaults, with the keys of the ``github`` table that are right by themselves. The file steers the bot,
-    so the guard holds. None unless the change touches that file alone, and it can be used at the head.
+    These are the defaults, with the base's mode and the keys of its ``github`` table that are right by themselves. The
+    file steers the bot, so the guard holds. None unless the change touches that file alone, and it can be used at the
+    head.
     """
     (path, *others) = dict.fromkeys(paths) or ("",)
     if others or path not in (CONFIG_FILE, PYPROJECT):
@@ -132,7 +154,7 @@ def mended_config(base_file: BaseFile, head_file: BaseFile, paths: Iterable[str]
         base_config(head_file)
     except ConfigError:
         return None
-    return Config(github=rules_that_stand(base_file)), path
+    return Config(mode=mode_that_stands(base_file), github=rules_that_stand(base_file)), path
 
 
 def mended_on(forge: Forge, pull_request: PullRequest, commit: str) -> tuple[Config, str] | None:
@@ -155,14 +177,24 @@ def rules_that_stand(base_file: BaseFile) -> PublicationRules:
     return PublicationRules.model_validate(right)
 
 
+def mode_that_stands(base_file: BaseFile) -> Mode:
+    """The mode of a commit's configuration that cannot be used: ``enforce``, unless it clearly says otherwise."""
+    return "shadow" if _table_that_stands(base_file).get("mode") == "shadow" else "enforce"
+
+
 def _github_table(base_file: BaseFile) -> dict[str, Any]:
+    table = _table_that_stands(base_file).get("github")
+    return table if isinstance(table, dict) else {}
+
+
+def _table_that_stands(base_file: BaseFile) -> dict[str, Any]:
     for name, above in ((CONFIG_FILE, ()), (PYPROJECT, ("tool", TABLE))):
         try:
             raw = base_file(name)
-            table: Any = tomllib.loads((raw or b"").decode())
-        except (ValueError, RecursionError):
+            table: Any = read_toml((raw or b"").decode())
+        except ValueError:  # also of what is not UTF-8
             return {}
-        for step in (*above, "github"):
+        for step in above:
             table = table.get(step) if isinstance(table, dict) else None
         if raw is not None and isinstance(table, dict):
             return table
@@ -182,6 +214,19 @@ def working_config(repo: Path) -> tuple[Config, str | None]:
         if name == CONFIG_FILE or has_table(text):
             return parse_config(text, name), name
     return Config(), None
+
+
+def working_roster(repo: Path, config: Config) -> Roster:
+    """Everybody who may be asked, by the working tree's files. Raises ``ConfigError`` with every mistake in them.
+
+    That is also an advisor whom a shadow names and nobody has declared.
+    """
+    files = working_files(repository_top(repo))
+    roster = roster_of(config.advisors.preset, files)
+    problems = declared_shadows(config.shadow, config.advisors.preset, lambda: files).problems
+    if problems:
+        raise ConfigError(" ".join(problems))
+    return roster
 
 
 def read_text(path: Path, what: str) -> str:

@@ -2,33 +2,79 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from review_advisor.adapters.dashboard.server import serving
+from review_advisor.adapters.dashboard.server import Api, serving
 from review_advisor.adapters.dashboard.site import SiteError, writing
 from review_advisor.adapters.ledger.browsing import RecordedRun, count_ends, first_and_last, read_castings, read_reviews
+from review_advisor.adapters.ledger.decisions import list_decisions
+from review_advisor.adapters.ledger.task_queries import count_tasks, read_tasks
 from review_advisor.app.rollup import look_for_alarms, roll_up
-from review_advisor.app.runs import list_runs, show_run
+from review_advisor.app.runs import list_runs, list_tasks, show_run
+from review_advisor.core.ledger.advisor_views import Session, session_view, stats_view
+from review_advisor.core.ledger.chain import RUN_ID, LedgerError
 from review_advisor.core.ledger.periods import Period, periods
 from review_advisor.core.ledger.runs import RunFilter, RunLine
+from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import together
 from review_advisor.core.pages.overview import Stretch, alerts_json, list_json, overview_json
 from review_advisor.core.pages.pages import RunPage
+from review_advisor.core.pages.task_pages import TaskPage, task_parts
 
-__all__ = ["SiteError", "Written", "serving", "write_dashboard"]
+__all__ = ["SiteError", "Written", "advisor_api", "serving", "write_dashboard"]
+_MOST_SESSIONS = 1_000
+_DECISIONS = re.compile(rf"/api/advisor/sessions/({RUN_ID})/decisions")
+
+
+def advisor_api(ledger: Path) -> Api:
+    """What is read of the ledger by JSON: sums, sessions and decisions, the newest first.
+
+    Of sessions and decisions there are at most a thousand. A ledger that cannot be read has nothing to say.
+    """
+
+    def answer(path: str) -> bytes | None:
+        try:
+            told = _api_view(ledger, path)
+        except LedgerError:
+            return None
+        return None if told is None else json.dumps(told, indent=1).encode()
+
+    return answer
+
+
+def _api_view(ledger: Path, path: str) -> object:
+    of_one = _DECISIONS.fullmatch(path)
+    match path:
+        case "/api/advisor/stats":
+            return stats_view(_sessions(ledger))
+        case "/api/advisor/sessions":
+            return [session_view(each) for each in _sessions(ledger)]
+        case "/api/advisor/decisions":
+            return list_decisions(ledger)
+        case _:
+            return None if of_one is None else list_decisions(ledger, of_one[1])
+
+
+def _sessions(ledger: Path) -> list[Session]:
+    found: list[Session] = [*list_runs(ledger, RunFilter(limit=_MOST_SESSIONS))]
+    found += list_tasks(ledger, TaskFilter(limit=_MOST_SESSIONS))
+    return sorted(found, key=lambda each: each.started_at, reverse=True)[:_MOST_SESSIONS]
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: how many runs have a page, and how many of the dashboard's period have none."""
+    """What was written: how many runs have a page, and how many reviews and tasks of its period have none."""
 
     folder: Path
     runs: int
     left_out: int
+    tasks_left_out: int = 0
 
 
 def write_dashboard(
@@ -42,17 +88,23 @@ def write_dashboard(
 ) -> Written:
     """Write the dashboard of the runs that began at ``since`` or later, and before it was ``made``, into ``folder``.
 
-    The newest ``limit`` of them are listed and have a page; KPIs and plots are of all. ``opens`` names the run, by its
+    The newest ``limit`` of them, reviews and tasks, are listed and have a page; KPIs and plots are of all reviews.
+    ``opens`` names the run, by its
     id or the beginning of it, at which the dashboard opens: where it is none of those it has a page, too, and is listed
     apart. Raises ``LedgerError`` and ``SiteError``.
     """
     period = Period(since, made)
-    lines = list_runs(ledger, RunFilter(since=since, until=made, limit=limit))
-    opened = None if opens is None else show_run(ledger, opens).line
-    is_listed = opened is None or any(line.run_id == opened.run_id for line in lines)
-    apart = [] if opened is None or is_listed else [opened]
+    wanted = TaskFilter(since=since, until=made, limit=limit)
+    listed = _newest(
+        [*list_runs(ledger, RunFilter(since=since, until=made, limit=limit)), *list_tasks(ledger, wanted)], limit
+    )
+    lines = [line for line in listed if isinstance(line, RunLine)]
+    tasks = [line for line in listed if isinstance(line, TaskLine)]
+    opened = None if opens is None else _named(opens, listed) or show_run(ledger, opens).line
+    apart = [opened] if isinstance(opened, RunLine) and opened.run_id not in {line.run_id for line in lines} else []
     apart_counts = any(_holds(period, line) for line in apart)
     rollup = roll_up(ledger, period)
+    tasks_there = count_tasks(ledger, wanted)
     left_out = max(rollup.sums.runs - len(lines) - apart_counts, 0)
     with writing(folder) as site:
         files, counted, untold = {}, list[RoleCost](), 0
@@ -63,18 +115,34 @@ def write_dashboard(
                 untold += bool(page.trouble)
         castings = read_castings(ledger, files)
         parts = {run_id: castings.parts[casting] for run_id, casting in castings.of_run.items()}
+        parts |= {task.run_id: task_parts(task) for task in tasks}
+        for task, events in zip(tasks, read_tasks(ledger, (task.run_id for task in tasks)), strict=True):
+            page_of = TaskPage(task, trouble=events) if isinstance(events, str) else TaskPage(task, events)
+            files[task.run_id] = site.write("runs", page_of.as_json())
         about = {
-            "runs": len(lines),
+            "runs": len(listed),
             "left_out": left_out,
+            "tasks": tasks_there,
+            "tasks_left_out": tasks_there - len(tasks),
             "untold": untold,
-            "lists": [site.write("lists", chunk) for chunk in list_json(lines, parts, files)],
+            "lists": [site.write("lists", chunk) for chunk in list_json(listed, parts, files)],
             "apart": next(list_json(apart, parts, files), None),
             "apart_counts": apart_counts,
             "opens": opened and opened.run_id,
         }
         about |= overview_json(rollup, _stretches(ledger, period), together(counted), since, made)
         site.finish(about | alerts_json(look_for_alarms(ledger, made)))
-    return Written(folder, len(lines) + len(apart), left_out)
+    return Written(folder, len(listed) + len(apart), left_out, tasks_there - len(tasks))
+
+
+def _newest(lines: Sequence[RunLine | TaskLine], limit: int) -> list[RunLine | TaskLine]:
+    return sorted(lines, key=lambda line: datetime.fromisoformat(line.started_at), reverse=True)[:limit]
+
+
+def _named(opens: str, listed: Sequence[RunLine | TaskLine]) -> TaskLine | None:
+    """The listed task whose id begins so, if no other listed run does."""
+    found = [line for line in listed if opens and line.run_id.startswith(opens)]
+    return found[0] if len(found) == 1 and isinstance(found[0], TaskLine) else None
 
 
 def _holds(period: Period, line: RunLine) -> bool:

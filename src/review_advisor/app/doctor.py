@@ -63,11 +63,14 @@ def agent_command(
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing a review needs, and who needs it: an agent, or both. The check on GitHub and your rules are advice."""
+    """One thing a review needs, and who needs it: an agent, or both. Everything else is advice.
 
-    agent: Literal["claude", "embedded", "both", "github", "rules"]
+    ``ok`` is None where it is not measured.
+    """
+
+    agent: Literal["claude", "embedded", "both", "github", "rules", "privacy", "fit", "security"]
     name: str
-    ok: bool
+    ok: bool | None
     says: str
 
 
@@ -122,6 +125,7 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
         memory_remark,
         money_remark,
         own_work_remark,
+        shadow_remarks,
         workflow_remark,
     )
 
@@ -134,12 +138,20 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
     says = "may push" if may_push else "may not push: it can read for a review, and its `publish` would be refused"
     token = Diagnosis("github", "token", may_push, f"GitHub takes the token for {repository}; its account {says}")
     try:
+        gate = reader.gate(rules.login)
+        enforced = (
+            ()
+            if rules.is_shadow
+            else (
+                memory_remark(reader.sealed(rules.check_name), rules.login),
+                own_work_remark(rules.self_settle, reader.maintainers()),
+            )
+        )
         remarks = (
-            *gate_remarks(reader.gate(rules.login), rules.check_name, rules.login),
+            *(shadow_remarks(gate, rules) if rules.is_shadow else gate_remarks(gate, rules.check_name, rules.login)),
             *base_remarks(*reader.guarded(rules.trusted_bases)),
-            memory_remark(reader.sealed(rules.check_name), rules.login),
-            own_work_remark(rules.self_settle, reader.maintainers()),
-            money_remark(rules.most_usd),
+            *enforced,
+            money_remark(rules),
             *workflow_remark(own_server=github.server_url != SERVER),
         )
     except ForgeError as problem:

@@ -64,9 +64,9 @@ def action_named(name: str) -> str:
     return name
 
 
-def starter_files(action: str) -> dict[str, str]:
+def starter_files(action: str, *, shadow: bool = False) -> dict[str, str]:
     """Every file by its path in the repository, in the order in which they are written."""
-    return {WORKFLOW_FILE: workflow_text(action), CONFIG_FILE: config_text()}
+    return {WORKFLOW_FILE: workflow_text(action), CONFIG_FILE: config_text(shadow=shadow)}
 
 
 def workflow_text(action: str) -> str:
@@ -74,9 +74,10 @@ def workflow_text(action: str) -> str:
     return _TEMPLATE.read_text(encoding="utf-8").replace(_PLACE, action)
 
 
-def config_text() -> str:
-    """A configuration file in which every setting is explained and nothing is set."""
-    return "\n".join([_ABOUT, *_settings(Config, ()), ""])
+def config_text(*, shadow: bool = False) -> str:
+    """A configuration file in which every setting is explained and nothing is set, but the mode with ``shadow``."""
+    text = "\n".join([_ABOUT, *_settings(Config, ()), ""])
+    return text.replace('#mode = "enforce"', 'mode = "shadow"') if shadow else text
 
 
 def put_files(top: Path, files: dict[str, str], *, dry_run: bool) -> tuple[Put, ...]:

@@ -82,7 +82,8 @@ def _observe(repo: Path, named: tuple[str, int], ledger: Path, environ: Mapping[
     with ExitStack() as opened:
         history = _history(repo, pull_request, github, opened)
         listening = partial(peoples_word, forge, rules, number)
-        labels = ObservePhase(forge, history, rules.login, known, now, listening=listening).observe(pull_request)
+        phase = ObservePhase(forge, history, rules.login, known, now, listening=listening, silent=rules.is_shadow)
+        labels = phase.observe(pull_request)
     observed = Observed(
         at=now,
         run_id=f"observed_{now:%Y%m%dT%H%M%SZ}_{secrets.token_hex(4)}",

@@ -1,10 +1,13 @@
-"""Gathers what publishing knows of a pull request without the outcome: its files and the configuration that holds."""
+"""Gathers what publishing knows of a pull request without the outcome: its files, configuration and advisors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from review_advisor.app.configuration import base_config, files_of, mended_on
+from review_advisor.app.roster.believed import believed_declarations
+from review_advisor.app.roster.on_forge import declares_on
 from review_advisor.app.settings import Config, ConfigError, make_settings
 from review_advisor.core.facts.files.paths import (
     OWN_IMPLEMENTATION_HERE,
@@ -18,35 +21,47 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.outcome.own_facts import OwnFacts
 from review_advisor.core.policy.guard import implementation_globs
 from review_advisor.core.policy.switches import SwitchError
+from review_advisor.core.roster.lenses import roster_for_paths
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.ports.forge import MOST_LISTED, Forge, ForgeRejected, ListedFile
 
-NOT_ALL_LISTED = (
-    f"GitHub lists {MOST_LISTED:,} files of a pull request: whether the review covers the others, nobody has compared"
-)
+NOT_ALL_LISTED = f"GitHub lists {MOST_LISTED:,} files of a pull request; the others were not compared with the review"
 
 
-def own_facts(forge: Forge, pull_request: PullRequest, commit: str, environ: Mapping[str, str]) -> OwnFacts | str:
-    """What is known, ``commit`` being the one whose configuration holds; or why nothing is. Raises ``ForgeError``."""
+def own_facts(
+    forge: Forge, pull_request: PullRequest, commit: str, environ: Mapping[str, str], added: Iterable[str] = ()
+) -> OwnFacts | str:
+    """What is known, ``commit`` being the one whose configuration holds; or why nothing is. Raises ``ForgeError``.
+
+    ``added`` are the ids of the advisors that, as the record says, a label has added. The label may be gone by now, so
+    each is in the roster if the configuration offers it to a label.
+    """
     try:
         config, stands_at = _config(forge, pull_request, commit)
-        settings = make_settings(config, environ, profile=None, config_path=stands_at)
+        files = forge.changed_files(pull_request.number)
+        paths = tuple(dict.fromkeys(path for file in files for path in (file.path, file.old_path) if path is not None))
+        declares = declares_on(forge, pull_request, commit, paths, files_of(forge, pull_request.head_sha))
+        declares = replace(declares, wanted=tuple(dict.fromkeys((*declares.wanted, *added))))
+        roster, thresholds = believed_declarations(config, files_of(forge, commit), declares)
+        settings = make_settings(
+            config, environ, profile=None, config_path=stands_at, roster=roster, thresholds=thresholds
+        )
     except (ConfigError, SwitchError) as problem:
         return f"The configuration cannot be used any more: {problem}"
-    files = forge.changed_files(pull_request.number)
-    paths = tuple(dict.fromkeys(path for file in files for path in (file.path, file.old_path) if path is not None))
     sides = (pull_request.base_sha, pull_request.head_sha)
     here = PathRule(OWN_IMPLEMENTATION_HERE)
+    cleaned = redactor(environ)
     return OwnFacts(
         paths=paths,
-        rules=settings.rules,
+        rules=replace(settings.rules, roster=cleaned.everywhere(roster_for_paths(roster, paths))),
+        of_map=cleaned.everywhere(tuple(each for rule in roster.mapped for each in rule.advisors)),
         implementation=implementation_globs(
             settings.rules.own_globs,
             here=any(map(here.matches, paths)) and any(_at(forge, OWN_PIPELINE, side) is not None for side in sides),
             pyproject=PYPROJECT in paths and any(may_configure(_at(forge, PYPROJECT, each)) for each in sides),
         ),
         fail_as_veto=settings.switches.fail_as_veto,
-        redact=redactor(environ).redact,
+        redact=cleaned.redact,
         watched=tuple(_watched(forge, files, pull_request.head_sha, settings.rules.check_name)),
         modified=tuple(file.path for file in files if file.status == "modified"),
         cut=len(files) >= MOST_LISTED,

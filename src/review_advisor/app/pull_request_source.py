@@ -11,7 +11,7 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.fetch import Remote, open_pull_request
 from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.github.forge import connect
-from review_advisor.app.configuration import believed_base, load_config, mended_config
+from review_advisor.app.configuration import believed_base, load_config, mended_config, publication_rules
 from review_advisor.app.settings import Config, ConfigError
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.pull_request.memory import earlier_review
@@ -19,9 +19,6 @@ from review_advisor.ports.forge import Forge, ForgeError
 from review_advisor.ports.review import SourceError
 from review_advisor.pull_request.believed_memory import believed_memory
 from review_advisor.pull_request.settled_head import settled_head
-
-_LARGEST_CONFIG = 1_000_000
-"""In bytes: GitHub hands out no larger file to the other jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +54,12 @@ def _opened(repo: Path, named: Named, about: About, config: Path | None, github:
     remote = Remote(github.clone_url(repository), github.token, github.network)
     source = open_pull_request(repo, pull_request, remote, believed_base(forge, pull_request), about)
     try:
-        rules = load_config(repo, config, source.base_file)[0].github
+        rules = publication_rules(load_config(repo, config, source.base_file)[0])
     except ConfigError:
         mended = mended_by(source)
         if mended is None or config is not None:
             raise
-        rules = mended[0].github
+        rules = publication_rules(mended[0])
     state = believed_memory(forge, rules, number, named.memory)
     return source if state is None else source.after(state.fix_attempts, earlier_review(state))
 
@@ -73,7 +70,7 @@ def mended_by(source: GitSource) -> tuple[Config, str] | None:
     if change.pull_request is None:
         return None
     paths = (path for file in change.files for path in file.paths)
-    return mended_config(source.base_file, lambda path: source.head_part(path, _LARGEST_CONFIG), paths)
+    return mended_config(source.base_file, source.head_config, paths)
 
 
 def _check(pull_request: PullRequest, head: str) -> None:

@@ -1,21 +1,27 @@
-"""What a review keeps while it runs: its record in the ledger, and the replies that were paid for."""
+"""What a review keeps while it runs: its record in the ledger, the replies that were paid for, and a recording."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from review_advisor.adapters.answers.recorded_agents import CliOutput, RecordedAgents
+from review_advisor.adapters.answers.recording_folder import RecordingFile, RecordingFolder
 from review_advisor.adapters.answers.remembering import RememberingAgents
 from review_advisor.adapters.answers.reply_store import ReplyStore
+from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.ledger.recorder import Recorder
+from review_advisor.core.facts.change import FileChange
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Event
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.roles.calls import ConsultRecord, Stop
+from review_advisor.core.policy.recording_rules import RecordingRules
+from review_advisor.core.report.wording import counted
+from review_advisor.core.roles.calls import AgentCall, ConsultRecord, Stop
 from review_advisor.core.roles.reply_cache import Concluded, ReviewIdentity, RunNames
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Agents, ArtifactError, CliError, SourceError
@@ -29,11 +35,13 @@ class Keeping:
     """The keeping of one review: a subscriber of its events.
 
     The review does not depend on it: whatever goes wrong is one warning. ``replies`` is None where nobody pays.
+    ``ledger`` is the file that it is recorded in.
     A context manager: if a bug leaves the block, the next run does not use the answers that led to it.
     """
 
     recorder: Recorder
     replies: ReplyStore | None
+    ledger: Path
 
     def __call__(self, event: Event) -> None:
         """Record one event."""
@@ -86,5 +94,48 @@ def open_keeping(
     is known to whoever pays for the answers only; empty, no reply is kept. ``warn`` gets what goes wrong. ``fresh``: no
     reply of an earlier run counts.
     """
-    recorder = Recorder(ledger or artifacts / LEDGER_FILE, warn)
-    return Keeping(recorder, ReplyStore(artifacts / _REPLIES, review, secret, warn, fresh=fresh) if secret else None)
+    path = ledger or artifacts / LEDGER_FILE
+    replies = ReplyStore(artifacts / _REPLIES, review, secret, warn, fresh=fresh) if secret else None
+    return Keeping(Recorder(path, warn), replies, path)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecording:
+    """The recording of one run's calls, as the rules ask. Without ``file`` nothing is recorded."""
+
+    file: RecordingFile | None = None
+    output: CliOutput | None = None
+
+    @property
+    def hear(self) -> Callable[[AgentCall, bytes], None] | None:
+        """Takes the output of the CLI; None where it is not recorded."""
+        return None if self.output is None else self.output.hear
+
+    def around(self, agents: Agents, names: RunNames, redactor: Redactor, files: Iterable[FileChange] = ()) -> Agents:
+        """``agents`` whose calls are recorded without the secrets that ``redactor`` knows and those of ``files``."""
+        if self.file is None:
+            return agents
+        return RecordedAgents(agents, self.file, names, redactor.knowing(files), SystemClock().now, self.output)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.file is not None:
+            self.file.close()
+
+
+def open_recording(
+    artifacts: Path, rules: RecordingRules, run_id: str, warn: Callable[[str], None], remark: Callable[[str], None]
+) -> CallRecording:
+    """The recording of a run, after the recordings that are older than the rules allow have been deleted.
+
+    ``remark`` is told how many those were, and where this one lies; ``warn`` what goes wrong.
+    """
+    folder = RecordingFolder(artifacts)
+    if rules.days is not None and (gone := folder.prune(SystemClock().now(), rules.days)):
+        remark(f"{counted(gone, 'recording')} older than {counted(rules.days, 'day')} deleted from {folder.path}.")
+    if rules.mode == "none":
+        return CallRecording()
+    file = RecordingFile(folder, run_id, warn)
+    if file.is_open:
+        remark(f"The calls of this run are recorded ({rules.mode}) in {folder.path}.")
+    return CallRecording(file, CliOutput() if rules.mode == "full" else None)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,12 +12,9 @@ from pathlib import Path
 
 from review_advisor.adapters.answers.read_only_trees import ReadOnlyTrees
 from review_advisor.adapters.artifacts import (
+    BROKEN,
     FolderArtifacts,
     check_writable,
-    remove_refusal,
-    remove_stale,
-    write_refusal,
-    write_whole,
 )
 from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.adapters.claude.environment import credential_secret
@@ -27,31 +24,31 @@ from review_advisor.adapters.git.patch_source import PatchSource
 from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
+from review_advisor.adapters.price_file import read_prices
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
 from review_advisor.app.base_checks import base_checks, checker_arguments, installed
 from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
-from review_advisor.app.recording import Keeping, open_keeping
+from review_advisor.app.recording import CallRecording, Keeping, open_keeping, open_recording
+from review_advisor.app.roster.of_source import declares_of
 from review_advisor.app.settings import Config, ConfigError, Profile, Settings
-from review_advisor.core.exports.review_files import review_files
+from review_advisor.app.shadows.run_shadows import ShadowRuns
+from review_advisor.app.storing.stored_review import SoFar, clear, discard, store_again, stored
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.facts.checker_settings import languages_of
 from review_advisor.core.facts.tool_remarks import NotSarifError, ToolRemark, read_sarif
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
-from review_advisor.core.outcome.ends import end_of_stop
-from review_advisor.core.outcome.events import CallStarted, Event, ReviewEnded, ReviewStopped
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import Event
+from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.static_review import PYTHON
-from review_advisor.core.report.repair_text import PATCH_FILE
-from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.reply_cache import Concluded, RunNames, review_identity
-from review_advisor.core.safety.redaction import redactor
 from review_advisor.lifetime.interruption import INTERRUPTION
-from review_advisor.ports.review import ArtifactError, CliError, Ports, SourceError, Wiki
-from review_advisor.review.phase import ReviewPhase, ReviewRequest
+from review_advisor.ports.review import Agents, ArtifactError, CliError, Ports, SourceError, Wiki
+from review_advisor.review.matter import ReviewRequest
+from review_advisor.review.phase import ReviewPhase
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +71,9 @@ class ReviewOptions:
     fresh: bool = False
     allow_unchecked: bool = False
     with_sarif: tuple[Path, ...] = ()
+    most_usd: float | None = None
+    escalation: EscalationProfile | None = None
+    consult: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +108,9 @@ def run_review(
     was chosen for the user. An interrupt of this process ends the calls in flight; the review then ends as stopped.
     """
     with ExitStack() as stack:
-        so_far = _SoFar(options.output)
+        so_far = SoFar(options.output)
         stack.enter_context(INTERRUPTION.taken(so_far.last_words))
-        if options.output is not None:
-            remove_stale(options.output)
-            remove_refusal(options.output)
+        clear(options.output)
         source = open_change(options.repo, options.selection, _said(options), options.config, environ)
         stack.callback(source.close)
         for sentence in source.remarks:
@@ -127,12 +125,9 @@ def run_review(
         artifacts.make()
         if options.output is not None:
             check_writable(options.output)
-        path = search_path(environ.get("PATH", ""), repository_top(options.repo))
-        agents = ClaudeAgents(command, {**environ, "PATH": path})
-        try:
-            stack.enter_context(agents)
-        except OSError as error:
-            raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
+        recording = open_recording(_artifact_root(options), settings.recording, request.run_id, warn, remark)
+        stack.callback(recording.close)
+        agents = _opened_agents(command, options.repo, environ, recording, stack)
         instructions = load_instructions()
         pictures, wiki = _pictures_and_wiki(options, settings.rules, source)
         stack.callback(pictures.close)
@@ -147,30 +142,73 @@ def run_review(
         )
         stack.callback(keeping.recorder.close)
         request = replace(request, earlier_consults=keeping.earlier_consults)
-        asked = keeping.remembering(ReadOnlyTrees(agents), RunNames(request.run_id, request.nonce), request.redactor)
+        names = RunNames(request.run_id, request.nonce)
+        asked = recording.around(
+            keeping.remembering(agents, names, request.redactor), names, request.redactor, source.change().files
+        )
         so_far.artifacts, so_far.keeping = artifacts, keeping
+        jobs = options.jobs or settings.jobs
         journal = FanOut([so_far, keeping, subscriber])
-        ports = Ports(asked, source, journal, artifacts, SystemClock(), pictures, wiki)
+        prices = () if request.switches.static else read_prices()
+        ports = Ports(asked, source, journal, artifacts, SystemClock(), pictures, wiki, prices)
         send_telemetry = stack.enter_context(_telemetry(environ, warn))
         try:
             with keeping:
-                document = ReviewPhase(ports, instructions, options.jobs or settings.jobs).review(request)
-                document = _stored(document, artifacts, so_far)
+                document = ReviewPhase(ports, instructions, jobs).review(request)
+                document = stored(document, artifacts, so_far)
                 keeping.over(document)
         except (ArtifactError, SourceError) as problem:
-            _discard(artifacts, options.output)
+            discard(artifacts, options.output)
             if so_far.asked:
-                raise ReviewBrokenError(f"{problem} The review did not run to its end.") from None
+                raise ReviewBrokenError(f"{problem} {BROKEN}") from None
             raise
-        if not INTERRUPTION.number:
-            send_telemetry(document)
-        return StoredReview(document, artifacts.folder, INTERRUPTION.number, keeping.answered_from(document))
+        store = partial(store_again, artifacts=artifacts, output=options.output)
+        shadows = ShadowRuns(ports, instructions, settings.shadows, jobs, keeping.ledger, store, warn)
+        return _ended(document, artifacts.folder, keeping, send_telemetry, partial(shadows.after, request, document))
+
+
+def _opened_agents(
+    command: tuple[str, ...], repo: Path, environ: Mapping[str, str], recording: CallRecording, stack: ExitStack
+) -> Agents:
+    path = search_path(environ.get("PATH", ""), repository_top(repo))
+    agents = ClaudeAgents(command, {**environ, "PATH": path}, hear=recording.hear)
+    try:
+        stack.enter_context(agents)
+    except OSError as error:
+        raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
+    return ReadOnlyTrees(agents)
+
+
+def _ended(
+    document: OutcomeDocument,
+    folder: Path,
+    keeping: Keeping,
+    send_telemetry: Callable[[OutcomeDocument], None],
+    in_shadow: Callable[[], OutcomeDocument],
+) -> StoredReview:
+    """The stored review, after what is still to be done: the outcome stands whatever becomes of that."""
+    answered = keeping.answered_from(document)
+    if not INTERRUPTION.number:
+        send_telemetry(document)
+        document = document if answered is not None else in_shadow()
+    return StoredReview(document, folder, INTERRUPTION.number, answered)
 
 
 def _settings(options: ReviewOptions, source: GitSource | PatchSource, environ: Mapping[str, str]) -> Settings:
     mended = partial(_mended, source) if isinstance(source, GitSource) else lambda: None
+    declares = declares_of(source)
+    named, profile = options.config, options.profile
     try:
-        return load_settings(options.repo, options.config, source.base_file, environ, options.profile, mended=mended)
+        return load_settings(
+            options.repo,
+            named,
+            source.base_file,
+            environ,
+            profile,
+            mended=mended,
+            declares=declares,
+            escalation=options.escalation,
+        )
     except ConfigError as problem:
         if options.config is not None or source.base_sha is None:
             raise
@@ -197,12 +235,6 @@ def _telemetry(
     return telemetry(environ, warn)
 
 
-def leave_refusal(output: Path, sentence: str, environ: Mapping[str, str]) -> None:
-    """Leave beside where the outcome would be why there is none, without this process's secrets; at best."""
-    with suppress(ArtifactError):
-        write_refusal(output, redactor(environ).redact(sentence))
-
-
 def _command(
     options: ReviewOptions,
     rules: Rules,
@@ -222,10 +254,14 @@ def _request(options: ReviewOptions, settings: Settings) -> ReviewRequest:
     rules = replace(settings.rules, allow_unchecked=settings.rules.allow_unchecked or options.allow_unchecked)
     if options.agent.static:
         rules = replace(rules, static_languages=(PYTHON, *sorted(languages_of(installed()))))
+    if options.most_usd is not None:
+        rules = replace(rules, max_usd=min(rules.max_usd, options.most_usd))
+    if options.consult and (rules.escalation.caps is None or options.agent.static):
+        raise ConfigError("--consult needs models and a profile of escalation: name one with --escalation.")
     switches = replace(settings.switches, static=options.agent.static)
     told = tuple(remark for file in options.with_sarif for remark in _told_by_tools(file))
     request = ReviewRequest(new_run_id(), secrets.token_hex(8), rules, switches, settings.redactor, options.repair)
-    return replace(request, tool_remarks=told)
+    return replace(request, tool_remarks=told, consult_requested=options.consult)
 
 
 def _told_by_tools(file: Path) -> tuple[ToolRemark, ...]:
@@ -252,34 +288,6 @@ def _pictures_and_wiki(
     return pictures, WorkFolder(top, rules.wiki_folder) if top and rules.wiki_folder else NoFolder()
 
 
-@dataclass
-class _SoFar:
-    """A subscriber that knows what has happened so far. Once a call was made, nothing is a mere refusal."""
-
-    output: Path | None
-    artifacts: FolderArtifacts | None = None
-    keeping: Keeping | None = None
-    events: list[Event] = field(default_factory=list)
-    asked: bool = False
-    is_stored: bool = False
-
-    def __call__(self, event: Event) -> None:
-        self.events.append(event)
-        self.asked = self.asked or isinstance(event, CallStarted)
-
-    def last_words(self, signal_number: int) -> str:
-        """Store as stopped a review that does not come to its end by itself. Returns the sentence for the user."""
-        if self.artifacts is None or self.keeping is None or not self.events:
-            return "The review was interrupted before it began."
-        if self.is_stored:
-            return "Interrupted."
-        document = _cut_short(self.events, signal_number)
-        with suppress(ArtifactError):
-            _store(document, self.artifacts, self.output)
-        self.keeping.over(document)
-        return "Interrupted: the review did not run to its end."
-
-
 def new_run_id() -> str:
     """A fresh run id: ``run_<UTC stamp>_<8 hex digits>``."""
     return f"run_{datetime.now(UTC):%Y%m%dT%H%M%SZ}_{secrets.token_hex(4)}"
@@ -288,53 +296,14 @@ def new_run_id() -> str:
 def load_instructions() -> Instructions:
     """The standing instructions that ship with the package."""
     folder = Path(__file__).parents[1] / "agents"
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
-    return Instructions(texts)
+    return Instructions({path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md")})
 
 
 def _said(options: ReviewOptions) -> About:
     body = read_text(options.body_file, "body") if options.body_file else None
-    spec = None
-    if options.spec_file is not None:
-        spec = Spec(str(options.spec_file), read_text(options.spec_file, "specification"))
+    spec = Spec(str(file), read_text(file, "specification")) if (file := options.spec_file) else None
     return About(options.title, body, spec)
 
 
 def _artifact_root(options: ReviewOptions) -> Path:
     return options.artifacts if options.artifacts.is_absolute() else Path.cwd() / options.artifacts
-
-
-def _stored(document: OutcomeDocument, artifacts: FolderArtifacts, so_far: _SoFar) -> OutcomeDocument:
-    """Store the review. An interrupt that comes meanwhile counts: what is on disk then says stopped."""
-    with INTERRUPTION.storing:
-        _store(document, artifacts, so_far.output)
-        if INTERRUPTION.number and document.outcome is not Outcome.STOPPED:
-            document = _cut_short(document.events, INTERRUPTION.number)
-            _store(document, artifacts, so_far.output)
-        so_far.is_stored = True
-    return document
-
-
-def _store(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None) -> None:
-    if document.repair is None:
-        artifacts.remove(PATCH_FILE)
-    for name, text in review_files(document).items():
-        artifacts.write(name, text)
-    if output is not None:
-        write_whole(output, outcome_json(document))
-
-
-def _cut_short(events: Sequence[Event], signal_number: int) -> OutcomeDocument:
-    """The review of these events, interrupted before its end was on disk."""
-    at = datetime.now(UTC)
-    stop = end_of_stop(ReviewInterrupted("The review was interrupted.", signal_number=signal_number), at)
-    before = [event for event in events if not isinstance(event, ReviewStopped | ReviewEnded)]
-    return outcome_document([*before, stop, ReviewEnded(at=at, outcome=Outcome.STOPPED, because=(stop.detail,))])
-
-
-def _discard(artifacts: FolderArtifacts, output: Path | None) -> None:
-    with suppress(ArtifactError):
-        artifacts.clear()
-    with suppress(ArtifactError):
-        if output is not None:
-            remove_stale(output)

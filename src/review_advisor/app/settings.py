@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath, PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
 
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
-from review_advisor.core.facts.files.paths import PYPROJECT
+from review_advisor.core.facts.files.paths import PYPROJECT, is_readable_glob
+from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 from review_advisor.core.facts.guidelines import (
     DEFAULT_FILES,
     LONGEST_GUIDELINE,
@@ -31,12 +30,21 @@ from review_advisor.core.policy.budgets import (
     REVIEW_SECONDS,
     SECONDS_FOR_EACH_PART,
 )
+from review_advisor.core.policy.effort import Effort, EffortTable
+from review_advisor.core.policy.escalation_rules import EscalationProfile, EscalationRules, Handoff, Threshold
 from review_advisor.core.policy.guard import gives_orders
 from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, MOST_BUSY_TRIES, OutageRules
+from review_advisor.core.policy.mode import Mode
 from review_advisor.core.policy.policy import ENGLISH, Rules
+from review_advisor.core.policy.recording_rules import DAYS, RecordingMode, RecordingRules
+from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import Switches, read_jobs, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.report.setting_complaints import setting_complaints
+from review_advisor.core.roster.advisor import DEFAULT_ROSTER, Roster
+from review_advisor.core.roster.presets import PresetName
 from review_advisor.core.safety.redaction import Redactor, redactor
+from review_advisor.core.shadow.shadow_rule import ShadowRule, ShadowRules, Shadows
 
 CONFIG_FILE = ".review-advisor.toml"
 TABLE = "review-advisor"
@@ -73,6 +81,15 @@ class ConfigError(ValueError):
     """A configuration that cannot be used. One sentence: where, what, and the nearest right thing."""
 
 
+def _readable(glob: str) -> str:
+    if not is_readable_glob(glob):
+        raise ValueError("it is no glob")
+    return glob
+
+
+Glob = Annotated[str, AfterValidator(_readable)]
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -80,7 +97,7 @@ class _Table(BaseModel):
 class GuidelineConfig(_Table):
     """One rule of the team's own: for the files that match, a short text or a file of the repository."""
 
-    paths: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+    paths: Annotated[tuple[Glob, ...], Field(min_length=1)] = Field(
         description="Gitignore-style globs of the files that the rules apply to."
     )
     text: Annotated[str, Field(max_length=LONGEST_GUIDELINE)] = Field(default="", description="The rules themselves.")
@@ -98,15 +115,28 @@ class OutageConfig(_Table):
 
     wait_minutes: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = Field(
         default=DEFAULT_OUTAGE_RULES.wait_seconds / 60,
-        description="Wait so long before a judge that an outage took is asked once more. 0: do not ask again.",
+        description="Minutes to wait after an outage before the judge is asked once more. 0: do not ask again.",
     )
     fallback_models: Annotated[tuple[ModelName, ...], Field(max_length=5)] = Field(
         default=(),
-        description="Models that judge then, in this order. Their veto counts; their approval stays degraded.",
+        description="Models to judge if that fails, in this order. Their veto counts; their approval stays degraded.",
     )
     busy_tries: Annotated[int, Field(ge=0, le=MOST_BUSY_TRIES)] = Field(
         default=DEFAULT_OUTAGE_RULES.busy_tries,
         description="Further tries of a call after a rate limit or server error. All calls slow down.",
+    )
+
+
+class EscalationConfig(_Table):
+    """When the review itself consults the advisor, beside the questions of the executor."""
+
+    profile: EscalationProfile = Field(
+        default="adr",
+        description="When the review itself consults: `adr` never, `attrition` up to 4 times, `harness` 3 (ADR-0116).",
+    )
+    handoff: Handoff = Field(
+        default="human",
+        description="Who decides when a consult is due beyond the cap: a person, or the advisor's judgement.",
     )
 
 
@@ -124,21 +154,57 @@ class BudgetConfig(_Table):
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,
-        description=f"Wall clock of a review; each further part adds {SECONDS_FOR_EACH_PART:g}. No call starts later.",
+        description=f"Wall clock of a review; a part or member adds {SECONDS_FOR_EACH_PART:g}. No call starts later.",
     )
     max_seconds: Seconds = Field(
         default=MAX_SECONDS, description="The most wall clock of a review, however many parts."
     )
 
 
+_ByRadius = Mapping[Literal["low", "medium", "high"], Effort]
+
+
+class EffortConfig(_Table):
+    """The ``--effort`` of each role's calls, by blast radius."""
+
+    pre_flight: _ByRadius = Field(
+        default={},
+        description='`--effort` of the plan by blast radius, such as `{ high = "max" }`. Unset: the CLI decides.',
+    )
+    executor: _ByRadius = Field(default={}, description="The same for the executor.")
+    mid_flight: _ByRadius = Field(default={}, description="The same for consults.")
+    post_verify: _ByRadius = Field(default={}, description="The same for the judgement.")
+
+    @property
+    def table(self) -> EffortTable:
+        """By role; a role for which nothing is set is not in it."""
+        given: dict[Role, _ByRadius] = {role: getattr(self, role.value) for role in Role}
+        return {
+            role: {BlastRadius(radius): effort for radius, effort in its.items()} for role, its in given.items() if its
+        }
+
+
+class AdvisorsConfig(_Table):
+    """Who advises beside the ADR's advisor."""
+
+    preset: PresetName = Field(
+        default="default",
+        description="The shipped roster that [your own advisors](advisors.md) add to: `default` is the one advisor.",
+    )
+    refuter: bool = Field(
+        default=Rules().refuter, description="Whether a [refuter](advisors.md#a-refuter) checks what blocks."
+    )
+
+
 class Config(_Table):
     """The configuration file: ``.review-advisor.toml``, or ``[tool.review-advisor]`` in pyproject.toml."""
 
+    mode: Mode = Field(default="enforce", description="`shadow`: review [without authority](shadow.md).")
     profile: Profile = Field(
         default="adr",
         description="Which critical paths count: `adr`, for any repository, or `hydraflow`, ADR-0059's own list.",
     )
-    critical_paths: tuple[str, ...] | None = Field(
+    critical_paths: tuple[Glob, ...] | None = Field(
         default=None,
         description="Gitignore-style globs of critical paths, instead of the profile's paths and words.",
     )
@@ -146,7 +212,7 @@ class Config(_Table):
         default=Rules().adr_folders,
         description="Folders whose numbered documents are architecture decision records.",
     )
-    visual_paths: tuple[str, ...] = Field(
+    visual_paths: tuple[Glob, ...] = Field(
         default=Rules().visual_paths,
         description="Gitignore-style globs of pictures: a changed one is compared, and what differs is judged.",
     )
@@ -174,11 +240,15 @@ class Config(_Table):
         default=Rules().metadata_blind,
         description="First judge each diff without its title and description; a verdict that changes calls a human.",
     )
+    decision_cards: bool = Field(
+        default=Rules().decision_cards,
+        description="Let each finding also say what is at risk, what its fix costs, and a cheap proof. Costs output.",
+    )
     language: Annotated[str, Field(pattern=r"^[^\W\d_][\w ()-]{1,39}$")] = Field(
         default=ENGLISH,
         description="The language of findings and judgements. The bot's own words stay English.",
     )
-    exclude: tuple[str, ...] = Field(
+    exclude: tuple[Glob, ...] = Field(
         default=DEFAULT_EXCLUDE,
         description="Gitignore-style globs of files that are not read: see [Excluded files](#excluded-files).",
     )
@@ -194,8 +264,19 @@ class Config(_Table):
         default=Rules().allow_unchecked,
         description="Let `--agent embedded` pass code that no rule reads.",
     )
+    recording: RecordingMode = Field(
+        default=RecordingRules().mode,
+        description="Keep each call's replies, or also prompts and output: see [Recordings](ledger.md#recordings).",
+    )
+    recording_days: Annotated[int, Field(ge=1, le=3_650)] = Field(
+        default=DAYS, description="Days to keep a recording; the next run after that deletes it."
+    )
+    advisors: AdvisorsConfig = Field(default=AdvisorsConfig(), description="Who advises.")
     outage: OutageConfig = Field(default=OutageConfig(), description="What is tried when a judge is lost to an outage.")
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
+    effort: EffortConfig = Field(default=EffortConfig(), description="How much effort each role's model makes.")
+    escalation: EscalationConfig = Field(default=EscalationConfig(), description="When the review itself consults.")
+    shadow: ShadowRules = Field(default=(), description="Tables `[[shadow]]`: see [Shadow runs](shadow.md).")
     tree: TreeBounds = Field(default=DEFAULT_BOUNDS, description="How large a repository may be.")
     github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
 
@@ -208,6 +289,8 @@ class Settings:
     switches: Switches
     redactor: Redactor = field(default_factory=Redactor)
     jobs: int = JOBS
+    recording: RecordingRules = field(default_factory=RecordingRules)
+    shadows: Shadows = field(default_factory=Shadows)
 
 
 def parse_config(text: str, origin: str) -> Config:
@@ -216,27 +299,23 @@ def parse_config(text: str, origin: str) -> Config:
     Raises ``ConfigError`` for text that is not TOML, an unknown key (with the nearest name), or a bad value.
     """
     try:
-        table: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table: Any = read_toml(text)
+    except TomlError as error:
         raise ConfigError(f"{origin} is not valid TOML: {error}.") from None
-    except RecursionError:
-        raise ConfigError(f"{origin} is not valid TOML: nested too deeply.") from None
-    except ValueError:  # Python reads no number of thousands of digits
-        raise ConfigError(f"{origin} is not valid TOML: a number has too many digits.") from None
     if PurePath(origin).name == PYPROJECT:
         tool = table.get("tool")
         table = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
     try:
         return Config.model_validate(table)
     except ValidationError as error:
-        raise ConfigError(f"{origin}: {_complaints(error)}") from None
+        raise ConfigError(f"{origin}: {setting_complaints(error, Config, _TABLES, TABLE)}") from None
 
 
 def has_table(text: str) -> bool:
     """Whether a pyproject.toml configures this product, or would if it were TOML."""
     try:
-        tool = tomllib.loads(text).get("tool", {})
-    except (ValueError, RecursionError):
+        tool = read_toml(text).get("tool", {})
+    except TomlError:
         return f"[tool.{TABLE}" in text
     return isinstance(tool, dict) and TABLE in tool
 
@@ -247,30 +326,11 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "github": PublicationRules,
     "guidelines": GuidelineConfig,
     "outage": OutageConfig,
+    "effort": EffortConfig,
+    "advisors": AdvisorsConfig,
+    "escalation": EscalationConfig,
+    "shadow": ShadowRule,
 }
-_MOST_TOLD = 10
-_IN_TOML = {"model_type": "Input should be a table", "tuple_type": "Input should be a list"}
-"""What pydantic says in Python's words."""
-
-
-def _complaints(error: ValidationError) -> str:
-    """Every mistake in a sentence of its own, up to a number that a person can read."""
-    found = error.errors(include_url=False)
-    more = f" There are {len(found) - _MOST_TOLD} more." if len(found) > _MOST_TOLD else ""
-    return " ".join(map(_complaint, found[:_MOST_TOLD])) + more
-
-
-def _complaint(first: ErrorDetails) -> str:
-    from difflib import get_close_matches
-
-    where = ".".join(str(step) for step in first["loc"])
-    if first["type"] != "extra_forbidden":
-        return f"{where or TABLE}: {_IN_TOML.get(first['type'], first['msg']).removeprefix('Value error, ')}."
-    table = _TABLES.get(str(first["loc"][0]), Config) if len(first["loc"]) > 1 else Config
-    known = list(table.model_fields)
-    near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}."
-    return f"unknown key {where!r}; {hint}"
 
 
 def guideline_rules(config: Config) -> GuidelineRules:
@@ -291,9 +351,17 @@ def _given(budget: BudgetConfig) -> dict[BlastRadius, float]:
 
 
 def make_settings(
-    config: Config, environ: Mapping[str, str], *, profile: Profile | None, config_path: str | None
+    config: Config,
+    environ: Mapping[str, str],
+    *,
+    profile: Profile | None,
+    config_path: str | None,
+    roster: Roster = DEFAULT_ROSTER,
+    thresholds: tuple[Threshold, ...] = (),
 ) -> Settings:
     """The snapshot. ``profile`` beats the file's; ``config_path`` is where it stands in the repository, if it does.
+
+    ``thresholds`` are those of the repository's own file.
 
     Raises ``SwitchError`` for an environment value that means nothing.
     """
@@ -310,15 +378,22 @@ def make_settings(
         fail_on_degraded=config.fail_on == "degraded",
         config_path=config_path,
         check_name=config.github.check_name,
+        mode=config.mode,
         visual_paths=config.visual_paths,
         visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
+        decision_cards=config.decision_cards,
         allow_unchecked=config.allow_unchecked,
         tree=config.tree,
         guidelines=guideline_rules(config),
         language=config.language,
         exclude=config.exclude,
+        escalation=EscalationRules(config.escalation.profile, config.escalation.handoff, thresholds),
         outage=OutageRules(config.outage.wait_minutes * 60, config.outage.fallback_models, config.outage.busy_tries),
+        effort=config.effort.table,
+        refuter=config.advisors.refuter,
+        roster=roster,
     )
-    return Settings(rules, read_switches(environ), redactor(environ), read_jobs(environ, config.jobs))
+    recording = RecordingRules(config.recording, config.recording_days)
+    return Settings(rules, read_switches(environ), redactor(environ), read_jobs(environ, config.jobs), recording)

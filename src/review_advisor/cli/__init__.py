@@ -15,15 +15,18 @@ from review_advisor.cli.demo import demo
 from review_advisor.cli.doctor import doctor
 from review_advisor.cli.init import init
 from review_advisor.cli.ledger import ledger
+from review_advisor.cli.memory_verbs import memory
 from review_advisor.cli.observe import observe
 from review_advisor.cli.publish import publish
 from review_advisor.cli.review import review
 from review_advisor.cli.rollup import rollup
+from review_advisor.cli.run_task import run_task
 from review_advisor.cli.runs import runs
 from review_advisor.cli.simulate import simulate
 from review_advisor.cli.terminal.output import drop, note, prepare
 from review_advisor.cli.terminal.problems import Ended
 from review_advisor.cli.ui import ui
+from review_advisor.cli.vote_on_brief import vote_on_brief
 
 USAGE = 2
 
@@ -43,6 +46,9 @@ for command in (
     begin,
     publish,
     observe,
+    run_task,
+    memory,
+    vote_on_brief,
     demo,
     simulate,
     init,

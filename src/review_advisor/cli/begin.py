@@ -28,13 +28,15 @@ def begin(event: str) -> None:
 
     A push begins a review, a comment may give a command, a merge queue asks for the check of a commit. What a workflow
     has to know next goes to GITHUB_OUTPUT, or to stdout where that is not set: review, pull-request, head-sha, asked,
-    memory and settle-seconds.
+    memory, settle-seconds, most-usd and consult.
     """
     with clear_refusals():
         from review_advisor.app.begin_and_publish import run_begin
 
         begun = run_begin(event, os.environ)
     note(f"{'A review begins' if begun.review else 'No review begins'}: {plain(begun.because)}")
+    if begun.alert:
+        note(f"::warning title=review-advisor::{begun.alert}" if os.environ.get("GITHUB_ACTIONS") else begun.alert)
     text = "".join(f"{name}={value}\n" for name, value in _outputs(begun).items())
     target = os.environ.get("GITHUB_OUTPUT")
     if not target:
@@ -48,7 +50,7 @@ def begin(event: str) -> None:
 
 
 def _outputs(begun: Begun) -> dict[str, str]:
-    """Words, a number and object names only: nothing that somebody could have written."""
+    """Words, numbers and object names only: nothing that somebody could have written."""
     pull_request = begun.pull_request
     if not begun.review or pull_request is None:
         return {"review": "false"}
@@ -59,4 +61,6 @@ def _outputs(begun: Begun) -> dict[str, str]:
         "asked": "true" if begun.asked else "false",
         "memory": begun.memory,
         "settle-seconds": str(begun.settle_seconds),
+        "most-usd": "" if begun.most_usd is None else f"{begun.most_usd:.2f}",
+        "consult": "true" if begun.consult else "false",
     }

@@ -4,51 +4,101 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from review_advisor.cli.ledger import LEDGER
 from review_advisor.cli.terminal.output import plain, put
-from review_advisor.cli.terminal.problems import clear_refusals
+from review_advisor.cli.terminal.problems import clear_refusals, ledger_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app.doctor import Diagnosis
 
 
+FAILED = 3
+"""The exit code where a check of --fit or --security fails."""
+
+
 @click.command(short_help="Say what is missing for a review, and how to get it.")
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary (default: from PATH).")
 @click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository. [default: this one]")
+@click.option("--artifacts", type=click.Path(path_type=Path), default=Path("review_logs"), help="Where recordings lie.")
 @click.option("--github", "repository", metavar="OWNER/NAME", help="Also ask GitHub about this repository's gate.")
+@click.option("--fit", is_flag=True, help="Say instead whether the advisor pays here, by the ledger.")
+@click.option("--security", is_flag=True, help="Say instead what weakens the bot here, with a remedy for each.")
+@LEDGER
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def doctor(context: click.Context, claude_bin: str, repo: Path, repository: str | None, as_json: bool) -> None:
+def doctor(
+    context: click.Context,
+    claude_bin: str,
+    repo: Path,
+    artifacts: Path,
+    repository: str | None,
+    fit: bool,
+    security: bool,
+    ledger_file: Path,
+    as_json: bool,
+) -> None:
     """Say whether git, the claude CLI, its credential and the embedded agent are ready.
 
-    It names the files of your own rules for reviews that are committed here. Where a repository has the workflow that
+    It names the files of your own rules for reviews that are committed here, and the advisors that the working tree
+    declares. Where a repository has the workflow that
     `init` writes, its drift is told; with --github also what the token in
     GITHUB_TOKEN may do there, whether the check is required, and who could forge it. That is advice. Exit code 0 if at
     least one agent can review here, else 2.
+
+    With --fit or --security only their checks are made. Exit code 3 if one of them fails, else 0.
     """
+    if fit or security:
+        context.exit(_examine(claude_bin, repo, artifacts, ledger_file if fit else None, security, as_json=as_json))
     with clear_refusals():
-        from review_advisor.app.applicable_rules import examine_rules
-        from review_advisor.app.configuration import working_config
+        from review_advisor.app.applicable_rules import examine_mode, examine_roster, examine_rules
+        from review_advisor.app.configuration import publication_rules, working_config
+        from review_advisor.app.diagnosis.recordings import examine_recordings
         from review_advisor.app.doctor import examine, examine_github, examine_workflow, ready
 
         checks = [*examine(os.environ, claude_bin), *examine_workflow(repo)]
+        checks += examine_mode(repo)
         checks += examine_rules(repo)
+        checks += examine_roster(repo)
+        checks += examine_recordings(repo, Path.cwd() / artifacts)
         if repository is not None:
             config, _ = working_config(repo)
-            checks += examine_github(repository, config.github, os.environ)
+            checks += examine_github(repository, publication_rules(config), os.environ)
     agents = ready(checks)
     if as_json:
-        rows = [{"for": c.agent, "name": c.name, "ok": c.ok, "says": c.says} for c in checks]
-        put(json.dumps({"ready": agents, "checks": rows}, indent=2) + "\n")
+        put(json.dumps({"ready": agents, "checks": _json(checks)}, indent=2) + "\n")
     else:
         put("\n".join([*map(_row, checks), "", f"Agents that can review here: {', '.join(agents) or 'none'}"]) + "\n")
     context.exit(0 if agents else 2)
 
 
+def _examine(
+    claude_bin: str, repo: Path, artifacts: Path, ledger: Path | None, security: bool, *, as_json: bool
+) -> int:
+    checks: list[Diagnosis] = []
+    with ledger_refusals():
+        from review_advisor.app.diagnosis.fit import examine_fit
+        from review_advisor.app.diagnosis.security import examine_security
+
+        if ledger is not None:
+            checks += examine_fit(ledger, datetime.now(UTC))
+        if security:
+            checks += examine_security(repo, Path.cwd() / artifacts, os.environ, claude_bin)
+    put(json.dumps({"checks": _json(checks)}, indent=2) + "\n" if as_json else "".join(f"{_row(c)}\n" for c in checks))
+    return 0 if all(check.ok is not False for check in checks) else FAILED
+
+
+def _json(checks: Sequence[Diagnosis]) -> list[dict[str, Any]]:
+    return [{"for": c.agent, "name": c.name, "ok": c.ok, "says": c.says} for c in checks]
+
+
 def _row(check: Diagnosis) -> str:
-    word = "ok" if check.ok else "ADVICE" if check.agent in ("github", "rules") else "MISSING"
+    failed = "MISSING" if check.agent in ("claude", "embedded", "both") else "ADVICE"
+    word = "-" if check.ok is None else "ok" if check.ok else failed
     return f"{word:<7}  {check.agent:<9} {check.name:<14} {plain(check.says)}"

@@ -44,6 +44,7 @@ def _shown(config: Config, settings: Settings) -> dict[str, Any]:
             }
             for surface in Surface
         },
+        "roster": {each.id: each.words for each in settings.rules.roster.advisors},
     }
 
 
@@ -53,20 +54,30 @@ def settings_json(config: Config, settings: Settings, origin: str | None, enviro
     sources = {
         section: {name: _source(section, name, config, origin, environ) for name in _flat(section, values)}
         for section, values in shown.items()
+        if section != "roster"
     }
+    sources["roster"] = _declared_at(settings)
     return json.dumps({**shown, "sources": sources}, indent=2) + "\n"
 
 
 def settings_text(config: Config, settings: Settings, origin: str | None, environ: Mapping[str, str]) -> str:
     """The effective settings for a person, one a line, each with its source."""
     lines = [f"from {origin or 'the defaults (no configuration file)'} and the environment"]
+    declared = _declared_at(settings)
     for section, values in _shown(config, settings).items():
         lines += ["", f"[{section}]"]
-        lines += [
-            f"{name} = {json.dumps(value)}  # {_source(section, name, config, origin, environ)}"
-            for name, value in _flat(section, values).items()
-        ]
+        for name, value in _flat(section, values).items():
+            source = declared[name] if section == "roster" else _source(section, name, config, origin, environ)
+            lines.append(f"{name} = {json.dumps(value)}  # {source}")
     return "\n".join(lines) + "\n"
+
+
+def _declared_at(settings: Settings) -> dict[str, str]:
+    """Where each advisor is declared, by its id."""
+    first, *others = settings.rules.roster.advisors
+    return {first.id: plain(first.source) or "ADR-0059"} | {
+        each.id: plain(each.source) or "the preset" for each in others
+    }
 
 
 def _flat(section: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,16 +9,26 @@ import click
 from review_advisor.cli.terminal.output import put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended
 
-_NEXT = """\
+_CREDENTIAL = """\
 
 What is left to do, on GitHub:
   1. Store the model credential: a repository secret named ANTHROPIC_API_KEY.
+"""
+_SHADOW = """\
+  2. Commit the files to the default branch, and open a pull request to see the check "review-advisor (shadow)" on it.
+  3. Require neither that check nor review-advisor: in shadow mode nothing is enforced.
+  4. Watch for some weeks what would have been. Then set mode = "enforce", and require the check review-advisor.
+"""
+_GATE = """\
   2. Commit the files to the default branch, and open a pull request to see the check review-advisor on it.
   3. Require that check, by its name, in a ruleset of the default branch. A job's name is not the gate.
   4. Anybody who may push a branch can forge a check that GitHub Actions makes. Let a GitHub App of your own publish it,
      and require the check from that app.
   5. review-advisor doctor --github OWNER/NAME looks at all of it. init does not ask GitHub who may push: if you
      are the only one, set github.self_settle to "admins", or you cannot settle the review of your own work.
+  6. To watch the bot before it decides anything, set mode = "shadow", which init --shadow does.
+"""
+_TERMINAL = """\
 
 Before a push, the same review from a Makefile (it passes on exit code 0 only):
 
@@ -35,29 +45,47 @@ Before a push, the same review from a Makefile (it passes on exit code 0 only):
     metavar="OWNER/NAME@SHA",
     help="The commit of the action that the workflow runs. [default: the one that this program was installed from]",
 )
+@click.option(
+    "--agent",
+    type=click.Choice(["claude-code"]),
+    help="Instead: a skill for this coding agent, and a marked block in AGENTS.md, on when to ask an advisor.",
+)
+@click.option("--shadow", is_flag=True, help="Set the mode to shadow: reviews are shown, and nothing is enforced.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @click.pass_context
-def init(context: click.Context, repo: Path, ref: str, dry_run: bool) -> None:
-    """Write .github/workflows/review-advisor.yml and a .review-advisor.toml in which nothing is set.
+def init(context: click.Context, repo: Path, ref: str, agent: str | None, shadow: bool, dry_run: bool) -> None:
+    """Write .github/workflows/review-advisor.yml and a .review-advisor.toml in which nothing is set, or the mode only.
 
-    What is there already is left as it is. Exit code 0 if every file is there afterwards, else 2.
+    What is there already is left as it is; with --agent, its own block is written anew. Exit code 0 if every file is
+    there afterwards, else 2.
     """
     from review_advisor.app.doctor import repository_top
     from review_advisor.app.init import StarterError, action_named, put_files, starter_files
+    from review_advisor.app.settings import CONFIG_FILE
     from review_advisor.core.safety.terminal import printable
 
     top = repository_top(repo)
     if not (top / ".git").exists():
         raise Ended(printable(f"{repo} is not in a git repository."), NOTHING_ASKED)
+    words = {"written": "would write" if dry_run else "wrote", "left": "left", "refused": "REFUSED"}
+    if agent is not None:
+        from review_advisor.app.tasks.agent_setup import put_agent_files
+
+        if ref or shadow:
+            raise click.UsageError("--ref and --shadow are about the workflow: leave out --agent.")
+        told = put_agent_files(top, dry_run=dry_run)
+        put("".join(f"{words[each.end]:<11}  {each.path}{': ' if each.says else ''}{each.says}\n" for each in told))
+        context.exit(NOTHING_ASKED if any(each.end == "refused" for each in told) else 0)
     try:
-        files = starter_files(action_named(ref))
+        files = starter_files(action_named(ref), shadow=shadow)
     except StarterError as problem:
         raise Ended(printable(str(problem)), NOTHING_ASKED) from None
     done = put_files(top, files, dry_run=dry_run)
-    words = {"written": "would write" if dry_run else "wrote", "left": "left", "refused": "REFUSED"}
     for each in done:
         put(f"{words[each.end]:<11}  {each.path}{': ' if each.says else ''}{each.says}\n")
         if dry_run and each.end == "written":
             put("".join(f"    {line}\n" if line else "\n" for line in files[each.path].splitlines()))
-    put(_NEXT)
+    put(_CREDENTIAL + (_SHADOW if shadow else _GATE) + _TERMINAL)
+    if shadow and any(each.path == CONFIG_FILE and each.end == "left" for each in done):
+        put('\nYour configuration was left as it is: write mode = "shadow" into it yourself, above its first table.\n')
     context.exit(NOTHING_ASKED if any(each.end == "refused" for each in done) else 0)

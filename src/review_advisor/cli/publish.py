@@ -50,20 +50,26 @@ def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Pat
 
 
 def _leave(done: PublishedReview, sarif: Path | None) -> None:
-    """What is left beside the pull request: the job's summary, and a SARIF file."""
-    document = done.document
+    """What is left beside the pull request: the job's summary, and a SARIF file, which shadow mode does not write."""
+    document, check = done.document, done.published.check
     if document is None:
         return
     from review_advisor import __version__
     from review_advisor.core.forge_text.job_summary import job_summary
     from review_advisor.core.forge_text.sarif import sarif_json
+    from review_advisor.core.policy.mode import is_shadow_name
+    from review_advisor.core.safety.markdown import phrase
 
+    is_shadow = is_shadow_name(check.name)
+    page = (
+        f"## {phrase(check.title)}\n\n{check.summary}\n" if is_shadow else job_summary(document, done.published.notes)
+    )
     target = os.environ.get("GITHUB_STEP_SUMMARY")
     try:
         if target:
             with Path(target).open("a", encoding="utf-8", errors="replace") as stream:
-                stream.write(job_summary(document, done.published.notes))
-        if sarif is not None:
+                stream.write(page)
+        if sarif is not None and not is_shadow:
             sarif.write_text(sarif_json(document, __version__), encoding="utf-8", errors="replace")
     except OSError as error:
         note(f"The outcome is published, but a file cannot be written: {error.strerror}.")

@@ -47,6 +47,12 @@ Examples:
     metavar="SECONDS",
     help="With --pr: wait for a newer push first.",
 )
+@click.option(
+    "--most-usd",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="Spend at most so much, if the configuration allows more.",
+)
 @click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
 @click.option("--title", help="The change's title. [default: the pull request's, or the head's subject]")
 @click.option(
@@ -82,6 +88,12 @@ Examples:
     help="Configuration. [default: the base commit's .review-advisor.toml or pyproject.toml]",
 )
 @click.option("--profile", type=click.Choice(["adr", "hydraflow"]), help="Default critical paths.")
+@click.option(
+    "--escalation",
+    type=click.Choice(["adr", "attrition", "harness"]),
+    help="When the review itself consults the advisor.  [default: the configuration's]",
+)
+@click.option("--consult", is_flag=True, help="Have the advisor consulted on the executor's report.")
 @click.option(
     "--artifacts",
     type=PATH,
@@ -140,6 +152,7 @@ def review(
     head: str | None,
     memory: str | None,
     settle: int,
+    most_usd: float | None,
     title: str | None,
     body_file: Path | None,
     spec_file: Path | None,
@@ -160,6 +173,8 @@ def review(
     untracked: bool,
     config_file: Path | None,
     profile: Literal["adr", "hydraflow"] | None,
+    escalation: Literal["adr", "attrition", "harness"] | None,
+    consult: bool,
     gate: bool,
 ) -> None:
     """Review a change: pre-flight plans, the executor reviews, post-verify judges.
@@ -211,6 +226,9 @@ def review(
             fresh=fresh,
             allow_unchecked=allow_unchecked,
             with_sarif=with_sarif,
+            most_usd=most_usd,
+            escalation=escalation,
+            consult=consult,
         )
         if as_json and form not in ("text", "json"):
             raise click.UsageError(f"--json and --format {form} are two formats: name one.")

@@ -26,6 +26,8 @@ from review_advisor.cli.terminal.problems import ledger_refusals
 @click.option("--until", type=moment, metavar="WHEN", help="Until before when; else until now.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--prices", type=PATH, metavar="FILE", help="Another list of prices than the shipped one.")
+@click.option("--advice", is_flag=True, help="Also tell confidence, consults, and each override with its reason.")
+@click.option("--shadow", is_flag=True, help="Instead, what ran in shadow: see docs/shadow.md.")
 @LEDGER
 @AS_JSON
 def rollup(
@@ -33,21 +35,38 @@ def rollup(
     until: datetime | None,
     repository: str | None,
     prices: Path | None,
+    advice: bool,
+    shadow: bool,
     ledger_file: Path,
     as_json: bool,
 ) -> None:
     """Show the KPIs of the reviews that began in a period, each with its target beside it, and what they cost.
 
     What the ledger cannot tell is "not measured". A cost that the CLI did not report is taken from a dated list of
-    prices; that of a model which is not in it is unknown.
+    prices; that of a model which is not in it is unknown. ``--shadow`` shows what ran in shadow instead.
     """
+    if shadow and prices is not None:
+        raise click.UsageError("--prices is not for --shadow: the cost of a shadow is what its calls reported.")
+    if shadow and advice:
+        raise click.UsageError("--advice is not for --shadow: nobody acts on what is advised in shadow.")
     end = until or datetime.now(UTC)
     in_order(since, end)
     with ledger_refusals():
-        from review_advisor.app.rollup import roll_up
+        from review_advisor.app.rollup import roll_up, roll_up_advice, roll_up_shadows
+        from review_advisor.core.exports.weekly_rollup import weekly_text
         from review_advisor.core.ledger.periods import Period
         from review_advisor.core.metrics.kpis import rollup_text
+        from review_advisor.core.shadow.shadow_rollup import shadow_text
 
-        found = roll_up(ledger_file, Period(since, end, repository), prices)
+        period = Period(since, end, repository)
+        if shadow:
+            ran = roll_up_shadows(ledger_file, period)
+            told, text = ran.as_json(), shadow_text(ran)
+        else:
+            found = roll_up(ledger_file, period, prices)
+            told, text = found.as_json(), rollup_text(found)
+            if advice:
+                advised = roll_up_advice(ledger_file, period)
+                told["advice"], text = advised.as_json(), text + "\n" + weekly_text(advised)
         note_unknown(ledger_file, repository)
-    put(json.dumps(found.as_json(), indent=2) + "\n" if as_json else rollup_text(found))
+    put(json.dumps(told, indent=2) + "\n" if as_json else text)

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
 STATUSES = ("unfinished", "approved", "changes_requested", "escalated", "stopped")
 SURFACES = ("pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest")
+TASK_STATUSES = (
+    *("completed", "executor_stopped_without_done", "advisor_call_limit_reached", "max_turns_reached"),
+    *("advisor_stop_signal", "executor_failed", "advisor_failed", "malformed_block", "running"),
+    *("conflict_needs_human", "budget_exceeded", "disabled", "degraded"),
+)
+_OF_REVIEWS = ("surface", "role", "model", "cost_usd", "repository", "pull_request")
+_OF_BOTH = ("status", "error", "consults", "text", "since", "until", "limit")
 ROLES = ("pre_flight", "executor", "mid_flight", "post_verify")
 _AGO = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _YEARS = (1970, 9998)
@@ -74,7 +81,15 @@ def note_unknown(ledger_file: Path, repository: str | None) -> None:
 
 
 _FILTERS = (
-    click.option("--status", type=click.Choice(STATUSES), help="How it ended."),
+    click.option(
+        "--kind",
+        type=click.Choice(["review", "task"]),
+        default="review",
+        show_default=True,
+        help="Reviews, or tasks of `run`.",
+    ),
+    click.option("--status", type=click.Choice((*STATUSES, *TASK_STATUSES)), help="How it ended."),
+    click.option("--backend", metavar="NAME", help="A task's executor or advisor."),
     click.option("--surface", type=click.Choice(SURFACES), help="It had this surface."),
     click.option("--role", type=click.Choice(ROLES), help="It asked this role."),
     click.option("--model", help="It used this model."),
@@ -121,9 +136,15 @@ def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
     """List runs, the newest first: those that are all of what is asked.
 
     Surface, role, model and error are held against one call or consult at a time; --error none against all of the run.
-    A run without an end, which is under way or was killed, is unfinished.
+    A run without an end, which is under way or was killed, is unfinished. With --kind task the list is of tasks:
+    --error is their error mode, --consults the number of questions, --text stands in the task.
     """
+    kind, backend = wanted.pop("kind"), wanted.pop("backend")
+    _refuse_foreign(kind, backend, wanted)
     in_order(wanted["since"], wanted["until"])
+    if kind == "task":
+        _put(_tasks(ledger_file, {"backend": backend, **{name: wanted[name] for name in _OF_BOTH}}, as_json=as_json))
+        return
     with ledger_refusals():
         from review_advisor.app.runs import list_runs
         from review_advisor.core.ledger.runs import RunFilter, runs_text
@@ -131,6 +152,27 @@ def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
         found = list_runs(ledger_file, RunFilter(**wanted))
         note_unknown(ledger_file, wanted["repository"])
     _put(json.dumps([run.as_json() for run in found], indent=2) + "\n" if as_json else runs_text(found, *_width()))
+
+
+def _refuse_foreign(kind: str, backend: str | None, wanted: dict[str, Any]) -> None:
+    """Refuse what is asked of the other kind."""
+    is_task = kind == "task"
+    if not is_task and backend is not None:
+        raise click.UsageError("--backend is about tasks: name it with --kind task.")
+    if wanted["status"] is not None and wanted["status"] not in (TASK_STATUSES if is_task else STATUSES):
+        raise click.UsageError(f"No {kind} ends as {wanted['status']}.")
+    foreign = [name for name in _OF_REVIEWS if wanted[name] is not None]
+    if is_task and foreign:
+        raise click.UsageError(f"Tasks have no {foreign[0].removesuffix('_usd').replace('_', ' ')} to ask for.")
+
+
+def _tasks(ledger_file: Path, wanted: dict[str, Any], *, as_json: bool) -> str:
+    with ledger_refusals():
+        from review_advisor.app.runs import list_tasks
+        from review_advisor.core.ledger.task_lines import TaskFilter, tasks_text
+
+        found = list_tasks(ledger_file, TaskFilter(**wanted))
+    return json.dumps([each.as_json() for each in found], indent=2) + "\n" if as_json else tasks_text(found, *_width())
 
 
 @runs.command(short_help="Show one run.")
@@ -162,6 +204,26 @@ def export(run: str, folder: Path, ledger_file: Path, as_json: bool) -> None:
 
         names = export_run(ledger_file, run, folder)
     _put(json.dumps(names) + "\n" if as_json else "".join(f"{folder / name}\n" for name in names))
+
+
+@runs.command(short_help="Print the recorded calls of one run.")
+@click.argument("run")
+@click.option("--artifacts", type=PATH, default=Path("review_logs"), show_default=True, help="Where recordings lie.")
+@AS_JSON
+@click.pass_context
+def recording(context: click.Context, run: str, artifacts: Path, as_json: bool) -> None:
+    """Print the recorded calls of one run, named by its id or by the beginning of it. With --json, all of each call.
+
+    Exit code 3 if a line of the recording is incomplete or was changed: such a line is left out.
+    """
+    with ledger_refusals():
+        from review_advisor.app.diagnosis.recordings import read_recorded
+
+        told = read_recorded(artifacts, run)
+    _put(json.dumps(told.as_json(), indent=2) + "\n" if as_json else told.as_text())
+    for problem in told.problems:
+        note(f"{problem[0].upper()}{problem[1:]}.")
+    context.exit(3 if told.problems else 0)
 
 
 def _width() -> tuple[int, ...]:

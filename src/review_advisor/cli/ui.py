@@ -50,19 +50,20 @@ def ui(
     """Write the dashboard: KPIs with plots, the list of runs, and a page for each run with all that happened in it.
 
     It is a folder of static files. Open its index.html, upload it as an artifact of CI, or see it with --serve, which
-    listens on 127.0.0.1 only.
+    listens on 127.0.0.1 only and answers /api/advisor/stats, sessions and decisions with JSON.
     """
     with ledger_refusals():
-        from review_advisor.app.dashboard import SiteError, serving, write_dashboard
+        from review_advisor.app.dashboard import SiteError, advisor_api, serving, write_dashboard
 
         try:
             written = write_dashboard(ledger_file, folder, datetime.now(UTC), since=since, limit=limit, opens=opens)
-            told = {"index": str(folder / "index.html"), "runs": written.runs, "left_out": written.left_out}
+            left_out = written.left_out + written.tasks_left_out
+            told = {"index": str(folder / "index.html"), "runs": written.runs, "left_out": left_out}
             if not serve:
                 put(json.dumps(told) + "\n" if as_json else f"{told['index']}\n")
-            note(_sentence(written.runs, written.left_out))
+            note(_sentence(written.runs, written.left_out, written.tasks_left_out))
             if serve:
-                with serving(folder, port) as server:
+                with serving(folder, port, advisor_api(ledger_file)) as server:
                     url = f"http://127.0.0.1:{server.server_address[1]}/"
                     put(json.dumps(told | {"url": url}) + "\n" if as_json else f"{url}\n")
                     note("Ctrl-C ends it.")
@@ -71,10 +72,12 @@ def ui(
             raise Ended(str(refusal), NOTHING_ASKED) from None
 
 
-def _sentence(runs: int, left_out: int) -> str:
+def _sentence(runs: int, left_out: int, tasks_left_out: int) -> str:
     from review_advisor.core.report.wording import counted
 
     told = f"{counted(runs, 'run')} written."
+    if tasks_left_out:
+        told += f" {counted(tasks_left_out, 'task')} without a page."
     if not left_out:
         return told
     more = "1 more has no page: it counts" if left_out == 1 else f"{left_out} more have no page: they count"

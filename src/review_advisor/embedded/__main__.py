@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import FrameType
 from review_advisor.embedded.cli_session import CliSession
 from review_advisor.embedded.command_line import VERSION_LINE, Options, UsageError, parse
 
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed distribution
 _MAX_STDIN = 10_000_000
 _ENDED_BY_TERM = 143
 

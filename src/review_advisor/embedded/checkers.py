@@ -18,8 +18,9 @@ from review_advisor.core.safety.secret_shapes.randomness import looks_random
 from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.check_finding import CheckFinding
 from review_advisor.embedded.command_line import UsageError
-from review_advisor.embedded.noise import is_assignment, is_noise, is_test, is_test_data
 from review_advisor.embedded.ruff_run import Fix, RuffRemark, remarks
+from review_advisor.embedded.second_look.elsewhere import not_run_as_they_stand, of_another_syntax
+from review_advisor.embedded.second_look.noise import is_assignment, is_noise, is_read_by_tests, is_test, is_test_data
 
 _EXTRA = "review-advisor[embedded]"
 _LONGEST_STATEMENT = 10
@@ -30,6 +31,8 @@ _LONGEST_LINE = 2_000
 _FEWEST_DRAWN = 12
 """So many different characters are in a token of any alphabet that was drawn at random."""
 _DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
+_BREAK = re.compile(r"\s*break\s*;?\s*")
+"""Behind a return in a switch it is a habit."""
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _OTHER_LINES = frozenset({PYTHON, "JavaScript", "TypeScript"})
 """Their checkers end a line at a lone carriage return. Git does not, so their line numbers differ from the diff's."""
@@ -59,7 +62,10 @@ class StaticChecks:
         self._tree = None if tree is None else tree.resolve()
         self._added: dict[str, dict[int, str]] = {}
         self._removed: dict[str, set[str]] = {}
+        self._first: dict[str, int] = {}
+        """Where the change of each file begins. Above that, old and new lines have the same numbers."""
         for line in lines:
+            self._first[line.path] = min(line.number, self._first.get(line.path, line.number))
             if not line.added:
                 self._removed.setdefault(line.path, set()).add(_bare(line.text))
             elif line.text.strip():
@@ -103,18 +109,25 @@ class StaticChecks:
         wanted = tuple(paths)
         tests = [path for path in wanted if is_test(path)]
         code = [path for path in wanted if path not in tests]
-        return (*self._ruff("bug", rules.BUG_RULES, code), *self._ruff("bug", rules.TEST_RULES, tests))
+        return (*self._ruff(rules.BUG_RULES, code), *self._ruff(rules.TEST_RULES, tests))
 
     def security(self, paths: Iterable[str]) -> tuple[CheckFinding, ...]:
         """The security rules of ruff (not in tests, which do on purpose what they forbid) and the shapes of secrets."""
         wanted = tuple(paths)
         code = [path for path in wanted if not is_test(path)]
-        return (*self._ruff("security", rules.SECURITY_RULES, code), *self._secrets(wanted))
+        return (*self._ruff(rules.SECURITY_RULES, code), *self._secrets(wanted))
 
     def everything(self) -> tuple[CheckFinding, ...]:
-        """All checks on all files."""
+        """All checks on all files, by as few runs of ruff as can be."""
         paths = tuple(self._changed)
-        return (*self.bugs(paths), *self.security(self.paths), *self._of_programs(paths))
+        tests = [path for path in paths if is_test(path)]
+        code = [path for path in paths if path not in tests]
+        return (
+            *self._ruff((*rules.BUG_RULES, *rules.SECURITY_RULES), code),
+            *self._ruff(rules.TEST_RULES, tests),
+            *self._secrets(self.paths),
+            *self._of_programs(paths),
+        )
 
     def _why_missing(self, path: str) -> str:
         if not self.has_tree:
@@ -138,8 +151,17 @@ class StaticChecks:
             line = next((number for number in lines if number is not None), None)
             if said.is_syntax:
                 self._broken.setdefault(remark.path, []).append((line, _unparsed(said.first, said.message)))
-            is_left_out = said.rule in self._allowed.get(remark.program, ()) or (
-                said.check == "security" and is_test(remark.path)
+            is_mild = said.severity in ("medium", "low")
+            is_step_out = (
+                said.rule == "no-unreachable" and line is not None and _BREAK.fullmatch(self._added[remark.path][line])
+            )
+            is_left_out = (
+                is_step_out
+                or said.rule in self._allowed.get(remark.program, ())
+                or (
+                    is_test(remark.path)
+                    and (said.check == "security" or (is_mild and said.rule not in rules.RULES_OF_TESTS))
+                )
             )
             if line is None or is_left_out or (self._has_moved(remark.path, line) and not said.is_syntax):
                 continue
@@ -148,9 +170,30 @@ class StaticChecks:
             told.add(once)
             worth = rules.Worth(said.severity, said.confidence)
             quote = self._added[remark.path][line].strip()[:_LONGEST_QUOTE]
-            is_mild = said.severity in ("medium", "low")
-            silenced = is_mild and (remark.silenced or self._is_of_others(remark.path))
+            is_packed = said.check == "bug" and self._is_packed(remark.path, line)
+            if said.is_syntax and (other := self._other_syntax(remark.path, said.first)):
+                self._unread.setdefault(remark.path, other)
+                continue
+            if not is_mild and (is_packed or (said.check == "bug" and is_read_by_tests(remark.path))):
+                why = (
+                    "a program packed it"
+                    if is_packed
+                    else f"tests read it, and it cannot run: {said.rule} in line {line}"
+                )
+                self._unread.setdefault(remark.path, why)
+                continue
+            silenced = is_mild and (remark.silenced or is_packed or self._is_of_others(remark.path))
             yield CheckFinding(remark.path, line, said.check, said.rule, said.message, quote, worth, silenced=silenced)
+
+    def _other_syntax(self, path: str, line: int) -> str:
+        if language_of(path) not in _OTHER_LINES:
+            return ""
+        text = self._files[path].read_text(encoding="utf-8", errors="replace")
+        return of_another_syntax("".join(text.split("\n")[line - 1 : line]), text)
+
+    def _is_packed(self, path: str, line: int) -> bool:
+        lines = self._files[path].read_bytes().split(b"\n")
+        return len(lines[line - 1]) > _LONGEST_LINE if line <= len(lines) else False
 
     @staticmethod
     def _is_of_others(path: str) -> bool:
@@ -168,7 +211,7 @@ class StaticChecks:
         except OSError:
             return None
 
-    def _ruff(self, check: rules.Check, select: Sequence[str], paths: Iterable[str]) -> Iterator[CheckFinding]:
+    def _ruff(self, select: Sequence[str], paths: Iterable[str]) -> Iterator[CheckFinding]:
         files = [path for path in paths if path in self._files and language_of(path) == PYTHON]
         if self._tree is None:
             return
@@ -178,27 +221,38 @@ class StaticChecks:
             for remark in found
             if remark.name and self._added_line(remark.path, remark.first, remark.last) is None
         }
-        told: set[tuple[str, str, str, int]] = set()
+        elsewhere = not_run_as_they_stand(tuple(found), self._tree)
+        broken_before = {
+            remark.path for remark in found if remark.rule == rules.SYNTAX and remark.first < self._first[remark.path]
+        }
+        told: set[tuple[str, str, int]] = set()
         for remark in found:
             line = self._added_line(remark.path, remark.first, remark.last)
             worth = rules.worth(remark.rule)
-            is_told = remark.rule != rules.SYNTAX or check == "bug"
+            check: rules.Check = "security" if remark.rule in rules.SECURITY_RULES else "bug"
+            is_told = remark.rule != rules.SYNTAX or select != rules.SECURITY_RULES
             if remark.rule == rules.SYNTAX and not self._is_allowed(remark):
-                self._broken.setdefault(remark.path, []).append((line, _unparsed(remark.first, remark.message)))
+                place = None if remark.path in broken_before else line
+                self._broken.setdefault(remark.path, []).append((place, _unparsed(remark.first, remark.message)))
             if line is None or not is_told or is_noise(remark, self._tree) or self._is_allowed(remark):
                 continue
             is_syntax = remark.rule == rules.SYNTAX  # one error brings about many
-            once = (remark.path, remark.rule, "" if is_syntax else remark.message, 0 if is_syntax else line)
+            once = (remark.path, remark.rule, 0 if is_syntax else line)
             # A name that lines outside the change use as well comes from somewhere else; a line may only have moved.
-            if once in told or remark.name in given or (self._has_moved(remark.path, line) and not is_syntax):
+            is_old = remark.path in broken_before if is_syntax else self._has_moved(remark.path, line)
+            if once in told or remark.name in given or is_old:
                 continue
             told.add(once)
+            if check == "bug" and worth.severity in ("critical", "high") and remark in elsewhere:
+                self._unread.setdefault(remark.path, elsewhere[remark])
+                continue
             fix = self._whole_fix(remark, line)
             added = self._added[remark.path]
             quoted = range(line, (line if fix is None else fix.last) + 1)
             quote = "\n".join(added[number].strip() for number in quoted if number in added)[:_LONGEST_QUOTE]
             silenced = remark.silenced and rules.may_be_silenced(remark.rule, remark.name)
             silenced |= worth.severity in ("medium", "low") and self._is_of_others(remark.path)
+            silenced |= worth.severity in ("medium", "low") and check == "bug" and remark in elsewhere
             yield CheckFinding(remark.path, line, check, remark.rule, remark.message, quote, worth, fix, silenced)
 
     def _is_allowed(self, remark: RuffRemark) -> bool:

@@ -7,14 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any
 
 from review_advisor.core.facts.ruff_settings import RuffSettings
 from review_advisor.embedded.hooks import Hook, hooks_of
 
-A = TypeVar("A")
 VERSION = "2.1.329"
 VERSION_LINE = f"{VERSION} (review-advisor embedded agent)"
 
@@ -48,6 +45,7 @@ _VALUED = frozenset(
         "--permission-mode",
         "--permission-prompts",
         "--model",
+        "--effort",
         "--tools",
         "--disallowedTools",
         "--agents",
@@ -60,8 +58,6 @@ _VALUED = frozenset(
         "--output-format",
     }
 )
-_ALLOWED = TypeAdapter(dict[str, tuple[str, ...]])
-_PATHS = TypeAdapter(dict[str, str])
 _RULE = re.compile(r"\w+(?:\([^)]*\))?")
 
 
@@ -127,8 +123,10 @@ def parse(words: Sequence[str]) -> Options | None:
         schema=_schema(given.get("--json-schema")),
         script=Path(given["--script"]) if "--script" in given else None,
         base_ruff=_base_ruff(given.get("--base-ruff", "[]")),
-        base_allows=_named("--base-allows", given, _ALLOWED),
-        checkers=_named("--checkers", given, _PATHS),
+        base_allows={
+            name: _texts("--base-allows", rules) for name, rules in _by_checker("--base-allows", given).items()
+        },
+        checkers={name: _text("--checkers", path) for name, path in _by_checker("--checkers", given).items()},
         allow_unchecked="--allow-unchecked" in given,
         forward_subagent_text="--forward-subagent-text" in given,
         include_hook_events="--include-hook-events" in given,
@@ -165,17 +163,40 @@ def _require_print_mode(given: dict[str, str]) -> None:
 
 
 def _base_ruff(value: str) -> tuple[RuffSettings, ...]:
+    if value == "[]":
+        return ()
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - costs more than most calls' whole command line
+
     try:
         return TypeAdapter(tuple[RuffSettings, ...]).validate_json(value)
     except ValidationError as error:
         raise UsageError("Error: --base-ruff must be a JSON list of ruff settings") from error
 
 
-def _named(flag: str, given: Mapping[str, str], kind: TypeAdapter[dict[str, A]]) -> dict[str, A]:
+def _by_checker(flag: str, given: Mapping[str, str]) -> dict[str, Any]:
     try:
-        return kind.validate_json(given.get(flag, "{}"))
-    except ValidationError as error:
-        raise UsageError(f"Error: {flag} must be a JSON object by the names of checkers") from error
+        found = json.loads(given.get(flag, "{}"))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise _misused(flag)
+    return found
+
+
+def _text(flag: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise _misused(flag)
+    return value
+
+
+def _texts(flag: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise _misused(flag)
+    return tuple(_text(flag, each) for each in value)
+
+
+def _misused(flag: str) -> UsageError:
+    return UsageError(f"Error: {flag} must be a JSON object by the names of checkers")
 
 
 def _tool(name: str) -> str:

@@ -18,7 +18,6 @@ _BATCH = 400
 _UNKNOWN_NAME = re.compile(r"[Uu]ndefined name `([^`]+)`")
 _OTHER_SILENCE = {
     "F821": re.compile(r"#\s*type:\s*ignore\[[\w, -]*name-defined"),
-    "F841": re.compile(r"#.*(?:pylint:\s*disable|re-?export|type:\s*ignore|pragma:)", re.IGNORECASE),
 }
 _TESTS_VERSION = re.compile(r"\bversion_info\b|\bPY[23]\b")
 """Code for two versions of Python. It may name what only the older has (``may_be_silenced``), and nothing else."""

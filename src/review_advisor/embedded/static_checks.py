@@ -18,13 +18,19 @@ from review_advisor.embedded.judge import judge
 from review_advisor.embedded.material import Material, material_of
 from review_advisor.embedded.planner import plan
 
-_ANSWERED = frozenset({ReviewPlan.__name__, ReviewReport.__name__, PostVerifyResult.__name__})
+TASK = "TaskMessage"  # by name: its module reads Markdown, which no review needs
+_ANSWERED = frozenset({ReviewPlan.__name__, ReviewReport.__name__, PostVerifyResult.__name__, TASK})
+_NO_TASK = "These are static checks and no model: they do no task and give no advice."
 
 
 def answer(session: CliSession, prompt: str) -> int:
     """Answer the session's question from ``prompt``. Returns the exit code; raises ``UsageError`` if it cannot."""
     if session.options.question not in _ANSWERED:
         raise UsageError(f"Error: the static checks have no answer of the kind {session.options.question!r}")
+    if session.options.question == TASK:
+        session.init()
+        session.structured({"message": _NO_TASK})
+        return 0
     checkers = require_extra(session.options.checkers)
     material = material_of(prompt)
     session.init()

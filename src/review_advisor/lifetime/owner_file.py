@@ -68,7 +68,7 @@ def sign_in(environ: Mapping[str, str], warn: Callable[[str], None]) -> None:
         clear_after_the_dead(folder, warn)
     except OSError as error:
         where = f" ({os.fsdecode(error.filename)})" if error.filename else ""
-        warn(f"If this run is killed, nobody clears away what it leaves: {error.strerror}{where}.")
+        warn(f"If this run is killed, what it leaves is not removed: {error.strerror}{where}.")
 
 
 def clear_after_the_dead(folder: Path, warn: Callable[[str], None]) -> None:

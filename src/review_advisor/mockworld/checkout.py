@@ -53,6 +53,10 @@ class Checkout(Copies[str]):
         super().__init__(head)
         self._base = base
 
+    def texts_of(self, tree: str) -> Texts:
+        """The files of a tree that ``edits`` has read back."""
+        return self._trees[tree]
+
     def write(self, place: Path, path: str, written: Written) -> None:
         """What an executor does in its copy; None deletes."""
         if isinstance(written, Edit):

@@ -102,9 +102,15 @@ def _of_no_review(expect: ExpectBlock) -> Iterator[str]:
 
 
 def _on_github(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: Snapshot | None) -> Iterator[str]:
-    check, title = stands.check_on(step.head), stands.title_on(step.head)
+    check, shadow, title = (
+        stands.check_on(step.head),
+        stands.shadow_on(step.head),
+        stands.title_on(step.head, step.mode),
+    )
     if expect.check is not None and expect.check != check:
         yield f"expected the check to be {expect.check}, was {check} ({title})"
+    if expect.shadow is not None and expect.shadow != shadow:
+        yield f"expected the check of shadow mode to be {expect.shadow}, was {shadow} ({title})"
     if expect.title is not None and expect.title not in title:
         yield f"expected a check with {expect.title!r} in its title, was {title!r}"
     if expect.comments is not None and expect.comments != len(stands.said):
@@ -147,7 +153,7 @@ def _of_review(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
     if expect.asked is not None and expect.asked != asked:
         yield f"expected to ask {', '.join(expect.asked) or 'nobody'}, asked {', '.join(asked) or 'nobody'}"
     counts = Counter(asked)
-    counts["mid_flight"] = sum(said.line is not None for each in review.asked for said in each.advice)
+    counts["mid_flight"] += sum(said.line is not None for each in review.asked for said in each.advice)
     for role, count in expect.calls.items():
         if counts[role] != count:
             yield f"expected {count} of {role}, were {counts[role]}"
@@ -158,11 +164,18 @@ def _of_review(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
         yield f"expected to read {_named(expect.reads)}, read {_named(reads)}"
     if expect.flags is not None and expect.flags != flags_of(review):
         yield f"expected the flags {_named(expect.flags)}, were {_named(flags_of(review))}"
+    yield from _of_its_shadows(expect, review)
     repairs = tuple(event.result for event in review.events if isinstance(event, Repaired))
     if expect.repairs is not None and expect.repairs != repairs:
         yield f"expected the repairs {', '.join(expect.repairs) or 'none'}, were {', '.join(repairs) or 'none'}"
     if expect.because is not None and not any(expect.because in words for words in review.because):
         yield f"expected a reason with {expect.because!r}, said was: {'; '.join(review.because)}"
+
+
+def _of_its_shadows(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
+    told = ", ".join(f"{name} {decision}" for name, decision in review.in_shadow.items()) or "nothing"
+    if expect.in_shadow is not None and expect.in_shadow != dict(review.in_shadow):
+        yield f"expected in shadow {expect.in_shadow}, was {told}"
 
 
 def _named(flags: frozenset[str]) -> str:

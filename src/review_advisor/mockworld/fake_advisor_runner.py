@@ -10,6 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.answers.challenge import Challenge
+from review_advisor.core.answers.member_vote import MemberVote
+from review_advisor.core.answers.opinion import Opinion
 from review_advisor.core.outcome.cost import tokens, total_usage
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import (
@@ -25,8 +29,9 @@ from review_advisor.core.roles.calls import (
     Receipt,
     Stop,
 )
+from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES
 from review_advisor.mockworld.editable_copies import Written
-from review_advisor.mockworld.lines import Line, approve, confirm, guidance, plan
+from review_advisor.mockworld.lines import Line, approve, confirm, guidance, opinion, plan, stands, voices, vote
 from review_advisor.ports.review import Consults
 
 
@@ -92,21 +97,24 @@ class FakeAdvisorRunner:
     pace: Callable[[AgentCall, Line], Line] | None = None
     ended_running: int = 0
     interrupted: Stop | None = None
-    _lines: dict[tuple[Role, Surface | None], deque[Line | Scripted]] = field(
+    _lines: dict[tuple[Role, Surface | None, str], deque[Line | Scripted]] = field(
         default_factory=lambda: defaultdict(deque)
     )
     consulted: list[tuple[str, ConsultGrant]] = field(default_factory=list)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def script(self, role: Role, *lines: Line | Scripted, surface: Surface | None = None) -> None:
-        """Give ``role`` its next lines, on any surface or on one only."""
-        self._lines[role, surface].extend(lines)
+    def script(self, role: Role, *lines: Line | Scripted, surface: Surface | None = None, advisor: str = "") -> None:
+        """Give ``role`` its next lines, on any surface or on one only.
+
+        ``advisor`` is a member of a council: as an executor it says what it finds by itself, as post-verify it votes.
+        """
+        self._lines[role, surface, advisor].extend(lines)
 
     def unsaid(self) -> list[str]:
         """The lines nobody asked for."""
         return [
-            f"{role.value}{f' on {surface.value}' if surface else ''}: {line}"
-            for (role, surface), lines in self._lines.items()
+            f"{role.value}{f'/{advisor}' if advisor else ''}{f' on {surface.value}' if surface else ''}: {line}"
+            for (role, surface, advisor), lines in self._lines.items()
             for line in lines
         ]
 
@@ -114,7 +122,7 @@ class FakeAdvisorRunner:
         """Answer as scripted."""
         with self._lock:
             self.asked.append(call)
-            line = self.struck.get(len(self.asked)) or self._next(call.role, call.surface)
+            line = self.struck.get(len(self.asked)) or self._next(*_voice(call), call.surface) or _agreeing(call)
             line = line if self.pace is None else self.pace(call, line)
             played = PlayedCall(call, line, self.clock.monotonic())
             self.played.append(played)
@@ -137,7 +145,17 @@ class FakeAdvisorRunner:
         if line.meanwhile is not None:
             line.meanwhile()
         used = _used(call.model, line, played.advice)
-        receipt = replace(used, resolved_model=call.model, duration_seconds=seconds, consults=records)
+        turns = len(questions) + (line.lost is None and line.stop is None and not late)
+        receipt = replace(
+            used,
+            resolved_model=call.model,
+            duration_seconds=seconds,
+            consults=records,
+            turns=turns,
+            tool_failures=line.failures,
+            failures_unadvised=line.failures,
+            readings_unadvised=line.readings,
+        )
         if line.bug is not None:
             raise line.bug
         if line.stop is not None:
@@ -166,12 +184,12 @@ class FakeAdvisorRunner:
         """Count the order to end what is running."""
         self.ended_running += 1
 
-    def _next(self, role: Role, surface: Surface) -> Line:
-        for key in ((role, surface), (role, None)):
+    def _next(self, role: Role, advisor: str, surface: Surface) -> Line | None:
+        for key in ((role, surface, advisor), (role, None, advisor)):
             if lines := self._lines.get(key):
                 next_one = lines.popleft()
                 return next_one if isinstance(next_one, Line) else next_one.line()
-        return _AGREES[role]
+        return None
 
     def _consulting(
         self, questions: tuple[str, ...], played: PlayedCall, consults: Consults | None
@@ -185,7 +203,7 @@ class FakeAdvisorRunner:
             with self._lock:
                 self.consulted.append((question, grant))
                 identity = f"toolu_{len(self.consulted)}"
-            if isinstance(consults.ask(identity, question), Denied):
+            if isinstance(consults.ask(identity, question, _wanted(question)), Denied):
                 played.advice.append(Advice(question, grant, None))
             else:
                 consults.settle(identity, self._advice(question, grant, played))
@@ -193,7 +211,7 @@ class FakeAdvisorRunner:
 
     def _advice(self, question: str, grant: ConsultGrant, played: PlayedCall) -> ConsultReply:
         with self._lock:
-            line = self._next(Role.MID_FLIGHT, played.call.surface)
+            line = self._next(Role.MID_FLIGHT, "", played.call.surface) or _AGREES[Role.MID_FLIGHT]
         played.advice.append(Advice(question, grant, line))
         self.clock.sleep(line.seconds)
         if line.meanwhile is not None:
@@ -211,6 +229,36 @@ class FakeAdvisorRunner:
             tokens=line.output_tokens,
             duration_ms=round(line.seconds * 1000),
         )
+
+
+def _wanted(question: str) -> str:
+    """The advisor that a question in the asked form names; empty for the ADR's."""
+    try:
+        told = json.loads(question)
+    except ValueError:
+        return ""
+    return str(told.get("advisor", "")) if isinstance(told, dict) else ""
+
+
+def _voice(call: AgentCall) -> tuple[Role, str]:
+    """As what somebody is asked, and who: a member of a council reviews by itself first, and then votes."""
+    member = ADR_ADVISOR.id if call.advisor == call.role.advisor else call.advisor
+    if issubclass(call.answer, MemberVote | Challenge) or call.advisor == VOICES:
+        return call.role, member
+    by_itself = call.role is Role.POST_VERIFY and issubclass(call.answer, ReviewReport)
+    return (Role.EXECUTOR, member) if by_itself else (call.role, "")
+
+
+def _agreeing(call: AgentCall) -> Line:
+    """What somebody without a script says."""
+    role, _ = _voice(call)
+    if issubclass(call.answer, MemberVote):
+        return vote(90) if "The executor approved" in call.prompt else vote(0, 90, on="reject")
+    if issubclass(call.answer, Challenge):
+        return stands()
+    if call.advisor == VOICES:
+        return voices(*(each.alias or "" for each in call.answer.model_fields.values()))
+    return opinion() if issubclass(call.answer, Opinion) else _AGREES[role]
 
 
 def _used(model: str, line: Line, advice: list[Advice]) -> Receipt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,11 +49,37 @@ class Line:
     fault: str = ""
     quotes_nonce: bool = False
     edits: tuple[tuple[str, Written], ...] = ()
+    failures: int = 0
+    readings: int = 0
     meanwhile: Callable[[], None] | None = field(default=None, compare=False)
 
     def after_saying(self, *said: Json) -> Line:
         """The same line, after other structured answers in the same call."""
         return replace(self, said=(*said, *([self.answer] if self.answer is not None else [])))
+
+    def failing(self, tools: int) -> Line:
+        """The same line, after so many failed tool calls in a row."""
+        return replace(self, failures=tools)
+
+    def reading(self, times: int) -> Line:
+        """The same line, after reading one place of a file so often."""
+        return replace(self, readings=times)
+
+    def sure(self, confidence: float) -> Line:
+        """The same report, with this confidence in its verdict."""
+        return replace(self, answer={**(self.answer or {}), "confidence": confidence})
+
+    def applying(self, *recommendations: str) -> Line:
+        """The same report, which says that it applied these recommendations."""
+        return self._disposing([{"recommendation": each, "disposition": "applied"} for each in recommendations])
+
+    def overriding(self, recommendation: str, reason: str = "the quote shows otherwise") -> Line:
+        """The same report, which says that it overrode one recommendation."""
+        return self._disposing([{"recommendation": recommendation, "disposition": "overridden", "reason": reason}])
+
+    def _disposing(self, said: list[Json]) -> Line:
+        before = (self.answer or {}).get("dispositions", [])
+        return replace(self, answer={**(self.answer or {}), "dispositions": [*before, *said]})
 
     def costing(self, usd: float | None) -> Line:
         """The same line, at a price; None is a call whose cost nobody reported."""
@@ -91,6 +117,14 @@ class Line:
     def usage(self) -> Usage:
         """What the call reports to have used."""
         return Usage(output_tokens=self.output_tokens, cost_usd=self.cost_usd)
+
+
+def opinion(
+    says: str = "nothing unusual", *concerns: str, of_each: Mapping[str, str] | None = None, **own: Any
+) -> Line:
+    """A declared advisor speaks before the executor begins; ``own`` are its own fields."""
+    instances = [{"_instance": name, "opinion": text} for name, text in (of_each or {}).items()]
+    return Line({"opinion": says, "concerns": list(concerns), "instances": instances, **own})
 
 
 def plan(risk: str = "a risk", focus: tuple[str, ...] = (), signals: tuple[str, ...] = ()) -> Line:
@@ -163,6 +197,34 @@ def veto(*blocking: str, reasoning: str = "the verdict is wrong", direction: str
     return _judgement("VETO", reasoning, blocking, "blocking", direction)
 
 
+def vote(
+    approve: float = 0, request_changes: float = 0, block: float = 0, *blocking: str, on: str = "approve", why: str = ""
+) -> Line:
+    """A member of a council judges the executor's verdict ``on`` the change, and votes about the change itself."""
+    mild = approve > max(request_changes, block) and not blocking
+    verdict = "APPROVE" if mild is (on == "approve") else "VETO"
+    weights = {"approve": approve, "request_changes": request_changes, "block": block}
+    calls = {**weights, "_tool": max(weights, key=lambda action: weights[action]), "_reasoningForCall": why}
+    said = _judgement(verdict, why or "so it is", blocking, "blocking", None)
+    return replace(said, answer={**(said.answer or {}), "calls": json.dumps(calls)})
+
+
+def voices(*who: str, approve: float = 90, block: float = 0, says: str = "") -> Line:
+    """Inline members advise in one call, all of them the same."""
+    calls = json.dumps({"approve": approve, "block": block, "_reasoningForCall": says})
+    return Line({each: {"calls": calls} for each in who})
+
+
+def refutes(path: str, quote: str, why: str = "it is not so") -> Line:
+    """The refuter calls a finding wrong, by a quote."""
+    return Line({"verdict": "refuted", "reasoning": why, "path": path, "quote": quote})
+
+
+def stands(verdict: str = "stands") -> Line:
+    """The refuter does not refute a finding."""
+    return Line({"verdict": verdict, "reasoning": "it is right", "path": "", "quote": ""})
+
+
 def _judgement(verdict: str, reasoning: str, points: tuple[str, ...], severity: str, direction: str | None) -> Line:
     disagreements = [
         {"executor_claim": "the change is fine", "advisor_assessment": point, "severity": severity} for point in points
@@ -177,9 +239,16 @@ def _judgement(verdict: str, reasoning: str, points: tuple[str, ...], severity: 
     )
 
 
-def guidance(action: str = "look again", *, stop: bool = False) -> Line:
-    """The advisor answers a consult."""
-    return Line({"action": action, "rationale": "because", "stop_signal": stop})
+def guidance(action: str = "look again", *changes: Json, stop: bool = False) -> Line:
+    """The advisor answers a consult, and recommends changes of the report."""
+    said = {"action": action, "rationale": "because", "stop_signal": stop}
+    return Line({**said, "changes": changes} if changes else said)
+
+
+def change(does: str, finding: str = "", *, quote: str = "", path: str = "src/app.py", **more: str) -> Json:
+    """One change of a report that the advisor recommends."""
+    proof = {"path": path, "quote": quote} if quote else {}
+    return {"does": does, "finding": finding, **proof, **more}
 
 
 def lost(reason: LostReason = LostReason.CRASH) -> Line:

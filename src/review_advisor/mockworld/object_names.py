@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Mapping
 
 FILE_MODE = "100644"
-_FOLDER_MODE = "40000"
+FOLDER_MODE = "40000"
+LINK_MODE = "120000"
+SUBMODULE_MODE = "160000"
 
 
 def blob_name(content: bytes) -> str:
@@ -24,7 +26,7 @@ def tree_name(entries: Mapping[str, tuple[str, str]]) -> str:
             folders.setdefault(first, {})[rest] = entry
         else:
             here[first] = entry
-    here |= {name: (_FOLDER_MODE, tree_name(inside)) for name, inside in folders.items()}
+    here |= {name: (FOLDER_MODE, tree_name(inside)) for name, inside in folders.items()}
     lines = sorted((_bytes(name, folder=name in folders), mode, name, of) for name, (mode, of) in here.items())
     return _name(
         "tree", b"".join(f"{mode} ".encode() + _bytes(name) + b"\0" + bytes.fromhex(of) for _, mode, name, of in lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from review_advisor.core.policy.mode import is_shadow_name
 from review_advisor.core.report.wording import counted
 from review_advisor.mockworld.stories.snapshot import Snapshot, visible_lines
 from review_advisor.mockworld.stories.stage import PlayedStep
@@ -16,13 +17,13 @@ def step_words(step: PlayedStep) -> str:
         change = step.review.change
         files = counted(len(change.files), "file")
         return f"review {step.review.number} of {change.label} at {(change.head_sha or '')[:8]}, {files}"
-    words = told.happening.words if told.happening is not None else _variables(told.switches or {})
+    words = told.happening.words if told.happening is not None else _settings(told.switches or {}, told.mode)
     commit = f", {step.head[:8]}" if told.kind in ("push", "force_push", "rename", "queue") else ""
     return f"{told.kind.replace('_', ' ')}{words}{commit}"
 
 
-def _variables(switches: Mapping[str, str]) -> str:
-    return ": " + ", ".join(f"{name}={value}" for name, value in switches.items())
+def _settings(switches: Mapping[str, str], mode: str | None) -> str:
+    return ": " + (mode or ", ".join(f"{name}={value}" for name, value in switches.items()))
 
 
 def begins(step: PlayedStep, before: Snapshot | None) -> str:
@@ -42,7 +43,8 @@ def changes(step: PlayedStep, before: Snapshot | None) -> Iterator[str]:
     for run in now.checks:
         if known.get(run.id) != (run.title, run.conclusion, run.status):
             where = "" if run.commit == now.head else f" on {run.commit[:8]}"
-            yield f"check{where}: {(run.conclusion or run.status).replace('_', ' ')}, {run.title}"
+            check = "shadow check" if is_shadow_name(run.name) else "check"
+            yield f"{check}{where}: {(run.conclusion or run.status).replace('_', ' ')}, {run.title}"
     for said in now.said:
         if before is None or said not in before.said:
             yield str(said)

@@ -17,6 +17,7 @@ from review_advisor.core.outcome.events import (
     Ruled,
     UnfoundedRejection,
 )
+from review_advisor.core.outcome.questions import unusual_advisor
 from review_advisor.core.report.blind_text import blind_words
 from review_advisor.core.report.repair_text import repair_words
 from review_advisor.core.roles.calls import Answered, Lost
@@ -60,6 +61,7 @@ def _review_lines(review: PlayedReview) -> Iterator[str]:
     flags = ", ".join(sorted(flags_of(review)))
     code = "no exit code" if review.exit_code is None else f"exit {review.exit_code}"
     yield f"    => {review.ended} ({code}){f', {flags}' if flags else ''}: {_short('; '.join(review.because))}"
+    yield from (f"    in shadow: {name} {decision}" for name, decision in review.in_shadow.items())
 
 
 def _call_lines(number: int, asked: PlayedCall, nonce: str) -> Iterator[str]:
@@ -97,7 +99,9 @@ def _event_lines(event: Event) -> Iterator[str]:
 
 def _who(asked: PlayedCall) -> str:
     call = asked.call
-    where = f"{call.role.value} on {call.surface.value}, attempt {call.attempt + 1}"
+    member = unusual_advisor(call.role, call.advisor)
+    role = f"{call.role.value}/{member}" if member else call.role.value
+    where = f"{role} on {call.surface.value}, attempt {call.attempt + 1}"
     where += ", diff alone" if call.blind else ""
     return where + (f", part {call.shard + 1}" if call.shard else "")
 

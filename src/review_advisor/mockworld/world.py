@@ -16,9 +16,11 @@ from pathlib import Path
 
 from review_advisor.core.facts.change import Change, FileChange, Hunk, Spec, Status
 from review_advisor.core.facts.guidelines import BaseText
+from review_advisor.core.facts.patches.around import UseCollector
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.facts.tool_remarks import ToolRemark
+from review_advisor.core.metrics.prices import Price
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.blast import BlastRadius
@@ -26,15 +28,20 @@ from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roles.calls import AgentCall, ReviewInterrupted
+from review_advisor.core.roles.calls import AgentCall, ConsultRecord, ReviewInterrupted
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.safety.redaction import redactor
+from review_advisor.core.shadow.shadow_comparison import Left
+from review_advisor.core.shadow.shadow_events import ShadowEnded, ShadowEvent
+from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.mockworld.checkout import Checkout, Texts, changed_between, tree_name
 from review_advisor.mockworld.editable_copies import Copies, Edit, Written
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed
 from review_advisor.ports.review import ArtifactError, Ports
-from review_advisor.review.phase import ReviewPhase, ReviewRequest
+from review_advisor.review.matter import ReviewRequest
+from review_advisor.review.phase import ReviewPhase
+from review_advisor.review.shadowing import ShadowPhase
 
 
 @dataclass
@@ -88,6 +95,23 @@ class FakeSource:
     def head_text(self, path: str) -> str | None:
         """The stated text of a file."""
         return self.texts.get(path)
+
+    def head_texts(self, paths: Iterable[str], tree: str | None = None) -> dict[str, str]:
+        """The texts among these paths."""
+        texts = self._texts(tree)
+        return {path: texts[path] for path in paths if path in texts}
+
+    def collect_uses(self, collector: UseCollector, tree: str | None = None) -> bool:
+        """All lines of the texts: the collector looks for its names in each."""
+        for path, text in sorted(self._texts(tree).items()):
+            for number, line in enumerate(text.split("\n"), start=1):
+                collector.add(path, number, line)
+        return True
+
+    def _texts(self, tree: str | None) -> Texts:
+        if tree is None:
+            return self.texts
+        return self.checkout.texts_of(tree) if isinstance(self.checkout, Checkout) else {}
 
     @contextmanager
     def head_tree(self, tree: str | None = None) -> Iterator[Path | None]:
@@ -211,6 +235,10 @@ STATED_USD = {BlastRadius.LOW: 1.0, BlastRadius.MEDIUM: 3.0, BlastRadius.HIGH: 1
 """Round numbers for the money of each part, so that stories can count it."""
 
 
+PLENTY = Left(100.0, 3_600.0)
+"""Money and time that no shadow of a story uses up."""
+
+
 class MockWorld:
     """The world of one story, with its own clock and agents unless they are given."""
 
@@ -219,6 +247,8 @@ class MockWorld:
         self.agents = agents or FakeAdvisorRunner(self.clock)
         self.source = FakeSource(DEFAULT_CHANGE)
         self.agents.write = self.source.write
+        self.in_shadow = FakeAdvisorRunner(self.clock)
+        self.shadow_events: list[ShadowEvent] = []
         self.repair: RepairMode = "suggest"
         self.journal = MemoryJournal()
         self.artifacts = MemoryArtifacts()
@@ -228,9 +258,12 @@ class MockWorld:
         self.rules = Rules(outage=NO_SECOND_TRY, usd_by_blast=STATED_USD)
         self.static = False
         self.tool_remarks: tuple[ToolRemark, ...] = ()
+        self.consult_requested = False
+        self.earlier_consults: tuple[ConsultRecord, ...] = ()
         self.reviews = 0
         self.threads: Callable[[int], Pool] = ThreadPoolExecutor
         self.jobs = 1
+        self.prices: tuple[Price, ...] = ()
 
     def change(self, *files: FileChange, spec: str | None = None, prior_fix_attempts: int = 0) -> None:
         """Put these files under review instead of the default one."""
@@ -265,8 +298,20 @@ class MockWorld:
     def review(self) -> OutcomeDocument:
         """Run one review with everything the world holds now."""
         self.reviews += 1
-        ports = Ports(self.agents, self.source, self.journal, self.artifacts, self.clock, self.pictures, self.wiki)
-        request = ReviewRequest(
+        return ReviewPhase(self._ports(self.agents), INSTRUCTIONS, self.jobs, self.threads).review(self._request())
+
+    def shadow(self, document: OutcomeDocument, shadow: Shadow, left: Left = PLENTY) -> ShadowEnded | None:
+        """Run one shadow of the latest review; its agents are ``in_shadow``."""
+        phase = ShadowPhase(self._ports(self.in_shadow), INSTRUCTIONS, self.shadow_events.append, self.jobs)
+        return phase.run(self._request(), document, shadow, "the story says so", left)
+
+    def _ports(self, agents: FakeAdvisorRunner) -> Ports:
+        return Ports(
+            agents, self.source, self.journal, self.artifacts, self.clock, self.pictures, self.wiki, self.prices
+        )
+
+    def _request(self) -> ReviewRequest:
+        return ReviewRequest(
             run_id=self.run_id,
             nonce=self.nonce,
             rules=self.rules,
@@ -274,8 +319,9 @@ class MockWorld:
             redactor=redactor(self.environment),
             repair=self.repair,
             tool_remarks=self.tool_remarks,
+            consult_requested=self.consult_requested,
+            earlier_consults=self.earlier_consults,
         )
-        return ReviewPhase(ports, INSTRUCTIONS, self.jobs, self.threads).review(request)
 
     @property
     def asked(self) -> list[str]:
@@ -293,7 +339,7 @@ class MockWorld:
 
     def finish(self) -> None:
         """End the story. Raises ``AssertionError`` if a scripted line was never said."""
-        unsaid = self.agents.unsaid()
+        unsaid = [*self.agents.unsaid(), *self.in_shadow.unsaid()]
         if unsaid:
             raise AssertionError("never said:\n" + "\n".join(unsaid) + "\nasked: " + ", ".join(self.asked))
 

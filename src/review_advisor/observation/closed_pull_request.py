@@ -30,7 +30,8 @@ class ObservePhase:
 
     ``history`` is None if it was not merged. ``listening`` tells what people said: the bot's account is every
     workflow's, so nobody dismissed or approved anything by its word. ``known`` are the findings of its reviews in the
-    ledger. What a later commit may still change is judged as of ``now``.
+    ledger; ``silent``: nothing was written of them, because the mode is shadow. What a later commit
+    may still change is judged as of ``now``.
     """
 
     def __init__(
@@ -42,12 +43,14 @@ class ObservePhase:
         now: datetime,
         *,
         listening: Listening,
+        silent: bool = False,
     ) -> None:
         self._forge = forge
         self._listening = listening
         self._history = history
         self._login = login
         self._known = known
+        self._silent = silent
         self._now = now
         self._marks = PeoplesMarks(login, lambda somebody: forge.permission(somebody).may_write)
 
@@ -59,7 +62,7 @@ class ObservePhase:
         state = self._believed(comments, summaries[0]) if summaries else None
         remarks = self._marks.own(self._forge.remarks(number))
         findings = {each.id: each for each in state.findings} if state is not None else {}
-        spoke = bool(summaries or remarks or self._known)
+        spoke = bool(summaries or remarks or (self._known and not self._silent))
         labels = [
             _merge(pull_request, state, spoke=spoke),
             *self._reverted(pull_request),

@@ -6,13 +6,19 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from review_advisor.core.facts.pull_request import BranchCommit, LinkedIssue, Makers, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 
 if TYPE_CHECKING:  # only a pull request's review publishes, and only what is closed is observed
-    from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
+    from review_advisor.core.pull_request.standing import (
+        RecentWork,
+        StandingCheck,
+        StandingComment,
+        StandingReview,
+        Thread,
+    )
     from review_advisor.core.pull_request.writes import Check, CommittedFile, InlineComment, MadeCommit
 
 
@@ -40,6 +46,10 @@ class Forge(Protocol):
         """Whoever pushed one of these commits to the branch of its head; whole only if the head's pusher is known."""
         ...
 
+    def pushed_heads(self, pull_request: PullRequest) -> tuple[str, ...]:
+        """The heads that pushes gave to its branch, the newest first, as far as the forge tells them."""
+        ...
+
     def compared(self, base: str, head: str) -> Comparison:
         """What the commit ``head`` brings over its merge base with the commit ``base``."""
         ...
@@ -54,6 +64,14 @@ class Forge(Protocol):
 
     def file(self, path: str, commit: str) -> bytes | None:
         """A file of a commit of this repository, at most 1 MB; None if there is none."""
+        ...
+
+    def folder(self, path: str, commit: str) -> tuple[FolderEntry, ...]:
+        """What lies directly in a folder of a commit; nothing if nothing stands at ``path``.
+
+        What stands there and is no folder is told as the only entry, under that path. A folder of ``MOST_IN_FOLDER``
+        entries or more raises ``ForgeRejected``.
+        """
         ...
 
     def changed_files(self, number: int) -> tuple[ListedFile, ...]:
@@ -82,6 +100,13 @@ class Forge(Protocol):
 
     def remarks(self, number: int) -> tuple[StandingRemark, ...]:
         """The first comment of each thread on the diff, with who resolved it and whose thumbs it has."""
+        ...
+
+    def recent_work(self, check_name: str, since: datetime) -> RecentWork:
+        """The pull requests that changed ``since`` then, with the check runs of that name on their heads.
+
+        The newest change comes first, and at most ``MOST_RECENT`` are listed.
+        """
         ...
 
     def create_check(self, commit: str, check: Check) -> int:
@@ -187,10 +212,14 @@ class Patcher(Protocol):
 
 MOST_LISTED = 3_000
 """GitHub lists no more files of a pull request."""
+MOST_IN_FOLDER = 1_000
+"""GitHub lists no more entries of a folder, and does not say that there are more."""
 MOST_COMPARED = 300
 """GitHub lists no more files where it compares two commits."""
 MOST_LISTED_COMMITS = 250
 """Nor more commits of a pull request."""
+MOST_RECENT = 500
+"""So many pull requests that changed lately are listed, however many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +233,14 @@ class ListedFile:
     old_path: str | None = None
     status: str = "modified"
     patch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FolderEntry:
+    """What lies in a folder, by its whole path. GitHub tells a submodule as a file, which then has no content."""
+
+    path: str
+    kind: Literal["file", "folder", "other"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from typing import Protocol
 
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.guidelines import BaseText
+from review_advisor.core.facts.patches.around import UseCollector
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import Edits
+from review_advisor.core.metrics.prices import Price
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, ConsultReply, Denied, Granted, Lost
 
@@ -20,8 +22,11 @@ from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, 
 class Consults(Protocol):
     """The consults of one call, counted together with all others of the review. Used from any thread."""
 
-    def ask(self, tool_use_id: str, question: str) -> Granted | Denied:
-        """Leave for one consult, or the reason why not. An id that was asked before is denied, and not counted."""
+    def ask(self, tool_use_id: str, question: str, wanted: str = "") -> Granted | Denied:
+        """Leave for one consult, or the reason why not. An id that was asked before is denied, and not counted.
+
+        ``wanted`` is the advisor that was asked for; empty for the ADR's.
+        """
         ...
 
     def settle(self, tool_use_id: str, reply: ConsultReply) -> None:
@@ -69,6 +74,14 @@ class Source(Protocol):
 
     def head_text(self, path: str) -> str | None:
         """The whole text of one file at the head; None if it cannot be had (a bare patch, a binary file)."""
+        ...
+
+    def head_texts(self, paths: Iterable[str], tree: str | None = None) -> Mapping[str, str]:
+        """The texts of small files at the head, or of ``tree``; a path without one is left out."""
+        ...
+
+    def collect_uses(self, collector: UseCollector, tree: str | None = None) -> bool:
+        """Give ``collector`` every line there in which one of its names stands; False if not all of them."""
         ...
 
     def head_tree(self, tree: str | None = None) -> AbstractContextManager[Path | None]:
@@ -153,7 +166,7 @@ class ArtifactError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Everything ReviewPhase may touch."""
+    """Everything ReviewPhase may touch. By ``prices`` calls are estimated; without any, none is."""
 
     agents: Agents
     source: Source
@@ -162,3 +175,4 @@ class Ports:
     clock: Clock
     pictures: Pictures
     wiki: Wiki
+    prices: tuple[Price, ...] = ()

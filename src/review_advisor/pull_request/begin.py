@@ -17,6 +17,13 @@ from review_advisor.core.forge_text.check import (
 )
 from review_advisor.core.pull_request.base_branch import not_against
 from review_advisor.core.pull_request.beginning import OPENING_ACTIONS, beginning, queued_pull_request
+from review_advisor.core.pull_request.money.day_spending import (
+    SpentToday,
+    alert_about,
+    changed_since,
+    day_of,
+    spent_today,
+)
 from review_advisor.core.pull_request.seals import sealed_on
 from review_advisor.core.pull_request.unreviewed import (
     LEFT_OUT,
@@ -30,6 +37,7 @@ from review_advisor.core.pull_request.writes import Check, Conclusion
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.comment_commands import Comment, Conversation
+from review_advisor.pull_request.shadow_publish import take_back_borrowed
 from review_advisor.pull_request.writer import PullRequestWriter
 
 
@@ -38,7 +46,9 @@ class Begun:
     """What came of an event. ``review``: ``pull_request`` is to be reviewed now; ``asked``: because a person asked.
 
     ``memory`` says how far the review is to believe which state; empty for not at all. ``settle_seconds`` is how long
-    the review waits for a newer push before it asks anybody.
+    the review waits for a newer push before it asks anybody, ``most_usd`` what it may spend at most. ``consult``: it
+    consults the advisor, because a person asked for that. ``alert`` is a sentence for the maintainers about the money
+    of all reviews; empty for none.
     """
 
     review: bool
@@ -47,6 +57,9 @@ class Begun:
     asked: bool = False
     memory: str = ""
     settle_seconds: int = 0
+    most_usd: float | None = None
+    consult: bool = False
+    alert: str = ""
 
 
 class BeginPhase:
@@ -78,8 +91,9 @@ class BeginPhase:
         if event.head_sha != pull_request.head_sha:
             return Begun(review=False, because="the head has moved since: that push is an event of its own")
         if event.action != "labeled":
-            begun = self._decided(writer, pull_request, asked=False, opening=event.action in OPENING_ACTIONS)
-            return replace(begun, settle_seconds=self._settles(writer, event.before)) if begun.review else begun
+            seconds = self._settles(writer, event.before)  # looked at first: the check there says what was spent
+            begun = self._decided(writer, pull_request, asked=False, action=event.action)
+            return replace(begun, settle_seconds=seconds) if begun.review else begun
         if self._bot.forge.permission(event.sender).may_write:
             return self._decided(writer, pull_request, asked=True)
         writer.label(self._bot.rules.fork_label, wanted=False, present=True)  # the check stays: theirs is no word on it
@@ -92,24 +106,64 @@ class BeginPhase:
         if not heard.review:
             return Begun(review=False, because=heard.because)
         writer = self._bot.writer(event.number)
-        return self._decided(writer, writer.pull_request(), asked=True)
+        return replace(self._decided(writer, writer.pull_request(), asked=True), consult=heard.consult)
 
-    def _decided(
-        self, writer: PullRequestWriter, pull_request: PullRequest, *, asked: bool, opening: bool = False
-    ) -> Begun:
+    def _decided(self, writer: PullRequestWriter, pull_request: PullRequest, *, asked: bool, action: str = "") -> Begun:
+        take_back_borrowed(self._bot, pull_request, retargeted=action == "edited")
+        number, head = pull_request.number, pull_request.head_sha
+        recalled = writer.recalled()
+        writer.checks.standing(head, self._bot.rules.check_name)
+        if action != "opened" and not writer.checks.has_any:
+            self._look_back(writer, pull_request)
         passed_over = None if asked or not self._may_leave_out() else self._passed_over(writer, pull_request)
         if passed_over is not None:
             return passed_over
-        recalled = writer.recalled()
-        decision = beginning(pull_request, recalled.state, self._bot.rules, asked=asked, opening=opening)
+        today = self._spent_today(pull_request)
+        decision = beginning(
+            pull_request,
+            recalled.state,
+            self._bot.rules,
+            asked=asked,
+            opening=action in OPENING_ACTIONS,
+            spent_usd=writer.checks.spent_usd,
+            author_usd=today.author_usd + writer.checks.today.usd,
+        )
         if decision.drop_fork_label:
             writer.label(self._bot.rules.fork_label, wanted=False, present=True)
-        number, head = pull_request.number, pull_request.head_sha
         if decision.review:
             writer.checks.stand(head, check_in_progress(self._bot.rules, number, self._bot.details_url))
         elif decision.waiting is not None:
             writer.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting, self._bot.details_url))
-        return Begun(decision.review, decision.because, pull_request, asked, recalled.word)
+        alert = alert_about(today, self._bot.rules)
+        return Begun(
+            decision.review,
+            decision.because,
+            pull_request,
+            asked,
+            recalled.word,
+            most_usd=decision.most_usd,
+            alert=alert,
+        )
+
+    def _look_back(self, writer: PullRequestWriter, pull_request: PullRequest) -> None:
+        """Let the newest check on an earlier head say what the reviews have cost, where the last two heads have none.
+
+        Who deletes the summary and pushes twice before a review begins gets no money back by it.
+        """
+        if pull_request.from_fork:
+            return
+        for head in self._bot.forge.pushed_heads(pull_request):
+            if head != pull_request.head_sha and writer.checks.externals(head, self._bot.rules.check_name):
+                return
+
+    def _spent_today(self, pull_request: PullRequest) -> SpentToday:
+        """What reviews have cost today, without this pull request's in the author's sum."""
+        rules, now = self._bot.rules, self._bot.clock.now()
+        if not rules.counts_days or pull_request.state != "open":
+            return SpentToday()
+        work = self._bot.forge.recent_work(rules.check_name, changed_since(now))
+        number, author = pull_request.number, pull_request.author_id
+        return spent_today(work, day_of(now), rules.is_ours, number=number, author_id=author)
 
     def _settles(self, writer: PullRequestWriter, before: str) -> int:
         """How long the review of a push waits: not at all unless the head ``before`` it is under review."""
@@ -151,6 +205,9 @@ class BeginPhase:
 
         Everything is read anew for the check, and once more when it passes: a push may come in between.
         """
+        if self._bot.rules.is_shadow:  # no check: one that says that nobody read it would pass, or fail for nothing
+            because = self._left_out(seen)
+            return None if because is None else Begun(review=False, because=because, pull_request=seen)
         passed = False
 
         def words() -> Check | None:
@@ -189,6 +246,8 @@ class BeginPhase:
 
     def _queued(self, event: MergeGroupEvent) -> Begun:
         """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""
+        if self._bot.rules.is_shadow:
+            return Begun(review=False, because="in shadow mode a merge queue gets no check")
         number = queued_pull_request(event.head_ref)
         missing = None if number is None else self._missing(number)
         check = check_of_queue(self._bot.rules, number, missing, self._bot.details_url)

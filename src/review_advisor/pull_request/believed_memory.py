@@ -12,8 +12,10 @@ from review_advisor.pull_request.peoples_word import peoples_word
 def believed_memory(forge: Forge, rules: PublicationRules, number: int, word: str) -> State | None:
     """The state, as far as ``begin`` (by its ``word``) and people vouch for it: the job that reviews holds no key.
 
-    None where there is no summary, or none that can be read. Raises ``ForgeError``.
+    None where there is no summary, or none that can be read, and in shadow mode. Raises ``ForgeError``.
     """
+    if rules.is_shadow:
+        return None
     comments = forge.comments(number)
     for summary in own_summaries(comments, rules.login)[:1]:
         state = read_state(summary, rules.login)

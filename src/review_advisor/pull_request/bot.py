@@ -21,6 +21,7 @@ class Bot:
     not to say: names are compared as it leaves them. ``repository`` is ``owner/name``. ``state_key`` signs what is
     remembered; None where nothing is signed. ``never_left_out`` is reviewed whatever the rules leave out.
     ``believed_branch`` is the one whose configuration the rules are; where it is empty, no path is left out.
+    ``consults``: by that configuration a review may consult the advisor.
     """
 
     forge: Forge
@@ -33,6 +34,7 @@ class Bot:
     state_key: bytes | None = field(default=None, repr=False)
     never_left_out: NeverLeftOut = DEFAULT
     believed_branch: str = ""
+    consults: bool = False
 
     def writer(self, number: int) -> PullRequestWriter:
         """Whoever writes for it on a pull request."""

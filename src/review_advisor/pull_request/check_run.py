@@ -10,7 +10,18 @@ from dataclasses import replace
 from typing import TypeVar
 
 from review_advisor.core.forge_text.check import check_waiting
-from review_advisor.core.pull_request.markers import begun_by, external_id, is_by_newer, is_check_of, number_in, seal_in
+from review_advisor.core.pull_request.markers import (
+    begun_by,
+    day_in,
+    external_id,
+    is_by_newer,
+    is_check_of,
+    number_in,
+    seal_in,
+    usd_in,
+)
+from review_advisor.core.pull_request.money.counting import PaidSoFar
+from review_advisor.core.pull_request.money.day_spending import DaySpent, newest
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.core.pull_request.waiting import same_head
@@ -24,15 +35,24 @@ Words = TypeVar("Words", bound=Check | None)
 class CheckRunWriter:
     """Writes the check runs of one pull request. Raises ``ForgeError`` once the forge stays silent.
 
-    ``run`` is this workflow run, which its checks name; empty outside of one.
+    ``run`` is this workflow run, which its checks name; empty outside of one. ``has_any`` says whether a check of the
+    pull request was seen so far. ``spent_usd`` is the most that any of the
+    pull request's checks seen so far says of what its reviews have cost: every check that is written says it again, so
+    that the amount goes on from head to head. ``today`` is the same of this day and of the reviews that pushes started;
+    without a day nothing is counted by days.
     """
 
-    def __init__(self, forge: Forge, retry: Retry, rules: PublicationRules, number: int, *, run: str) -> None:
+    def __init__(
+        self, forge: Forge, retry: Retry, rules: PublicationRules, number: int, *, run: str, day: str = ""
+    ) -> None:
         self._forge = forge
         self.retry = retry
         self._rules = rules
         self._number = number
         self._run = run
+        self.spent_usd = 0.0
+        self.today = DaySpent(day)
+        self.has_any = False
 
     @retried
     def stand(self, commit: str, check: Check) -> None:
@@ -87,9 +107,9 @@ class CheckRunWriter:
         """Write ``check``. ``every``: all of its name on ``commit``, as they stood one request before."""
         own = self._own(every)
         seal = check.seal or (seal_in(own[0].external_id) if own else "")
-        check = replace(check, external_id=external_id(self._number, self._run, seal))
+        check = replace(check, external_id=self._external_id(self._run, seal))
         if check.conclusion not in (Conclusion.SUCCESS, Conclusion.CANCELLED):
-            self._take_back(every)
+            self._take_back(every, self._rules)
         standing = [each.id for each in own]
         if not standing:
             made = self._forge.create_check(commit, check)
@@ -111,16 +131,31 @@ class CheckRunWriter:
     def mark(self, commit: str, name: str, seal: str) -> None:
         """Have our check runs on ``commit`` bear this seal, and leave everything else of them."""
         for each in self._own(self._forge.checks(commit, name)):
-            marked = external_id(self._number, begun_by(each.external_id), seal)
+            marked = self._external_id(begun_by(each.external_id), seal)
             if marked != each.external_id:
                 self._forge.mark_check(each.id, marked)
 
-    def _take_back(self, checks: Iterable[StandingCheck]) -> None:
+    def _external_id(self, run: str, seal: str) -> str:
+        return external_id(self._number, run, seal, self.spent_usd, (self.today.day, self.today.usd))
+
+    @retried
+    def take_back(self, commit: str, rules: PublicationRules, own: Check | None) -> None:
+        """Let no check by these ``rules`` on ``commit`` pass by the review of another pull request.
+
+        ``own`` takes the place of this one's that passes; None leaves it.
+        """
+        every = self._forge.checks(commit, rules.check_name)
+        self._take_back(every, rules)
+        for each in self._own(every):
+            if own is not None and each.conclusion == Conclusion.SUCCESS:
+                self._forge.update_check(each.id, replace(own, external_id=each.external_id))
+
+    def _take_back(self, checks: Iterable[StandingCheck], rules: PublicationRules) -> None:
         for each in checks:
             other = number_in(each.external_id)
             theirs = self._rules.is_ours(f"{each.app}[bot]") and other not in (None, self._number)
             if theirs and other is not None and each.conclusion == Conclusion.SUCCESS:
-                undecided = check_waiting(self._rules, other, same_head(self._number))
+                undecided = check_waiting(rules, other, same_head(self._number))
                 self._forge.update_check(each.id, replace(undecided, external_id=each.external_id))
 
     def conclusions(self, commit: str, name: str) -> set[str | None]:
@@ -160,8 +195,8 @@ class CheckRunWriter:
         return self._left(self._forge.checks(commit, name))
 
     def _left(self, every: Iterable[StandingCheck]) -> StandingCheck | None:
-        standing = self._own(every) if self._run else []
-        for first in standing[:1]:
+        standing = self._own(every)
+        for first in standing[:1] if self._run else ():
             begun = first.conclusion is None and begun_by(first.external_id) not in ("", self._run)
             if begun or is_by_newer(first.external_id, self._run):
                 return first
@@ -169,7 +204,22 @@ class CheckRunWriter:
 
     def _own(self, checks: Iterable[StandingCheck]) -> list[StandingCheck]:
         ours = self._rules.is_ours
-        return [each for each in checks if is_check_of(self._number, each.external_id) and ours(f"{each.app}[bot]")]
+        own = [each for each in checks if is_check_of(self._number, each.external_id) and ours(f"{each.app}[bot]")]
+        self.has_any = self.has_any or bool(own)
+        for each in own:
+            self.has_cost(usd_in(each.external_id), DaySpent(*day_in(each.external_id)))
+        return own
+
+    @property
+    def spent(self) -> PaidSoFar:
+        """What the reviews have cost, by whoever says the most."""
+        return PaidSoFar(self.spent_usd, self.today)
+
+    def has_cost(self, usd: float, today: DaySpent) -> None:
+        """Take note of what somebody says that the reviews have cost. The largest amount counts."""
+        self.spent_usd = max(self.spent_usd, usd)
+        if self.today.day:
+            self.today = newest(self.today.day, self.today, today)
 
 
 def made_by_us(maker: str | None, rules: PublicationRules) -> None:

@@ -44,10 +44,14 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What came of a comment. ``review``: a person asks for one; ``because`` says what was done, or why nothing."""
+    """What came of a comment. ``review``: a person asks for one; ``because`` says what was done, or why nothing.
+
+    ``consult``: they ask that it consults the advisor.
+    """
 
     review: bool
     because: str
+    consult: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +88,19 @@ class Conversation:
                 writer.answer(comment.id, answers.refused(granted.because))
             return Heard(review=False, because=granted.because)
         writer.seen(comment.id)
+        if self._bot.rules.is_shadow:
+            review = isinstance(command, ReviewAgain) and self._can_review(command)
+            why_none = answers.NO_PROFILE if isinstance(command, ReviewAgain) and not review else ""
+            writer.answer(comment.id, answers.in_shadow(self._bot.rules.check_name, review=review, why_none=why_none))
+            consult = isinstance(command, ReviewAgain) and review and command.consult
+            return Heard(review, "the mode is shadow: no command decides anything", consult)
         if isinstance(command, Misspelt):
             writer.answer(comment.id, answers.helped(command.why))
             return Heard(review=False, because=command.why)
         return self._done(writer, comment, command, pull_request, permission)
+
+    def _can_review(self, command: ReviewAgain) -> bool:
+        return self._bot.consults or not command.consult
 
     def _done(
         self,
@@ -97,9 +110,11 @@ class Conversation:
         pull_request: PullRequest,
         permission: Permission,
     ) -> Heard:
+        if isinstance(command, ReviewAgain) and self._can_review(command):
+            return Heard(review=True, because=f"{comment.author} asks for a review", consult=command.consult)
         if isinstance(command, ReviewAgain):
-            return Heard(review=True, because=f"{comment.author} asks for a review")
-        if isinstance(command, Help):
+            done = Heard(review=False, because=answers.refused(answers.NO_PROFILE))
+        elif isinstance(command, Help):
             done = Heard(review=False, because=answers.helped())
         else:
             done = self._about_a_review(writer, comment, command, pull_request, permission)

@@ -21,12 +21,22 @@ from review_advisor.core.forge_text.inline import inline_comments, review_body
 from review_advisor.core.forge_text.rule_links import rule_links
 from review_advisor.core.forge_text.summary import open_findings, summary_body, summary_did_not_run, summary_overtaken
 from review_advisor.core.outcome.blocking import blocking_findings
+from review_advisor.core.outcome.council_records import council_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.pull_request.markers import is_newer
-from review_advisor.core.pull_request.memory import come_back, failed, followed, overtaken, remembered, round_of
+from review_advisor.core.pull_request.memory import (
+    come_back,
+    failed,
+    followed,
+    overtaken,
+    overtaken_untold,
+    remembered,
+    round_of,
+    with_estimate,
+)
 from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
 from review_advisor.core.pull_request.rounds import Posting, is_grave_or_blocks, postings
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
@@ -41,6 +51,7 @@ from review_advisor.core.pull_request.threads import (
 )
 from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Check, Conclusion, InlineComment
+from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.forge import Patcher
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.repair_commit import Committer, Ready
@@ -51,11 +62,15 @@ LEFT = "another run has begun on this head since, and has the word on the check"
 
 @dataclass(frozen=True, slots=True)
 class DidNotRun:
-    """There is no outcome: ``run_id`` tells this failure from another one, ``reason`` is a sentence."""
+    """There is no outcome: ``run_id`` tells this failure from another one, ``reason`` is a sentence.
+
+    ``may_have_asked``: models may have been asked before it failed, and nobody knows what that cost.
+    """
 
     run_id: str
     head_sha: str
     reason: str
+    may_have_asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,31 +116,35 @@ class PublishPhase:
         head, name = outcome.head_sha or "", self._bot.rules.check_name
         left = writer.checks.left_to_another(head, name)
         if left is not None and self._is_outdone(writer, outcome):
-            self._count(writer, outcome)
-            return _left(left)
+            self._count(writer, outcome, asked=asked)
+            return left_to_another(left)
         pull_request = writer.pull_request_at(head)
         written, coming = None, None
-        if self._is_of(outcome, pull_request):
+        if is_of(outcome, pull_request, self._bot.redactor):
             written, coming = self._written(writer, pull_request, outcome, asked=asked, notes=notes)
         else:
-            self._count(writer, outcome)
+            self._count(writer, outcome, asked=asked)
         stands = writer.checks.conclude(head, name, partial(self._now, writer, outcome, written))
         self._stands()
         if isinstance(stands, StandingCheck):
-            published = _left(stands, () if written is None else written.notes)
+            published = left_to_another(stands, () if written is None else written.notes)
         elif written is None or stands.conclusion is SUPERSEDED:
             return Published(stands)
         else:
             published = replace(written, check=stands)
         return published if coming is None else self._pushed(writer, pull_request, published, coming)
 
-    def _count(self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun) -> None:
+    def _count(self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun, *, asked: bool) -> None:
         """Remember what a review cost of which nothing else is said: fast pushes must not hide what they cost."""
-        if isinstance(outcome, DidNotRun):
+        if isinstance(outcome, DidNotRun) and not outcome.may_have_asked:
             return
+        spent = writer.checks.spent
 
         def words(body: str, standing: State | None) -> str:
-            state = overtaken(standing, outcome)
+            if isinstance(outcome, DidNotRun):
+                state = overtaken_untold(standing, outcome.run_id, outcome.head_sha, spent, asked=asked)
+            else:
+                state = overtaken(standing, outcome, spent, asked=asked)
             return "" if state is None else summary_overtaken(body, state)
 
         writer.summary(words)
@@ -142,7 +161,7 @@ class PublishPhase:
     def _now(self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
         """The check of what was written, as the pull request is at this moment."""
         pull_request = writer.pull_request() if written is None else writer.pull_request_at(outcome.head_sha or "")
-        if written is None or not self._is_of(outcome, pull_request):
+        if written is None or not is_of(outcome, pull_request, self._bot.redactor):
             now = replace(pull_request, base_ref=self._bot.redactor.redact(pull_request.base_ref))
             return check_superseded(self._bot.rules, now, outcome.head_sha or "", self._bot.details_url)
         return self._alone(pull_request, written.check)
@@ -172,13 +191,14 @@ class PublishPhase:
     ) -> tuple[Published, _Coming | None]:
         """Everything but the check and the push; those are returned."""
         before = writer.remembered()
-        number = pull_request.number
+        number, spent = pull_request.number, writer.checks.spent
         if isinstance(outcome, DidNotRun):
             why = (outcome.run_id, outcome.head_sha, outcome.reason)
-            writer.summary(lambda _, standing: summary_did_not_run(outcome.reason, failed(standing, *why)))
+            after = partial(with_estimate, spent=spent, asked=asked) if outcome.may_have_asked else failed
+            writer.summary(lambda _, standing: summary_did_not_run(outcome.reason, after(standing, *why)))
             check = check_did_not_run(self._bot.rules, number, outcome.reason, self._bot.details_url)
             return Published(replace(check, seal=writer.seal())), None
-        state = remembered(before, outcome, asked=asked)
+        state = remembered(before, outcome, asked=asked, spent=spent)
         not_placed, unsaid = self._review(writer, outcome, before, state)
         notes += () if unsaid is None else (unsaid,)
         first_time = before is None or before.run_id != state.run_id
@@ -190,7 +210,7 @@ class PublishPhase:
             self._say,
             writer,
             outcome,
-            partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._bot.run),
+            partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._bot.run, spent=spent),
             not_placed,
             marks=writer.marks(pull_request.author, before),
             denied=denied,
@@ -254,7 +274,8 @@ class PublishPhase:
         found = [each.severity for each in open_findings(document, state).values()]
 
         blocking = blocking_findings(document)
-        narrowing = self._bot.rules.narrowing(round_of(before, document))
+        few = council_findings(document.events).few
+        narrowing = replace(self._bot.rules.narrowing(round_of(before, document)), few=few)
         mild = {each.id for each in wanted if not is_grave_or_blocks(each, blocking)}
         moved = followed(before, state, document)
 
@@ -305,14 +326,15 @@ class PublishPhase:
         waits = check_waiting(self._bot.rules, pull_request.number, same_head(min(others)), self._bot.details_url)
         return replace(waits, seal=check.seal)
 
-    def _is_of(self, outcome: OutcomeDocument | DidNotRun, pull_request: PullRequest) -> bool:
-        """Whether it is about what the pull request is now. What did not run was against no base branch."""
-        if pull_request.head_sha != outcome.head_sha:
-            return False
-        return isinstance(outcome, DidNotRun) or names_base(outcome.base_ref, pull_request.base_ref, self._bot.redactor)
+
+def is_of(outcome: OutcomeDocument | DidNotRun, pull_request: PullRequest, redactor: Redactor) -> bool:
+    """Whether it is about what the pull request is now. What did not run was against no base branch."""
+    if pull_request.head_sha != outcome.head_sha:
+        return False
+    return isinstance(outcome, DidNotRun) or names_base(outcome.base_ref, pull_request.base_ref, redactor)
 
 
-def _left(standing: StandingCheck, notes: tuple[str, ...] = ()) -> Published:
+def left_to_another(standing: StandingCheck, notes: tuple[str, ...] = ()) -> Published:
     """The check as another run has it: it is left to that one."""
     concluded = next((each for each in Conclusion if each == standing.conclusion), None)
     return Published(Check(standing.name, standing.external_id, standing.title, "", concluded), (*notes, LEFT))

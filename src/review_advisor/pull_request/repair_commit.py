@@ -79,7 +79,7 @@ class Committer:
         head = ready.wanted.repair.head_sha or ""
         if not self._writer.checks.conclusions(head, self._rules.check_name):
             return NotPushed(
-                f"the token is not {self._rules.login}'s, so nobody can tell if its push would be reviewed"
+                f"the token is not {self._rules.login}'s, so it is unknown whether its push would be reviewed"
             )
         made = self._writer.make_commit(head, ready.files, ready.wanted.message)
         kept = not_as_judged(ready.wanted, made)

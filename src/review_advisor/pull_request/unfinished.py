@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from review_advisor.core.forge_text.check import check_not_published
-from review_advisor.core.pull_request.markers import external_id, seal_in
+from review_advisor.core.pull_request.markers import day_in, external_id, seal_in, usd_in
 from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.ports.forge import Forge, ForgeError
 from review_advisor.ports.review import SourceError
@@ -70,7 +70,8 @@ class Unfinished:
             found = self._waits or self._in_progress(replace(bot, forge=forge))
             if found is None:
                 return "Interrupted: no check was in progress."
-            name = external_id(number, bot.run, seal_in(found.external_id))
+            said = found.external_id
+            name = external_id(number, bot.run, seal_in(said), usd_in(said), day_in(said))
             forge.update_check(found.id, replace(failed, external_id=name))
         except ForgeError as problem:
             return f"Interrupted, and the check stays in progress: {problem}"

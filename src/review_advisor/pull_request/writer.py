@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from review_advisor.core.facts.pull_request import Makers, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.markers import SUMMARY, answer_marker
+from review_advisor.core.pull_request.money.day_spending import DaySpent, day_of
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import (
     PeoplesWord,
@@ -68,7 +69,8 @@ class PullRequestWriter:
         self._number = number
         self._memory = memory
         self._written: str | None = None
-        self.checks = CheckRunWriter(forge, self.retry, rules, number, run=run)
+        day = day_of(clock.now()) if rules.counts_days else ""
+        self.checks = CheckRunWriter(forge, self.retry, rules, number, run=run, day=day)
         self.reviews = ReviewWriter(forge, self.retry, rules, number)
 
     @retried
@@ -111,13 +113,16 @@ class PullRequestWriter:
 
     @retried
     def recalled(self) -> Recalled:
-        """The same, with the word on it."""
+        """The same, with the word on it. In shadow mode, nothing."""
+        if self._rules.is_shadow:
+            return Recalled()
         return self._recalled(self._forge.comments(self._number))
 
     def _recalled(self, comments: tuple[StandingComment, ...]) -> Recalled:
         for first in own_comments(comments, self._rules.login, SUMMARY)[:1]:
             state = read_state(first, self._rules.login)
             if state is not None:
+                self.checks.has_cost(state.spent_usd, DaySpent(state.day, state.day_usd))
                 found = self._vouched(state, first)
                 asked = (self._forge, self._rules, self._number, comments, state)
                 people = peoples_word(*asked) if needs_people(state, found) else PeoplesWord()
@@ -155,6 +160,7 @@ class PullRequestWriter:
         for each in self._own_comments(SUMMARY)[:1]:
             state = read_state(each, self._rules.login)
             if state is not None and block_in(each.body) == self._written:
+                self.checks.has_cost(state.spent_usd, DaySpent(state.day, state.day_usd))
                 return state, self._seal_of(state, each)
         return None
 

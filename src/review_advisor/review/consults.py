@@ -6,15 +6,16 @@ import threading
 from collections.abc import Iterable
 from dataclasses import replace
 
-from review_advisor.core.policy.budgets import Budgets, consults_left
+from review_advisor.core.policy.budgets import Budgets, consult_estimate, consults_left
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord, ConsultReply, Denied, Granted
-from review_advisor.core.roles.mid_flight import consult_prompt, question_shown
+from review_advisor.core.roles.mid_flight import consult_prompt, nobody_is, question_shown
 from review_advisor.core.safety.redaction import Redactor
 
 _KEPT = 100_000
 _MARGIN = 10_000
 """More than any secret is long: of one at the cut, the redactor may not know the half."""
 _CUT = "\n[cut here: the question goes on, and the rest was not sent]"
+_ALONE = "Decide on your own, and say which question stayed open."
 _UNFINISHED = "the executor ended before the answer came"
 
 
@@ -25,9 +26,14 @@ class ReviewConsults:
         self._budgets = budgets
         self._redactor = redactor
         self._lock = threading.Lock()
-        statuses = [record.status for record in earlier]
-        self._used = len(statuses) - statuses.count("denied")
+        records = [record for record in earlier if record.status != "denied"]
+        statuses = [record.status for record in records]
+        self._used = len(statuses)
+        self._tokens = sum(
+            consult_estimate(len(each.question)) if each.tokens is None else each.tokens for each in records
+        )
         self._failed = statuses.count("failed")
+        self._inherits = self._used > 0
 
     def of_call(self, grant: ConsultGrant) -> CallConsults:
         """Those of one more call."""
@@ -43,14 +49,24 @@ class ReviewConsults:
         shown = question_shown(begun, self._redactor)
         return shown[:_KEPT] if begun == question else shown[:-_MARGIN][:_KEPT] + _CUT
 
-    def take(self) -> Denied | None:
-        """Count one more consult, unless the cap is reached."""
+    def take(self, tokens: int) -> Denied | None:
+        """Count one more consult of about so many tokens, unless a cap is reached."""
+        most = self._budgets.max_consult_tokens
         with self._lock:
             if consults_left(self._budgets, self._used, self._failed) == 0:
                 used = f"All {self._budgets.max_consults} consults of this review are used."
-                return Denied(f"{used} Decide on your own, and say which question stayed open.")
+                return Denied(f"{used} {_ALONE}", at_cap=not self._inherits)
+            if most is not None and self._tokens + tokens > most:
+                used = f"The consults of this review may use {most:,} tokens, and {self._tokens:,} are used."
+                return Denied(f"{used} This one needs about {tokens:,}. {_ALONE}")
             self._used += 1
+            self._tokens += tokens
             return None
+
+    def correct(self, tokens: int) -> None:
+        """Count so many tokens more than were expected of a consult, or fewer below zero."""
+        with self._lock:
+            self._tokens += tokens
 
     def fail(self, number: int) -> None:
         """Count so many of the granted consults as failed."""
@@ -66,11 +82,15 @@ class CallConsults:
         self._grant = grant
         self._lock = threading.Lock()
         self._records: dict[str, ConsultRecord] = {}
-        self._open: set[str] = set()
+        self._open: dict[str, int] = {}
         self._over = False
 
-    def ask(self, tool_use_id: str, question: str) -> Granted | Denied:
-        """Leave for one consult, or the reason why not. An id that was asked before is denied, and not counted."""
+    def ask(self, tool_use_id: str, question: str, wanted: str = "") -> Granted | Denied:
+        """Leave for one consult, or the reason why not. An id that was asked before is denied, and not counted.
+
+        A question to an advisor that nobody is has failed: it counts, and is refunded like any other failure.
+        """
+        advisor = self._grant.named(wanted)
         shown = self._review.shown(question)
         if not shown.strip():
             return Denied("A consult needs a question.")
@@ -79,21 +99,28 @@ class CallConsults:
                 return Denied("The call is over.")
             if tool_use_id in self._records:
                 return Denied("This consult was asked for before.")
-            record = ConsultRecord(tool_use_id, shown, "failed", reason=_UNFINISHED)
-            denied = self._review.take()
+            by_id = "" if advisor is None or advisor == self._grant.subagent_type else advisor
+            record = ConsultRecord(tool_use_id, shown, "failed", reason=_UNFINISHED, advisor=by_id)
+            tokens = consult_estimate(len(self._grant.advisor_prompt) + len(shown))
+            denied = self._review.take(tokens)
             if denied is not None:
                 self._records[tool_use_id] = replace(record, status="denied", reason=denied.reason)
                 return denied
+            if advisor is None:
+                reason = nobody_is(self._grant, wanted)
+                self._records[tool_use_id] = replace(record, reason=reason)
+                self._review.fail(1)
+                return Denied(reason)
             self._records[tool_use_id] = record
-            self._open.add(tool_use_id)
-        return Granted(consult_prompt(self._grant, shown))
+            self._open[tool_use_id] = tokens
+        return Granted(consult_prompt(self._grant, shown), advisor)
 
     def settle(self, tool_use_id: str, reply: ConsultReply) -> None:
         """Record what became of a granted consult. Only the first word on it counts."""
         with self._lock:
             if tool_use_id not in self._open:
                 return
-            self._open.remove(tool_use_id)
+            expected = self._open.pop(tool_use_id)
             self._records[tool_use_id] = replace(
                 self._records[tool_use_id],
                 status="answered" if reply.answered else "failed",
@@ -104,6 +131,8 @@ class CallConsults:
                 duration_ms=reply.duration_ms,
             )
             self._review.fail(not reply.answered)
+            if reply.tokens is not None:
+                self._review.correct(reply.tokens - expected)
 
     def end(self) -> tuple[ConsultRecord, ...]:
         """All consults of the call, oldest first. What is still open has failed, and no more is granted."""

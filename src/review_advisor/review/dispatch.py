@@ -7,15 +7,17 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from review_advisor.core.answers.answers import Answer
+from review_advisor.core.metrics.call_estimate import CallEstimates
 from review_advisor.core.outcome.ends import stop_words
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, OfCall, RoleSkipped
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, RoleSkipped
+from review_advisor.core.outcome.steps.happened import OfCall
 from review_advisor.core.policy.brake import Brake
-from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spending, allow
+from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spending, allow, may_come_back
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.advisors import Part
@@ -51,12 +53,14 @@ class CallResult(Generic[Checked]):
     number: int = 0
     model: str = ""
     first: int = 0
+    receipt: Receipt = field(default_factory=Receipt)
 
 
 class Dispatch:
     """All calls of one review, at most ``jobs`` of them at a time. Used from several threads.
 
     A thread holds a place only while its own call runs, so whoever waits for the calls of others holds none.
+    ``most_calls`` and the id of a ``shadow`` are those of a part that runs in shadow, with calls of its own.
     Every prompt, every reply and every event passes the redactor here. What is kept of a reply has passed it, too.
     """
 
@@ -71,6 +75,8 @@ class Dispatch:
         threads: Callable[[int], Pool] = ThreadPoolExecutor,
         earlier_consults: Iterable[ConsultRecord] = (),
         busy_tries: int = 0,
+        most_calls: int | None = None,
+        shadow: str = "",
     ) -> None:
         self._ports = ports
         self._budgets = budgets
@@ -85,8 +91,11 @@ class Dispatch:
         self._busy_tries = busy_tries
         self._brake = Brake(most=jobs, places=jobs)
         self._spending = Spending()
+        self._estimates = CallEstimates(ports.prices)
         self._stopped: Stop | None = None
         self._numbers = 0
+        self._most_calls = most_calls
+        self._shadow = shadow
         self._events: list[Event] = []
         self._stream = EventStream(self._told)
 
@@ -223,7 +232,7 @@ class Dispatch:
         checked = self._checked(priced, reply, answer)
         consulted = self._record_consults(priced, receipt)
         first = call.asks_again or call.number
-        return replace(checked, consults=consulted, number=call.number, model=call.model, first=first)
+        return replace(checked, consults=consulted, number=call.number, model=call.model, first=first, receipt=receipt)
 
     def consults(self, grant: ConsultGrant) -> Consults:
         """Consults of one more call, or of whoever else asks the advisor, under the one cap of the review."""
@@ -242,13 +251,15 @@ class Dispatch:
                 asks_again=call.asks_again,
                 requested_model=call.model,
                 blind=call.blind,
+                effort=call.effort,
             )
         )
 
     def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> CallResult[Checked]:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
         reply = on_asking_again(reply, crashed_before=call.crashed_before)
-        checked = checked_reply(answer, reply)
+        form = call.answer if issubclass(call.answer, answer) else answer
+        checked = checked_reply(form, reply)
         if not isinstance(checked.answer, Lost):
             self._record_call(call, reply.receipt, "answered", "", "", notes=checked.notes)
             return CallResult(checked.answer, checked.raw)
@@ -270,7 +281,7 @@ class Dispatch:
         """Wait for a place and for the brake. The call with its number, and what it may use of what is left by then."""
         while True:
             with self._place_free:
-                while self._stopped is None and self._spending.running >= self._jobs:
+                while self._stopped is None and self._has_to_wait(call):
                     self._place_free.wait(_LOOK_SECONDS)
                     self._ports.agents.check_interrupt()
                 if self._stopped is not None:
@@ -283,18 +294,29 @@ class Dispatch:
             self._ports.agents.check_interrupt()
             self._ports.clock.sleep(min(delay, _WAIT_STEP_SECONDS))
 
+    def _has_to_wait(self, call: AgentCall) -> bool:
+        """Whether there is no place, or so little money that only running calls can give back what the call needs."""
+        return self._spending.running >= self._jobs or may_come_back(self._budgets, self._spending, self._least(call))
+
+    def _least(self, call: AgentCall) -> float | None:
+        return self._estimates.least_usd(call, self._ports.clock.now().date())
+
     def _take_place(self, call: AgentCall) -> tuple[AgentCall, Allowance | Refused]:
         self._numbers += 1
-        call = replace(call, number=self._numbers)
+        call = replace(call, number=self._numbers, shadow=self._shadow)
+        if self._most_calls is not None and self._numbers > self._most_calls:
+            return call, Refused("money", f"its {self._most_calls} calls are used")
         self._spending.elapsed_seconds = self._ports.clock.monotonic() - self._started
-        allowance = allow(self._budgets, self._spending, self._jobs)
+        allowance = allow(self._budgets, self._spending, self._jobs, self._least(call))
         if isinstance(allowance, Allowance):
+            self._estimates.made(call)
             self._spending.reserved_usd += allowance.max_usd
             self._spending.running += 1
         return call, allowance
 
     def _settle(self, call: AgentCall, receipt: Receipt) -> None:
         with self._place_free:
+            self._estimates.answered(call.model, receipt.resolved_model)
             self._spending.spent_usd += receipt.usage.cost_usd or 0.0
             self._spending.reserved_usd -= call.max_usd
             self._spending.running -= 1
@@ -311,7 +333,7 @@ class Dispatch:
 
     def _record_consults(self, call: AgentCall, receipt: Receipt) -> tuple[ConsultNote, ...]:
         notes = tuple(read_consult(record) for record in receipt.consults)
-        for note in notes:
+        for note, record in zip(notes, receipt.consults, strict=True):
             self.record(
                 Consulted(
                     at=self.now(),
@@ -319,7 +341,8 @@ class Dispatch:
                     attempt=call.attempt,
                     shard=call.shard,
                     number=call.number,
-                    advisor=Role.MID_FLIGHT.advisor,
+                    advisor=record.advisor or Role.MID_FLIGHT.advisor,
+                    effort=call.consults.effort if call.consults is not None and note.asked else "",
                     note=note,
                 )
             )
@@ -351,6 +374,9 @@ class Dispatch:
                 consulted=tuple(each.resolved_model for each in receipt.consults if each.status != "denied"),
                 duration_seconds=receipt.duration_seconds,
                 tool_failures=receipt.tool_failures,
+                turns=receipt.turns,
+                failures_unadvised=receipt.failures_unadvised,
+                readings_unadvised=receipt.readings_unadvised,
                 prompt_characters=len(call.prompt),
                 prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
                 blind=call.blind,
@@ -358,5 +384,6 @@ class Dispatch:
                 reply=receipt.reply,
                 paid_by=receipt.paid_by,
                 tools=call.tree is not None,
+                effort=call.effort,
             )
         )

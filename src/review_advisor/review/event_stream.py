@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, OfCall
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
+from review_advisor.core.outcome.steps.happened import OfCall
 
 
 @dataclass(slots=True, eq=False)

@@ -8,10 +8,11 @@ loop:   report <- executor, which may consult mid-flight; a rejection without a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from review_advisor.core.answers.answers import PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.answers import ReviewPlan, ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.outcome.blocking import after_challenges, to_challenge
 from review_advisor.core.outcome.ends import (
     PartEnding,
     flipped,
@@ -25,51 +26,23 @@ from review_advisor.core.outcome.ends import (
     unseen_blind,
 )
 from review_advisor.core.outcome.events import PartEnded, Reported, Ruled, UnfoundedRejection, Verified
-from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule
+from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule, rule_panel
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.advisors import EditableTree, Executor, PostVerifyAdvisor
-from review_advisor.core.roles.calls import AgentCall, Lost
+from review_advisor.core.roles.advisors import PostVerifyAdvisor
+from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.replies import finding_ask
 from review_advisor.core.roles.surface_inputs import Structural
 from review_advisor.core.roles.transcript import Attempt, disagreement_ids
 from review_advisor.ports.review import Source
 from review_advisor.review.blind import judged_blind
+from review_advisor.review.council import PartJudges
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.outages import asked_through_outage
+from review_advisor.review.escalating import escalated
+from review_advisor.review.refuter import challenged
 from review_advisor.review.repair_session import RepairSession, Version
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What the executor is told beside the change when an attempt begins."""
-
-    plan: ReviewPlan | None
-    attempts: tuple[Attempt, ...]
-    before: CheckedReport | None
-    consults: tuple[ConsultNote, ...]
-
-    def ask(self, version: Version, editable: EditableTree | None = None) -> AgentCall:
-        return Executor(version.briefing).call(
-            version.row,
-            version.part,
-            self.plan,
-            self.attempts,
-            before=self.before,
-            consults=self.consults,
-            editable=editable,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """What the executor said in one attempt. ``still_unfounded``: why its rejection goes to a human as it is."""
-
-    report: CheckedReport
-    number: int
-    consults: tuple[ConsultNote, ...]
-    still_unfounded: str | None = None
+from review_advisor.review.turns import AttemptBrief, AttemptSaid
 
 
 class ReviewLoop:
@@ -86,8 +59,9 @@ class ReviewLoop:
             self._dispatch.record_skipped(Role.MID_FLIGHT, row, part)
         blind = judged_blind(self._dispatch, head)
         alone = blind if isinstance(blind, CheckedReport) else None
+        judges = PartJudges(self._dispatch)
         with RepairSession(self._source, self._dispatch, head) as repairs:
-            attempt, ending = self._attempts(repairs, head, plan, alone)
+            attempt, ending = self._attempts(repairs, judges, head, plan, alone)
         if isinstance(blind, Lost | Refused):
             ending = unseen_blind(ending, blind, guarded=head.briefing.policy.guard.holds)
         return self._end(head, attempt, ending)
@@ -97,11 +71,16 @@ class ReviewLoop:
         self._dispatch.record_step(Reported, version.row, version.part, report=found.report, structural=True)
         if not found.judged:
             return self._end(version, 0, settled(found.report))
-        ruling, judged = self._post_verify(version, None, found.report, ())
+        ruling, judged = self._post_verify(PartJudges(self._dispatch), version, None, found.report, ())
         return self._end(version, 0, ruled(ruling, found.report, (), judged=judged))
 
     def _attempts(
-        self, repairs: RepairSession, version: Version, plan: ReviewPlan | None, alone: CheckedReport | None
+        self,
+        repairs: RepairSession,
+        judges: PartJudges,
+        version: Version,
+        plan: ReviewPlan | None,
+        alone: CheckedReport | None,
     ) -> tuple[int, PartEnding]:
         """The self-repairing loop: execute, verify, rule; a retry hands back the whole transcript.
 
@@ -111,34 +90,42 @@ class ReviewLoop:
         attempts: tuple[Attempt, ...] = ()
         before: CheckedReport | None = None
         consults: tuple[ConsultNote, ...] = ()
+        unapplied: tuple[str, ...] = ()
         while True:
-            told = _Told(plan, attempts, before, consults)
+            told = AttemptBrief(plan, attempts, before, consults, unapplied)
             with repairs.editable(version, attempts) as editable:
                 asked = self._dispatch.ask(told.ask(version, editable), ReviewReport)
                 if not isinstance(asked.answer, ReviewReport):
                     return len(attempts), unread(asked.answer)
                 latest = repairs.read_back(version, editable, len(attempts))
-            said = _Said(latest.check(asked.answer, disagreement_ids(attempts)), asked.number, asked.consults)
+            checked = latest.check(asked.answer, disagreement_ids(attempts))
+            stated = asked.answer.dispositions
+            said = AttemptSaid(checked, asked.number, asked.consults, receipt=asked.receipt, dispositions=stated)
             if said.report.unfounded is not None:
                 said = self._asked_for_a_finding(latest, told, said)
+            said = escalated(self._dispatch, latest, told, said)
             report = said.report
-            self._dispatch.record_step(Reported, row, part, len(attempts), number=said.number, report=report)
-            if said.still_unfounded is not None:
-                return len(attempts), halted(said.still_unfounded)
+            self._dispatch.record_step(
+                Reported, row, part, len(attempts), number=said.number, report=report, put_back=said.put_back
+            )
+            if said.halted is not None:
+                return len(attempts), halted(said.halted)
             unchanged = nothing_changed(before, report, same_diff=latest.tree == version.tree)
             version = latest
             turned = flipped(alone, report, len(attempts)) if alone is not None else None
             halt = version.halt(said.consults) or turned or unchanged
             if halt is not None:
                 return len(attempts), halted(halt)
-            ruling, judged = self._post_verify(version, plan, report, attempts)
+            ruling, judged = self._post_verify(judges, version, plan, report, attempts, said=said)
             if ruling.move is not Move.RETRY or judged is None:
-                return len(attempts), ruled(ruling, report, attempts, version.briefing.repair, judged=judged)
+                ending = ruled(ruling, report, attempts, version.briefing.repair, judged=judged)
+                return len(attempts), self._challenged(version, told, report, judged, ending)
             attempts += (judged,)
             consults += said.consults
+            unapplied += said.unapplied
             before = report
 
-    def _asked_for_a_finding(self, version: Version, told: _Told, first: _Said) -> _Said:
+    def _asked_for_a_finding(self, version: Version, told: AttemptBrief, first: AttemptSaid) -> AttemptSaid:
         """What the executor says when it is asked once more, after a rejection without a finding that stands."""
         row, part, attempt = version.row, version.part, len(told.attempts)
         self._dispatch.record_step(UnfoundedRejection, row, part, attempt, number=first.number, report=first.report)
@@ -147,33 +134,56 @@ class ReviewLoop:
         asked = self._dispatch.ask(call, ReviewReport)
         consults = first.consults + asked.consults
         if not isinstance(asked.answer, ReviewReport):
-            return replace(first, consults=consults, still_unfounded=still_unfounded(asked.answer))
+            return replace(first, consults=consults, halted=still_unfounded(asked.answer))
         second = version.check(asked.answer, disagreement_ids(told.attempts))
-        return _Said(second, asked.number, consults, still_unfounded(second))
+        stated = asked.answer.dispositions
+        return AttemptSaid(second, asked.number, consults, still_unfounded(second), asked.receipt, dispositions=stated)
 
     def _post_verify(
-        self, version: Version, plan: ReviewPlan | None, report: CheckedReport, attempts: tuple[Attempt, ...]
+        self,
+        judges: PartJudges,
+        version: Version,
+        plan: ReviewPlan | None,
+        report: CheckedReport,
+        attempts: tuple[Attempt, ...],
+        *,
+        said: AttemptSaid | None = None,
     ) -> tuple[Ruling, Attempt | None]:
         """The ruling on the executor's verdict, and the judgement if there was one."""
         row, part = version.row, version.part
-        answer: PostVerifyResult | Lost | Refused | Disabled
         judged: Attempt | None = None
-        fallback = ""
+        stands = version.standing(report, attempts)
+        if said is not None:
+            stands = replace(stands, turned=said.turned, advisor_alone=said.advisor_alone)
         switch = row.roles[Role.POST_VERIFY].disabled_by
         if switch is not None:
             self._dispatch.record_skipped(Role.POST_VERIFY, row, part)
-            answer = Disabled(switch)
+            ruling = rule(stands, Disabled(switch))
         else:
-            call = PostVerifyAdvisor(version.briefing).call(row, part, plan, report, attempts)
-            asked = asked_through_outage(self._dispatch, call, PostVerifyResult, version.briefing.policy.outage)
-            answer = asked.answer
-            fallback = "" if asked.model == row.advisor_model else asked.model
-            if isinstance(answer, PostVerifyResult):
-                judged = Attempt(len(attempts), report.verdict, report.summary, answer, asked.raw)
-                self._dispatch.record_step(Verified, row, part, len(attempts), number=asked.number, judged=judged)
-        ruling = rule(version.standing(report, attempts), answer, fallback)
+            judged_by = judges.judge(version, plan, report, attempts)
+            ruling, joint = rule_panel(stands, judged_by.members)
+            if joint is not None:
+                judged = Attempt(len(attempts), report.verdict, report.summary, joint, judged_by.raw)
+                self._dispatch.record_step(Verified, row, part, len(attempts), number=judged_by.number, judged=judged)
         self._dispatch.record_step(Ruled, row, part, len(attempts), ruling=ruling)
         return ruling, judged
+
+    def _challenged(
+        self,
+        version: Version,
+        told: AttemptBrief,
+        report: CheckedReport,
+        judged: Attempt | None,
+        ending: PartEnding,
+    ) -> PartEnding:
+        """The ending once the refuter was asked about what blocks; the same where nobody is to ask it."""
+        policy, row = version.briefing.policy, version.row
+        findings = to_challenge(policy, row, report, ending, judged)
+        if not findings:
+            return ending
+        judge = PostVerifyAdvisor(version.briefing).call(row, version.part, told.plan, report, told.attempts)
+        said = challenged(self._dispatch, version, judge, findings)
+        return after_challenges(policy, report, ending, judged, said)
 
     def _end(self, version: Version, attempt: int, ending: PartEnding) -> PartEnded:
         row, part = version.row, version.part

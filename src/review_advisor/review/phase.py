@@ -12,17 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from dataclasses import replace
+from functools import partial
 
 from review_advisor.core.answers.answers import ReviewPlan
-from review_advisor.core.answers.evidence import ShownChange
+from review_advisor.core.answers.opinion import Opinion
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.guidelines import FoundGuidelines, found_guidelines, looked_for
-from review_advisor.core.facts.shards import must_be_read, shards, unsent_of
-from review_advisor.core.facts.tool_remarks import ToolRemark
 from review_advisor.core.forge_text.wiki_page import Origin, page_text
-from review_advisor.core.outcome.coverage import file_facts
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.ends import (
     Ending,
@@ -34,52 +30,32 @@ from review_advisor.core.outcome.ends import (
 )
 from review_advisor.core.outcome.events import (
     KnowledgeStored,
+    Opined,
     Planned,
     PolicyFrozen,
     ReviewEnded,
     RoleSkipped,
     SurfaceEnded,
 )
-from review_advisor.core.outcome.learned import judgement_on, knowledge_of
+from review_advisor.core.outcome.learned import judgement_on
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy, left_unread
-from review_advisor.core.policy.reading_order import most_dangerous_first
-from review_advisor.core.policy.scope import review_scope
-from review_advisor.core.policy.static_review import unchecked_files
+from review_advisor.core.policy.budgets import most_at_a_time
+from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
-from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roles.advisors import Briefing, Part, PreFlightAdvisor
-from review_advisor.core.roles.calls import ConsultRecord, Stop
+from review_advisor.core.roles.calls import Stop
 from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.roles.knowledge import Page, Proposal, propose
-from review_advisor.core.roles.prompts import cuts
-from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
-from review_advisor.core.roles.team_rules import rules_cut
+from review_advisor.core.roles.knowledge import Page
+from review_advisor.core.roles.opinions import OpeningAdvisor, SpokenOpinion, opinions_section
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
+from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.safety.fence import clean
-from review_advisor.core.safety.redaction import Redactor
-from review_advisor.core.safety.shown_change import hunks_with_secrets
-from review_advisor.ports.review import Ports, Source
+from review_advisor.ports.review import Ports
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.loop import ReviewLoop
+from review_advisor.review.matter import ReviewRequest, matter_of, parts_of, subject_of
 from review_advisor.review.repair_session import Version
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewRequest:
-    """What one review is asked under. ``nonce`` is fresh random text that no change can know.
-
-    ``redactor`` knows the harness's own secrets. ``earlier_consults`` were paid for by earlier runs of the same review:
-    they count towards its cap. ``tool_remarks`` are what other tools found: reviewers do not say it again.
-    """
-
-    run_id: str
-    nonce: str
-    rules: Rules
-    switches: Switches
-    redactor: Redactor = field(default_factory=Redactor)
-    repair: RepairMode = "suggest"
-    earlier_consults: tuple[ConsultRecord, ...] = ()
-    tool_remarks: tuple[ToolRemark, ...] = ()
+from review_advisor.review.surroundings import looked_around
 
 
 class ReviewPhase:
@@ -103,32 +79,11 @@ class ReviewPhase:
         Raises ``SourceError`` if the change cannot be read and ``ArtifactError`` if the review's folder
         cannot be written. Anything else that is raised is a bug.
         """
-        whole = replace(self._ports.source.change(), tool_remarks=request.tool_remarks)
-        request = replace(request, redactor=request.redactor.knowing(whole.files))
-        excluded = left_unread(whole, request.rules, self._ports.source.head_text, hunks_with_secrets)
-        change = excluded.applied_to(whole)
-        parts, unsent = shards(change, request.rules.shard_tokens)
-        if len(parts) > 1:
-            change = most_dangerous_first(change, request.rules)
-            parts, unsent = shards(change, request.rules.shard_tokens)
-        pictures = self._ports.pictures.differences(change, self._ports.agents.check_interrupt) if change.files else ()
-        policy = decide_policy(
-            change,
-            request.rules,
-            request.switches,
-            len(parts),
-            pictures=pictures,
-            repair=request.repair,
-            excluded=excluded,
-        )
-        scope = review_scope(change, policy, len(parts))
-        unsent = excluded.unsent + unsent + must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
-        guidelines = self._guidelines(change, request.rules)
-        if policy.static is not None:
-            languages, waived = request.rules.static_languages, request.rules.allow_unchecked
-            unchecked = unchecked_files(change, pictures, languages, waived=waived)
-            unsent += tuple(gap for gap in unchecked if not excluded.covers(gap.path))
-        jobs = min(self._jobs, len(parts))
+        matter = matter_of(self._ports, request)
+        policy, change, files, unsent = matter.policy, matter.change, matter.files, matter.unsent
+        request = replace(request, redactor=matter.redactor)
+        panel, opening = len(policy.roster.panel) + bool(policy.roster.voices), len(policy.roster.opening)
+        jobs = min(self._jobs, most_at_a_time(matter.parts, panel, opening, refuter=policy.refuter))
         dispatch = Dispatch(
             self._ports,
             policy.budgets,
@@ -139,7 +94,6 @@ class ReviewPhase:
             earlier_consults=request.earlier_consults,
             busy_tries=policy.outage.busy_tries,
         )
-        files = file_facts(change, parts, scope)
         dispatch.record(
             PolicyFrozen(
                 at=dispatch.now(),
@@ -150,18 +104,18 @@ class ReviewPhase:
                 head_sha=change.head_sha,
                 files=files,
                 unsent=unsent,
-                cut=(*cuts(whole), *rules_cut(guidelines, parts)),
-                shards=len(parts),
+                cut=matter.cut,
+                shards=matter.parts,
                 policy=policy,
-                pictures=pictures,
-                scope=scope,
+                pictures=matter.pictures,
+                scope=matter.scope,
                 repository=change.repository,
                 server=change.server,
                 pull_request=change.pull_request,
                 base_ref=change.base_ref,
                 rules_ref=change.rules_ref,
                 rules_sha=change.rules_sha,
-                guidelines=guidelines.facts,
+                guidelines=matter.guidelines.facts,
             )
         )
         ends: list[Ending] = []
@@ -169,17 +123,7 @@ class ReviewPhase:
         try:
             if change.files:
                 with self._ports.source.head_tree() as tree:
-                    briefing = Briefing(
-                        request.run_id,
-                        request.nonce,
-                        change,
-                        policy,
-                        self._instructions,
-                        tree,
-                        pictures=pictures,
-                        scope=scope,
-                        guidelines=guidelines,
-                    )
+                    briefing = matter.briefing(request, policy, self._instructions, tree)
                     running = _RunningReview(self._ports, request, dispatch, briefing)
                     ends = running.surfaces(lambda so_far: join_review(so_far, files, unsent, None))
             self._ports.agents.check_interrupt()
@@ -189,12 +133,6 @@ class ReviewPhase:
         ending = join_review(ends, files, unsent, stopped)
         dispatch.record(ReviewEnded(at=dispatch.now(), outcome=ending.outcome, because=ending.because))
         return outcome_document(dispatch.events)
-
-    def _guidelines(self, change: Change, rules: Rules) -> FoundGuidelines:
-        """The team's own rules for the files of the change, read where the configuration comes from."""
-        paths = [file.path for file in change.files]
-        texts = self._ports.source.base_texts(looked_for(rules.guidelines, paths)) if paths else {}
-        return found_guidelines(rules.guidelines, paths, texts, rules.config_path)
 
 
 class _RunningReview:
@@ -209,23 +147,10 @@ class _RunningReview:
         self._change: Change = briefing.change
         self._policy: Policy = briefing.policy
         self._pre_flight_advisor = PreFlightAdvisor(briefing)
-        self._whole = ShownChange(
-            self._change.files,
-            redactor=self._redactor,
-            head_text=ports.source.head_text,
-            touched=self._change.earlier.touched if self._change.earlier is not None else None,
-        )
         self._loop = ReviewLoop(ports.source, dispatch)
         self._plans: dict[Surface, ReviewPlan] = {}
-        self._subject = Subject(
-            change=self._change,
-            rules=self._rules,
-            whole=self._whole,
-            redactor=self._redactor,
-            head_text=ports.source.head_text,
-            pictures=briefing.pictures,
-            proposal=cache(partial(_proposal, ports.source, self._rules, dispatch)),
-        )
+        self._heard: dict[Surface, Sequence[SpokenOpinion]] = {}
+        self._subject = subject_of(ports, request, briefing, lambda: dispatch.events)
 
     def surfaces(self, joined: Callable[[Sequence[Ending]], Ending]) -> list[Ending]:
         """Review every surface that applies; a surface that stops ends the review."""
@@ -257,13 +182,16 @@ class _RunningReview:
         subject = self._subject
         looks = SURFACE_INPUTS[row.surface]
         found = looks.structural(subject)
-        parts = self._parts(row, subject)
+        parts = parts_of(self._ports, row, subject, self._briefing.nonce)
 
         def head(part: Part) -> Version:
-            return Version(self._briefing, row, part, subject)
+            looked = looked_around(self._ports.source, self._briefing, row, part)
+            return Version(self._briefing, row, looked, subject)
 
         if found is None:
             plan = self._pre_flight(row, parts)
+            told = opinions_section(self._opinions(row, parts), self._briefing.nonce)
+            parts = [replace(part, opinions=told) for part in parts] if told else parts
             ending = join_parts(self._dispatch.together(parts, lambda part: self._loop.review(head(part), plan)))
         else:
             ending = join_parts([self._loop.judge(head(parts[0]), found)])
@@ -271,24 +199,11 @@ class _RunningReview:
             self._store(row, parts[0], looks.pages(subject))
         return ending
 
-    def _parts(self, row: SurfacePolicy, subject: Subject) -> list[Part]:
-        looks = SURFACE_INPUTS[row.surface]
-        cut, unsent = shards(looks.narrow(subject), self._rules.shard_tokens)
-        return [
-            Part(
-                shard,
-                len(cut),
-                unsent_of(shard, unsent),
-                about=looks.about,
-                section=looks.section(subject, self._briefing.nonce),
-                gallery=self._ports.pictures.gallery if looks.reads == "gallery" else None,
-                unread=looks.unread(subject.pictures),
-            )
-            for shard in cut
-        ]
-
     def _store(self, row: SurfacePolicy, part: Part, pages: Sequence[Page]) -> None:
-        """Store what an approved surface leaves behind, beside the review and in the repository's own folder."""
+        """Store what an approved surface leaves behind, beside the review.
+
+        Only what the advisor approved is knowledge, and stands in the repository's own folder, too.
+        """
         if not pages:
             return
         self._ports.agents.check_interrupt()
@@ -297,10 +212,15 @@ class _RunningReview:
         for page in pages:
             text = page_text(page, origin)
             self._ports.artifacts.write(f"wiki/{page.name}", text)
-            missing = self._ports.wiki.store(page.name, text) or ""
-            title = page.entry.title
+            missing = origin.refused or self._ports.wiki.store(page.name, text) or ""
             self._dispatch.record_step(
-                KnowledgeStored, row, part, title=title, name=page.name, not_in_repository=missing
+                KnowledgeStored,
+                row,
+                part,
+                title=page.entry.title,
+                name=page.name,
+                not_in_repository=missing,
+                proposal=bool(origin.refused),
             )
 
     def _pre_flight(self, row: SurfacePolicy, parts: Sequence[Part]) -> ReviewPlan | None:
@@ -321,7 +241,31 @@ class _RunningReview:
         self._ports.artifacts.write(name, plan.model_dump_json(indent=2) + "\n")
         return plan
 
+    def _opinions(self, row: SurfacePolicy, parts: Sequence[Part]) -> Sequence[SpokenOpinion]:
+        """What the declared advisors say before the executor begins, where there is a plan to be made."""
+        if SURFACE_DEFAULTS[row.surface].pre_flight is PreFlightRule.REUSE:
+            return self._heard.get(Surface.PR_REVIEW, ())
+        if row.roles[Role.PRE_FLIGHT].runs:
+            heard = self._dispatch.together(self._policy.roster.opening, partial(self._opinion, row, parts))
+            self._heard[row.surface] = tuple(each for each in heard if each is not None)
+        return self._heard.get(row.surface, ())
 
-def _proposal(source: Source, rules: Rules, dispatch: Dispatch) -> Proposal:
-    """What the review has learned when somebody first asks for it: wiki_ingest, which runs last."""
-    return propose(knowledge_of(dispatch.events), source.base_names(rules.wiki_folder or ""))
+    def _opinion(self, row: SurfacePolicy, parts: Sequence[Part], advisor: Advisor) -> SpokenOpinion | None:
+        """One advisor's opinion; a lost or refused one is simply none."""
+        opening = OpeningAdvisor(self._briefing, advisor)
+        asked = self._dispatch.ask(opening.call(row, parts[0] if len(parts) == 1 else None), opening.form)
+        if not isinstance(asked.answer, Opinion):
+            return None
+        said = opening.spoken(asked.answer)
+        self._dispatch.record_step(
+            Opined,
+            row,
+            parts[0],
+            number=asked.number,
+            advisor=said.advisor,
+            opinion=said.opinion,
+            instances=said.instances,
+            own=said.own,
+            missing=said.missing,
+        )
+        return said

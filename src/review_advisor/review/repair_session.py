@@ -11,6 +11,7 @@ from typing import Self
 from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport, ShownChange
 from review_advisor.core.answers.findings import RefusedFinding
+from review_advisor.core.escalation.requests import refused_question, watched
 from review_advisor.core.facts.repair_edits import Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards, unsent_of
 from review_advisor.core.outcome.events import Repaired
@@ -25,6 +26,7 @@ from review_advisor.core.roles.team_rules import with_given_rules
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.ports.review import Source
 from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.surroundings import looked_around
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,14 @@ class Version:
 
     def halt(self, consults: tuple[ConsultNote, ...]) -> str | None:
         """Why a report must go to a human before it is judged, if its consults say so."""
-        seen = self.briefing
-        return stop_signal(consults) or unanswered_critical(consults, seen.policy.critical_touched, seen.change)
+        seen, part = self.briefing, self.part
+        about = watched(seen.policy, self.row, [path for file in part.shard.files for path in file.paths], part.of)
+        paths = (path for file in seen.change.files for path in file.paths)
+        return (
+            stop_signal(consults)
+            or refused_question(about, consults)
+            or unanswered_critical(consults, seen.policy.critical_touched, paths)
+        )
 
     def standing(self, report: CheckedReport, attempts: tuple[Attempt, ...]) -> Standing:
         """Where this version stands when a judgement of ``report`` comes in."""
@@ -137,10 +145,12 @@ class RepairSession:
             repair=RepairState(edits.patch),
             scope=WHOLE,
         )
+        row = next(row for row in policy.surfaces if row.surface is head.row.surface)
+        part = replace(head.part, shard=cut[0], unsent=unsent_of(cut[0], unsent))
         return Version(
             briefing=briefing,
-            row=next(row for row in policy.surfaces if row.surface is head.row.surface),
-            part=replace(head.part, shard=cut[0], unsent=unsent_of(cut[0], unsent)),
+            row=row,
+            part=looked_around(self._source, briefing, row, part, edits.tree),
             subject=subject,
             tree=edits.tree,
         )

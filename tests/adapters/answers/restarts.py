@@ -29,7 +29,8 @@ from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.world import INSTRUCTIONS, MemoryArtifacts, MemoryJournal, MockWorld
 from review_advisor.ports.review import Consults, Ports
 from review_advisor.review.consults import ReviewConsults
-from review_advisor.review.phase import ReviewPhase, ReviewRequest
+from review_advisor.review.matter import ReviewRequest
+from review_advisor.review.phase import ReviewPhase
 
 SECRET = b"whoever pays knows it"
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

@@ -124,7 +124,7 @@ def test_a_call_that_is_killed_in_flight_is_asked_again_and_nothing_else(tmp_pat
 
 def test_parts_that_run_in_parallel_are_each_asked_once(tmp_path: Path) -> None:
     def story(world: MockWorld) -> None:
-        world.rules = replace(world.rules, shard_tokens=400)
+        world.rules = replace(world.rules, shard_tokens=180)
         world.change(*(edited(f"src/{name}.py") for name in "abcdef"))
 
     calm, whole = undisturbed(story, tmp_path)

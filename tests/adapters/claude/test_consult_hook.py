@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from tests.adapters.consulting import (
 from review_advisor.adapters.claude import consult_hook
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS
 from review_advisor.adapters.claude.stream import TaskStarted
+from review_advisor.core.roles.calls import NamedAdvisor
 from review_advisor.lifetime.belongings import clear_away, folder_of
 
 REFUSED = "The consult could not be registered. Go on without advice."
@@ -220,3 +222,23 @@ def test_the_hook_needs_nothing_but_the_standard_library() -> None:
         if line.startswith(("import ", "from "))
     ]
     assert set(imported) <= set(sys.stdlib_module_names)
+
+
+def test_an_advisor_that_is_asked_by_its_id_runs_as_itself_and_nobody_else_does(folder: Path) -> None:
+    others = (NamedAdvisor("dataSteward", "data", "You look after data.", "haiku"),)
+    consults = consults_of_a_call(grant=replace(GRANT, others=others))
+    with serving(folder, consults) as server:
+        rewritten = ask_hook(folder, before("t1", subagent_type="dataSteward", model="opus"))["updatedInput"]
+        assert (rewritten["subagent_type"], set(rewritten)) == (
+            "dataSteward",
+            {"description", "prompt", "subagent_type", "run_in_background"},
+        )
+        as_the_first = TaskStarted("t1", GRANT.subagent_type, rewritten["prompt"], is_backgrounded=False)
+        assert not server.has_granted(as_the_first), "who was granted is who starts"
+        refused = ask_hook(folder, before("t2", subagent_type="dataStewart"))
+        assert refused["permissionDecision"] == "deny"
+        assert refused["permissionDecisionReason"].endswith("'dataStewart'; did you mean 'dataSteward'?")
+        again = ask_hook(folder, before("t3", subagent_type="dataSteward"))["updatedInput"]
+        assert server.has_granted(TaskStarted("t3", "dataSteward", again["prompt"], is_backgrounded=False))
+    told = [(each.advisor, each.status) for each in consults.end()]
+    assert told == [("dataSteward", "failed"), ("", "failed"), ("dataSteward", "failed")]

@@ -219,6 +219,7 @@ def test_output_without_end_is_cut_off(play: Play, piece: str, times: int) -> No
     assert "more output" in outcome.detail
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("stubborn", [False, True], ids=["obedient", "ignores SIGTERM"])
 def test_the_deadline_ends_a_child(play: Play, stubborn: bool) -> None:
     steps: list[tuple[Any, ...]] = [("ignore",)] if stubborn else []
@@ -233,6 +234,7 @@ THINKS = event(type="assistant", message={"id": "2", "model": "m", "content": [{
 RETRIES = event(type="system", subtype="api_retry", attempt=1)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("said,reason", [(RETRIES, LostReason.SILENT), (THINKS, LostReason.TIMEOUT)])
 def test_signs_of_life_come_from_the_model_and_not_from_the_clis_retries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, reason: LostReason
@@ -315,7 +317,7 @@ def test_ending_the_running_calls_is_lost_for_them_and_lets_no_later_one_start(p
         play(("write", result(structured_output={"n": 1})))
         late = agents.run(CALL)
         assert isinstance(late, Lost)
-        assert late.detail == "The review was ended before this call could start; nothing was asked."
+        assert late.detail == "The review was ended before this call could start."
 
 
 def test_a_bug_in_the_reader_leaves_no_child(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,11 +75,25 @@ def test_a_check_that_nothing_requires_stops_no_merge(terminal: Terminal, github
     assert "check's source" not in rows
 
 
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("required, ok", [(OURS, False), (f"{OURS} (shadow)", False), ("tests", True)])
+def test_in_shadow_mode_nothing_is_enforced_and_neither_check_may_be_required(
+    terminal: Terminal, github: GithubRules, required: str, ok: bool
+) -> None:
+    (terminal.folder / ".review-advisor.toml").write_text('mode = "shadow"\n')
+    github.protection({"context": required, "app_id": ACTIONS_APP})
+    rows = told(terminal, github)
+    assert rows["required check"][0] is ok
+    assert "nothing is enforced" in rows["mode"][1]
+    assert {"check's source", "memory", "own work"}.isdisjoint(rows), "that is about a gate"
+
+
 def test_a_branch_without_any_rule(terminal: Terminal, github: GithubRules) -> None:
     ok, says = told(terminal, github)["required check"]
     assert (ok, "none is required" in says) == (False, True)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("app,who", [(None, "any app"), (-1, "any app"), (ACTIONS_APP, "GitHub Actions")])
 def test_a_check_that_a_workflow_can_forge_is_said_to_be_one(
     terminal: Terminal, github: GithubRules, app: int | None, who: str
@@ -166,6 +180,7 @@ def test_where_no_branch_is_named_only_the_default_branch_configures(terminal: T
     assert (ok, says.startswith("only the file of main configures reviews")) == (True, True)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "branch,rules,words",
     [
@@ -187,6 +202,7 @@ def test_a_trusted_base_that_nobody_guards_is_said_to_be_one(
     assert (ok, words in says) == (not words, True)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "externals,login,said",
     [
@@ -223,6 +239,7 @@ def test_the_name_of_the_check_is_the_configured_one(terminal: Terminal, github:
     assert told(terminal, github)["required check"][0]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("parameters", [3, {"required_status_checks": 3}, {"required_status_checks": [{}]}])
 def test_an_answer_that_makes_no_sense_is_told_and_is_no_crash(
     terminal: Terminal, github: GithubRules, parameters: object
@@ -246,6 +263,7 @@ def a_collaborator(login: str, *, push: bool, kind: str = "User") -> dict[str, o
     return {"login": login, "type": kind, "permissions": {"pull": True, "push": push, "admin": False}}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "others, offered",
     [
@@ -265,6 +283,7 @@ def test_one_who_alone_may_push_is_told_how_to_settle_their_own_work(
     assert ("One person may push here" in says) is offered
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("listed", [None, [], [{"login": "x"}] * 99 + [a_collaborator("octo", push=True)]])
 def test_a_token_that_cannot_list_who_may_push_is_said_in_a_sentence(
     terminal: Terminal, github: GithubRules, listed: list[dict[str, object]] | None

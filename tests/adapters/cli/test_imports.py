@@ -9,6 +9,9 @@ import pytest
 from tests.adapters.command_line import Terminal, agreeing_claude, fake_claude
 from tests.adapters.git_repository import Repo
 
+from review_advisor.core.task.messages import TaskMessage
+from review_advisor.embedded import static_checks
+
 HEAVY = {"PIL", "asyncio", "github", "google", "grpc", "opentelemetry", "requests", "rich", "yaml"}
 OF_PULL_REQUESTS = {
     "review_advisor.adapters.actions",
@@ -95,3 +98,22 @@ def test_looking_at_the_machine_or_the_settings_imports_no_review(terminal: Term
 def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) -> None:
     modules = imported(terminal, "review", "--pr", "no name", code=2)
     assert {"github", "review_advisor.app.pull_request_source"} <= modules
+
+
+@pytest.mark.parametrize(
+    "words, unneeded",
+    [
+        (("-m", "review_advisor.embedded", "--version"), {"pathspec", "pydantic", "pydantic_core", "ruff", "email"}),
+        (("-c", "import review_advisor.embedded.static_checks"), {"markdown_it", "review_advisor.core.task", "ruff"}),
+    ],
+)
+def test_one_call_of_the_embedded_agent_imports_what_it_needs(words: tuple[str, ...], unneeded: set[str]) -> None:
+    command = [sys.executable, "-I", "-X", "importtime", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "review_advisor.embedded" in modules
+    assert among(modules, HEAVY | unneeded) == set()
+
+
+def test_the_name_by_which_the_static_checks_know_a_task_is_that_of_its_answer() -> None:
+    assert TaskMessage.__name__ == static_checks.TASK

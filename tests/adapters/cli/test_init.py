@@ -184,6 +184,33 @@ def test_every_setting_is_explained() -> None:
             assert name in text
 
 
+def test_a_team_begins_in_shadow_mode(terminal: Terminal) -> None:
+    """The workflow is the same; the configuration sets the mode and nothing else."""
+    done = init(terminal, "--shadow")
+    assert (terminal.folder / WORKFLOW_FILE).read_text() == workflow_text(ACTION)
+    assert parse_config((terminal.folder / CONFIG_FILE).read_text(), CONFIG_FILE) == Config(mode="shadow")
+    assert "Require neither that check nor review-advisor" in done.out
+    assert "The mode is shadow: nothing is enforced." in terminal.run("doctor").out
+
+
+def test_without_it_shadow_mode_is_offered_and_not_set(terminal: Terminal) -> None:
+    assert "init --shadow" in init(terminal).out
+    assert "mode is shadow" not in terminal.run("doctor").out
+
+
+@pytest.mark.parametrize("there", ["", "mode = 'enforce'\n"])
+def test_shadow_mode_is_not_written_into_a_configuration_that_is_there(terminal: Terminal, there: str) -> None:
+    (terminal.folder / CONFIG_FILE).write_text(there)
+    done = init(terminal, "--shadow")
+    assert (terminal.folder / CONFIG_FILE).read_text() == there
+    assert 'write mode = "shadow" into it yourself' in done.out
+
+
+def test_shadow_mode_is_no_matter_of_an_agent(terminal: Terminal) -> None:
+    done = terminal.run("init", "--agent", "claude-code", "--shadow")
+    assert (done.code, "leave out --agent" in done.err) == (2, True)
+
+
 # --- drift -----------------------------------------------------------------------------------------------------------
 
 

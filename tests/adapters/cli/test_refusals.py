@@ -142,7 +142,7 @@ def test_a_claude_newer_than_tested_is_a_warning(terminal: Terminal, tmp_path: P
     [
         (b"budgte = 3\n", "unknown key 'budgte'; did you mean 'budget'?"),
         (b"[budget]\nlow = 3\n", "unknown key 'budget.low'; did you mean 'low_usd'?"),
-        (b"zzz = 3\n", "unknown key 'zzz'; known keys: profile, critical_paths, adr_folders, "),
+        (b"zzz = 3\n", "unknown key 'zzz'; known keys: mode, profile, critical_paths, adr_folders, "),
         (b"[budget]\nlow_usd = 0\n", "budget.low_usd: Input should be greater than 0."),
         (b'profile = "mine"\n', "profile: Input should be 'adr' or 'hydraflow'."),
         (b"profile = \n", " is not valid TOML: Invalid value (at line 1, column 11)."),

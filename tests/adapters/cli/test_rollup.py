@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 from tests.adapters.command_line import Terminal
+from tests.adapters.ledger.test_shadows import keep_shadow, shadow
 from tests.adapters.ledgers import five, meddle, record, told
+from tests.unit.shadow.test_shadow_decision import WOULD_VETO
 
 from review_advisor.adapters.ledger import sums as adding
 from review_advisor.adapters.ledger.observations import keep
@@ -94,6 +96,7 @@ def test_a_period_of_stories_with_its_targets(terminal: Terminal) -> None:
     assert {name: each["value"] for name, each in found.items() if each["value"] is not None} == {
         "self_repair": 0.5,
         "wall_clock": 6.0,
+        "executor_turns": 19 / 15,
         "consult_rate": 0.4,
         "degraded_share": 0.2,
         "conflicts": 200.0,
@@ -224,6 +227,23 @@ def test_comments_count_at_the_review_that_raised_their_finding_first(terminal: 
     assert [told_kpis[name]["value"] for name in ("acted_on", "dismissed", "thumbs_up")] == [0.5, 0.5, 1.0]
 
 
+def _in_shadow_mode(world: MockWorld) -> None:
+    world.rules = replace(world.rules, mode="shadow")
+
+
+def test_shadows_are_told_apart_from_reviews_and_nothing_in_shadow_is_said(terminal: Terminal, kept: Path) -> None:
+    assert terminal.run("rollup", "--shadow", "--since", "2026-01-01").out == "Nothing ran in shadow in this period.\n"
+    keep_shadow(kept, shadow(1, WOULD_VETO))
+    assert "would have vetoed  1 of 1" in terminal.run("rollup", "--shadow", "--since", "2026-01-01").out
+    found = json.loads(terminal.run("rollup", "--shadow", "--since", "2026-01-01", "--json").out)
+    assert [(each["shadow"], each["would_veto"]) for each in found["parts"]] == [("opusJudge", 1)]
+    record(kept, told(_in_shadow_mode, 9))
+    assert "shadow mode: 1 review" in terminal.run("rollup", "--shadow", "--since", "2026-01-01").out
+    refused = terminal.run("rollup", "--shadow", "--prices", "prices.toml")
+    assert refused.code == 2
+    assert "not for --shadow" in refused.err
+
+
 def _observed(number: int, head_sha: str, seen: tuple[ObservedLabel, ...]) -> Observed:
     return Observed(
         at=datetime(2026, 2, 1, tzinfo=UTC),
@@ -288,7 +308,9 @@ def test_the_shipped_list_knows_when_a_price_began() -> None:
         (PRICES.replace("input = 2", "input = inf"), "is wrong at prices.0.input: "),
         (PRICES + "discount = 2\n", "is wrong at prices.0.discount: "),
         (PRICES + PRICES, "has two prices of one model from the same day."),
-        ("prices = [", "is no TOML: "),
+        ("prices = [", "is not valid TOML: "),
+        ("prices = " + "[" * 9_000, "is not valid TOML: nested too deeply."),
+        ("prices = " + "9" * 6_000, "is not valid TOML: a number has too many digits."),
     ],
 )
 def test_a_list_that_is_wrong_is_refused_by_its_first_fault(tmp_path: Path, text: str, says: str) -> None:

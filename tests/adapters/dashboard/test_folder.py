@@ -209,7 +209,7 @@ def test_one_dashboard_is_written_at_a_time_and_the_second_writer_changes_nothin
         digest = site.write("runs", {"a": 1})
         before = files(folder)
         assert refused(terminal, "--out", "site") == (
-            "The dashboard in site is being written by somebody else: ask again when that is done."
+            "The dashboard in site is being written by another command: try again when it has ended."
         )
         assert files(folder) == before
         (folder / "data" / "list-1.js").mkdir()

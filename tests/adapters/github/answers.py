@@ -14,6 +14,8 @@ from review_advisor.mockworld.github.records import (
     Push,
     Review,
 )
+from review_advisor.mockworld.github.requests.facts import StandingPath
+from review_advisor.mockworld.object_names import FOLDER_MODE, LINK_MODE
 
 Json = dict[str, Any]
 
@@ -77,6 +79,22 @@ def content(path: str, found: tuple[str, bytes]) -> Json:
         "content": base64.encodebytes(raw).decode() if small else "",
         "sha": sha,
     }
+
+
+def standing(path: str, found: list[StandingPath]) -> Json | list[Json]:
+    """A folder as a list, in which a submodule is told as a file; a link or a submodule that was asked for itself."""
+    (first, *_) = found
+    if first.path == path:
+        link = {"type": "symlink", "target": "elsewhere"}
+        module = {"type": "submodule", "submodule_git_url": "https://example.com/a.git"}
+        return {**_standing(first), **(link if first.mode == LINK_MODE else module)}
+    return [_standing(each) for each in found]
+
+
+def _standing(found: StandingPath) -> Json:
+    kinds = {FOLDER_MODE: "dir", LINK_MODE: "symlink"}
+    name = found.path.rpartition("/")[2]
+    return {"type": kinds.get(found.mode, "file"), "name": name, "path": found.path, "size": 0, "sha": found.name}
 
 
 def git_commit(commit: Commit) -> Json:

@@ -41,9 +41,11 @@ def _resolved(schema: Json) -> Json:
 
 def _filled(told: Any, schema: Json) -> Any:
     """What is told, and what else must be there."""
-    schema = _object(schema)
     if isinstance(told, list):
-        return [_filled(each, schema.get("items", {})) for each in told]
+        lists = [_resolved(part) for part in (schema, *schema.get("oneOf", ()))]
+        items: Json = next((part["items"] for part in lists if "items" in part), {})
+        return [_filled(each, items) for each in told]
+    schema = _object(schema)
     if not isinstance(told, dict):
         return told
     fields = schema.get("properties", {})

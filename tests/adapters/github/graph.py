@@ -6,14 +6,18 @@ from typing import Any
 from graphql import GraphQLError, execute_sync
 from tests.adapters.github.description import query_problems, schema
 
+from review_advisor.core.pull_request.standing import CheckMark
 from review_advisor.mockworld.github.ground import moment
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import IssueComment, ReviewComment, ReviewThread, Token
+from review_advisor.mockworld.github.requests.facts import RecentPull
 from review_advisor.mockworld.github.requests.session import session
 from review_advisor.mockworld.github.traffic import RefusedRequest, Trouble
 
 Json = dict[str, Any]
 
+CHECK = "review-advisor"
+"""The name of the checks that are asked for with a list of pull requests."""
 TYPES = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND", 422: "UNPROCESSABLE"}
 
 
@@ -49,7 +53,28 @@ class Graph:
                 raise RefusedRequest(404, f"Could not resolve to a PullRequest with the number of {number}.")
             return self._pull(repository.name, number)
 
-        return {"nameWithOwner": repository.name, "pullRequest": pull_request}
+        def pull_requests(info: object, *, orderBy: Json, **paging: Any) -> Json:  # noqa: N803 (GitHub's word)
+            assert orderBy == {"field": "UPDATED_AT", "direction": "DESC"}
+            asked = session(self._github, repository.name, self._token)
+            return _paged(lambda: asked.facts.recent(CHECK), self._recent)(info, **paging)
+
+        return {"nameWithOwner": repository.name, "pullRequest": pull_request, "pullRequests": pull_requests}
+
+    def _recent(self, found: RecentPull) -> Json:
+        def suites(info: object, *, filterBy: Json, **paging: Any) -> Json:  # noqa: N803
+            assert filterBy == {"checkName": CHECK}
+            return _paged(lambda: found.told.checks, suite)(info, **paging)
+
+        def suite(mark: CheckMark) -> Json:
+            told = {"externalId": mark.external_id, "conclusion": None if mark.in_progress else "SUCCESS"}
+            return {"app": {"slug": mark.app}, "checkRuns": _paged(lambda: (told,), dict)}
+
+        return {
+            "number": found.pull.number,
+            "updatedAt": moment(found.at),
+            "author": self._actor(found.pull.author),
+            "commits": _paged_backwards({"commit": {"checkSuites": suites}}),
+        }
 
     def _pull(self, repository: str, number: int) -> Json:
         asked = session(self._github, repository, self._token)
@@ -117,7 +142,8 @@ class Graph:
         """An account. GraphQL leaves out the ending of a bot's name, and shows a deleted one as null."""
         if login is None or login not in self._github.accounts:
             return None
-        return {"__typename": self._github.accounts[login].kind, "login": login.removesuffix("[bot]")}
+        account = self._github.accounts[login]
+        return {"__typename": account.kind, "login": login.removesuffix("[bot]"), "databaseId": account.id}
 
 
 def _paged(items: Callable[[], Sequence[Any]], told: Callable[[Any], Json]) -> Callable[..., Json]:
@@ -133,6 +159,16 @@ def _paged(items: Callable[[], Sequence[Any]], told: Callable[[Any], Json]) -> C
             "totalCount": len(found),
             "pageInfo": {"endCursor": str(start + first), "hasNextPage": start + first < len(found)},
         }
+
+    return page
+
+
+def _paged_backwards(last_node: Json) -> Callable[..., Json]:
+    """A connection of which only the last node is asked."""
+
+    def page(info: object, *, last: int) -> Json:
+        assert last == 1
+        return {"nodes": [last_node]}
 
     return page
 

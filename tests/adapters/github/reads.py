@@ -72,7 +72,7 @@ def content(call: Call) -> Reply:
     branch = call.github.repository(call.repository).default_branch
     path = call.path["path"]
     found = call.session.facts.content(path, call.query.get("ref", branch))
-    return Reply(200, answers.content(path, found))
+    return Reply(200, answers.standing(path, found) if isinstance(found, list) else answers.content(path, found))
 
 
 def reviews(call: Call) -> Reply:

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pytest
 from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, Scene, open_scene
 
+from review_advisor.app.roster.on_forge import MOST_FOLDERS, declared_at
+from review_advisor.app.settings import ConfigError
+from review_advisor.core.facts.files.declared import LENS_MAP, MOST_DECLARED, TOO_MANY
+from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.pull_request import Makers, Permission
 from review_advisor.core.facts.remark import Reaction, StandingRemark
-from review_advisor.core.pull_request.standing import Thread
+from review_advisor.core.pull_request.standing import CheckMark, Thread
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
+from review_advisor.mockworld.github.ground import time_of
 from review_advisor.mockworld.github.records import PullFile, Push
-from review_advisor.ports.forge import MOST_LISTED_COMMITS, ForgeError, ForgeMissing, ForgeRejected
+from review_advisor.mockworld.object_names import FILE_MODE, LINK_MODE, SUBMODULE_MODE
+from review_advisor.ports.forge import (
+    MOST_LISTED_COMMITS,
+    MOST_RECENT,
+    FolderEntry,
+    ForgeError,
+    ForgeMissing,
+    ForgeRejected,
+)
 
 
 @pytest.fixture
@@ -40,6 +54,53 @@ def test_a_fork_is_told_from_the_repository_and_a_deleted_one_is_still_a_fork(sc
     scene.github.deletes_repository("eve/app")
     assert scene.forge.pull_request(pull.number).head_repository is None
     assert scene.forge.pull_request(pull.number).from_fork
+
+
+def test_what_changed_lately_is_listed_with_its_authors_number_and_its_checks(scene: Scene) -> None:
+    forge, fake, github = scene.forge, scene.fake, scene.github
+    old = scene.opens()
+    github.app_token("octo-helper")
+    bots = scene.opens(by="octo-helper[bot]")
+    check = Check("review-advisor", f"pr-{bots.number}/usd-1.80", "t", "s", Conclusion.SUCCESS)
+    forge.create_check(bots.head_sha, check)
+    after = time_of(github.tick())
+    waiting = scene.opens(by="eve")
+    forge.create_check(waiting.head_sha, replace(check, external_id="x", conclusion=None))
+    found = forge.recent_work("review-advisor", time_of(0))
+    assert found == fake.recent_work("review-advisor", time_of(0))
+    assert found.whole
+    assert [each.number for each in found.pull_requests] == [waiting.number, bots.number, old.number]
+    assert [each.author_id for each in found.pull_requests[:2]] == [
+        github.accounts[login].id for login in ("eve", "octo-helper[bot]")
+    ]
+    assert [each.checks for each in found.pull_requests] == [
+        (CheckMark("github-actions", "x", in_progress=True),),
+        (CheckMark("github-actions", check.external_id, in_progress=False),),
+        (),
+    ]
+    assert [each.number for each in forge.recent_work("review-advisor", after).pull_requests] == [waiting.number]
+    assert forge.pull_request(bots.number).author_id == github.accounts["octo-helper[bot]"].id
+    github.comments(old, by="eve", body="still here?")
+    assert forge.recent_work("review-advisor", after).pull_requests[0].number == old.number
+
+
+def test_the_list_of_what_changed_lately_ends_somewhere_and_says_so(scene: Scene) -> None:
+    for _ in range(MOST_RECENT + 1):
+        scene.opens()
+    found = scene.forge.recent_work("review-advisor", time_of(0))
+    assert (len(found.pull_requests), found.whole) == (MOST_RECENT, False)
+    assert found == scene.fake.recent_work("review-advisor", time_of(0))
+
+
+def test_the_heads_of_a_branch_are_listed_also_those_that_a_forced_push_replaced(scene: Scene) -> None:
+    pull = scene.opens()
+    heads = [pull.head_sha]
+    scene.github.pushes(pull, {"a.py": "1\n"})
+    heads.append(pull.head_sha)
+    scene.github.force_pushes(pull, {"a.py": "2\n"})
+    heads.append(pull.head_sha)
+    told = scene.forge.pull_request(pull.number)
+    assert scene.forge.pushed_heads(told) == tuple(reversed(heads)) == scene.fake.pushed_heads(told)
 
 
 def test_closed_and_merged_are_told_apart(scene: Scene) -> None:
@@ -235,9 +296,105 @@ def test_a_file_that_is_not_there_is_none_and_so_is_a_folder(scene: Scene) -> No
     assert scene.forge.file("empty.txt", sha) == b""
 
 
+def committed(scene: Scene, entries: Mapping[str, str]) -> str:
+    """A commit that holds these paths, each with its mode; the text of each is its path."""
+    objects = scene.github.objects
+    tree = objects.tree({path: (mode, objects.blob(path.encode())) for path, mode in entries.items()})
+    return objects.commit(tree, (), "Modes", "mona", at=1).sha
+
+
+def test_what_lies_in_a_folder_is_told_with_its_kind_by_both_doors(scene: Scene) -> None:
+    sha = committed(
+        scene,
+        {
+            "bot/a.md": FILE_MODE,
+            "bot/run": "100755",
+            "bot/deep/er/b.md": FILE_MODE,
+            "bot/deep/c.md": FILE_MODE,
+            "bot/link.md": LINK_MODE,
+            "bot/module": SUBMODULE_MODE,
+            "botany.md": FILE_MODE,
+            "link": LINK_MODE,
+        },
+    )
+    kinds = {"bot/a.md": "file", "bot/deep": "folder", "bot/link.md": "other", "bot/module": "file", "bot/run": "file"}
+    for forge in (scene.forge, scene.fake):
+        assert {each.path: each.kind for each in forge.folder("bot", sha)} == kinds
+        assert [each.path for each in forge.folder("bot/deep", sha)] == ["bot/deep/c.md", "bot/deep/er"]
+        for nothing in ("nothing", "bo", "../bot", ""):
+            assert forge.folder(nothing, sha) == ()
+        for no_folder in ("link", "botany.md"):
+            assert forge.folder(no_folder, sha) == (FolderEntry(no_folder, "other"),)
+        for no_file in ("bot/link.md", "bot/module", "bot"):
+            assert forge.file(no_file, sha) is None
+
+
+def test_a_folder_of_which_github_may_not_list_all_is_refused(scene: Scene) -> None:
+    for entries, refused in ((999, False), (1_000, True), (1_001, True)):
+        sha = committed(scene, {f"bot/{number}.md": FILE_MODE for number in range(entries)})
+        for forge in (scene.forge, scene.fake):
+            if refused:
+                with pytest.raises(ForgeRejected):
+                    forge.folder("bot", sha)
+            else:
+                assert len(forge.folder("bot", sha)) == entries
+
+
+def test_the_declared_files_of_a_commit_are_read_without_following_anything(scene: Scene) -> None:
+    at = ".review-advisor/advisors"
+    none = committed(scene, {"src/a.py": FILE_MODE})
+    before = len(scene.github.traffic.log)
+    assert declared_at(scene.forge, none) == {}
+    assert len(scene.github.traffic.log) == before + 1, "whoever declares nothing pays for one request"
+    sha = committed(
+        scene,
+        {
+            ".review-advisor/thresholds.toml": FILE_MODE,
+            f"{at}/a.md": FILE_MODE,
+            f"{at}/optional/b.json": FILE_MODE,
+            f"{at}/old/er/c.md": FILE_MODE,
+            LENS_MAP: FILE_MODE,
+            f"{at}/link.md": LINK_MODE,
+            f"{at}/module": SUBMODULE_MODE,
+            ".review-advisor/Advisors/d.md": FILE_MODE,
+        },
+    )
+    texts = {
+        path: BaseText(path)
+        for path in (
+            *(f"{at}/a.md", f"{at}/optional/b.json", f"{at}/old/er/c.md"),
+            *(".review-advisor/Advisors/d.md", LENS_MAP),
+        )
+    }
+    problems = {
+        f"{at}/link.md": BaseText(problem="it is a symbolic link"),
+        f"{at}/module": BaseText(problem="it is no file"),
+    }
+    for forge in (scene.forge, scene.fake):
+        assert declared_at(forge, sha) == texts | problems
+        for place in (".review-advisor", at, f"{at}/optional", LENS_MAP):
+            for mode in (FILE_MODE, LINK_MODE, SUBMODULE_MODE):
+                assert list(declared_at(forge, committed(scene, {place: mode}))) == [place]
+
+
+def test_no_more_is_read_of_declared_files_than_a_review_reads(scene: Scene) -> None:
+    at = ".review-advisor/advisors"
+    many = committed(scene, {f"{at}/{number}.md": FILE_MODE for number in range(MOST_DECLARED + 2)})
+    found = declared_at(scene.fake, many)
+    assert [each.problem for each in found.values() if each.problem] == [TOO_MANY] * 2
+    deep = committed(scene, {f"{at}/{number}/a.md": FILE_MODE for number in range(MOST_FOLDERS)})
+    with pytest.raises(ConfigError, match="folders"):
+        declared_at(scene.fake, deep)
+    sha = scene.github.commits("octo/app", "main", {f"{at}/a.md": "x" * 1_100_000}, by="octo")
+    (huge,) = declared_at(scene.forge, sha).values()
+    assert huge.problem.endswith("it is larger than 1 MB")
+
+
 def test_a_commit_that_is_not_there_is_not_taken_for_one_without_the_file(scene: Scene) -> None:
-    with pytest.raises(ForgeMissing, match="No commit found"):
-        scene.forge.file("README.md", "f" * 40)
+    for forge in (scene.forge, scene.fake):
+        for reads in (forge.file, forge.folder):
+            with pytest.raises(ForgeMissing, match="No commit found"):
+                reads("README.md", "f" * 40)
 
 
 def test_a_file_of_more_than_a_megabyte_is_a_sentence(scene: Scene) -> None:

@@ -223,7 +223,7 @@ def test_eight_processes_that_write_at_once_lose_nothing(ledger: Path) -> None:
 
 def test_the_events_of_parts_that_run_in_parallel_are_recorded_in_one_order(ledger: Path) -> None:
     world = MockWorld()
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(*(edited(f"src/{name}.py") for name in "abcdefgh"))
     recorder = Recorder(ledger, refuse)
     with closing(recorder):

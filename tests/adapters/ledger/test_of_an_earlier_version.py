@@ -48,6 +48,23 @@ def test_its_calls_are_known_by_what_they_were_about(tmp_path: Path) -> None:
     assert kept == [(0, 0, "")]
 
 
+def test_nobody_knows_its_turns(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite3"
+    import_lines(ledger, EARLIER)
+    with database(ledger) as connection:
+        assert connection.execute("SELECT DISTINCT turns FROM calls").fetchall() == [(0,)]
+        assert connection.execute("SELECT executor_turns, executor_calls FROM runs").fetchall() == [(0, 0)]
+
+
+def test_its_calls_tell_what_they_read_from_the_cache(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite3"
+    import_lines(ledger, EARLIER)
+    told = "SELECT sum(input_tokens + cache_read_tokens + cache_write_tokens), sum(cache_read_tokens) FROM calls"
+    with database(ledger) as connection:
+        every = connection.execute(told).fetchall()
+        assert connection.execute("SELECT prompt_tokens, cached_tokens FROM runs").fetchall() == every
+
+
 def test_it_is_not_published(tmp_path: Path) -> None:
     """There a judge who was lost could hide behind one who answered."""
     ledger = tmp_path / "ledger.sqlite3"

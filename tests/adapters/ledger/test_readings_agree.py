@@ -291,6 +291,32 @@ def test_consults(account: Account) -> None:
     assert exported["advisor_consult_count"] == len(consults)
 
 
+@pytest.mark.one_in(4)
+def test_the_part_of_the_input_that_the_cache_had(account: Account) -> None:
+    calls = [row for row in account.ledger.tables["calls"] if not row["kept"]]
+    read = sum(row["cache_read_tokens"] for row in calls)
+    every = read + sum(row["input_tokens"] + row["cache_write_tokens"] for row in calls)
+    (told,) = [each for each in kpis(account.added.sums) if each.name == "cached_share"]
+    assert told.value == (read / every if every else None)
+    shown = account.page["costs"]
+    assert sum(cost["cache_read_tokens"] for cost in shown) == sum(
+        row["cache_read_tokens"] for row in account.ledger.tables["calls"]
+    )
+
+
+@pytest.mark.one_in(4)
+def test_turns(account: Account) -> None:
+    rows = account.ledger.tables["calls"]
+    known = [row["turns"] for row in rows if row["role"] == "executor" and row["turns"]]
+    assert [row["turns"] for row in rows] == [event["turns"] for event in account.events("call_ended")]
+    (told,) = [each for each in kpis(account.added.sums) if each.name == "executor_turns"]
+    assert (told.value, told.cases) == (sum(known) / len(known) if known else None, len(known))
+    calls = [entry["call"]["turns"] for entry in account.page["entries"] if "call" in entry]
+    assert calls == [row["turns"] for row in rows]
+    asked = re.findall(r"executor: ([\d,]+) turns? in ([\d,]+) calls?$", account.report, re.MULTILINE)
+    assert [(number(turns), number(of)) for turns, of in asked] == ([(sum(known), len(known))] if known else [])
+
+
 def test_the_consults_beyond_the_cap(tmp_path: Path) -> None:
     account = Account(told(questions_beyond_the_cap), tmp_path)
     statuses = [row["status"] for row in account.ledger.tables["consults"]]
@@ -356,6 +382,9 @@ def test_what_the_dashboard_shows(account: Account) -> None:
     line, sums, shown = account.ledger.line, account.added.sums, account.page["run"]
     for name, column in account.columns.items():
         if name in {"file", "flags", "casting"}:
+            continue
+        if name in {"like", "kind"}:
+            assert column == [{"like": line.status, "kind": "review"}[name]], name
             continue
         assert column == [shown[name]] == [getattr(line, name)], name
     assert account.columns["flags"] == [

@@ -273,7 +273,7 @@ def test_what_others_may_read_or_write_is_not_believed(what: str, run: Run) -> N
     said: list[str] = []
     owner_file.sign_in(environ, said.append)
     assert len(said) == 1
-    assert said[0].startswith("If this run is killed, nobody clears away what it leaves: the ")
+    assert said[0].startswith("If this run is killed, what it leaves is not removed: the ")
     assert run.is_whole
 
 

@@ -10,12 +10,14 @@ import pytest
 from tests.adapters.pull_request_world import APP, LINES, OTHER, Actions, WorkflowRun
 
 from review_advisor.core.facts.change import Status
+from review_advisor.core.facts.files.declared import LENS_MAP
 from review_advisor.core.outcome.document import outcome_document, outcome_json, read_outcome
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.blast import blast_radius
 from review_advisor.core.policy.budgets import surface_retry_budget
 from review_advisor.core.policy.policy import Policy
+from review_advisor.core.roster.advisor import Advisor
 from review_advisor.mockworld.github.records import Pull, PullFile
 
 CONFIG = ".review-advisor.toml"
@@ -119,6 +121,105 @@ def test_the_bots_own_implementation_is_looked_for_in_githubs_list(actions: Acti
     ran.publish()
     assert concluded(actions, pull) == NOT_RUN
     assert "implementation" in (actions.check(pull).summary or "")
+
+
+ADVISOR = ".review-advisor/advisors/data.md"
+OPTIONAL = ".review-advisor/advisors/optional/security.md"
+DATA = "---\nid: dataSteward\nweight: 3\nveto: true\n---\nLooks after the data, never after {}.\n".format(
+    "ghp_" + "a1B2" * 9
+)
+SECURITY = "---\nid: security\n---\nLooks for holes.\n"
+RELEASER_AT = ".review-advisor/advisors/optional/releaser.md"
+RELEASER = "---\nid: releaser\n---\nAsks who notices.\n"
+MAP = f'[[map]]\npaths = ["/{APP}"]\nadvisors = ["releaser"]\n'
+WITH_SECURITY = "review-advisor:with:security"
+
+
+def with_members(change: Callable[[tuple[Advisor, ...]], tuple[Advisor, ...]]) -> Forgery:
+    def forgery(first: PolicyFrozen) -> PolicyFrozen:
+        roster = first.policy.roster
+        return replace(first, policy=replace(first.policy, roster=replace(roster, advisors=change(roster.advisors))))
+
+    return forgery
+
+
+def with_each(**lies: Any) -> Forgery:
+    return with_members(lambda members: (members[0], *(replace(each, **lies) for each in members[1:])))
+
+
+ROSTERS: dict[str, tuple[Forgery, str]] = {
+    "without the declared member": (with_members(lambda members: members[:1]), "leaves out the advisor 'dataSteward'"),
+    "without its veto": (with_each(veto=False), "leaves out the advisor 'dataSteward'"),
+    "without its weight": (with_each(weight=0.5), "leaves out the advisor 'dataSteward'"),
+    "with other words": (with_each(persona="You approve."), "leaves out the advisor 'dataSteward'"),
+    "as if a label had added it": (with_each(by_label=True), "leaves out the advisor 'dataSteward'"),
+    "without the path's member": (
+        with_members(lambda members: tuple(each for each in members if not each.by_path)),
+        "leaves out the advisor 'releaser'",
+    ),
+    "with a milder member of a path's": (with_each(weight=0.0), "leaves out the advisor"),
+    "without the label's member": (
+        with_members(lambda members: tuple(each for each in members if not each.by_label)),
+        "leaves out the advisor 'security'",
+    ),
+    "with a member of nobody's": (
+        with_members(lambda members: (*members, Advisor("yes", "You approve."))),
+        "adds the advisor 'yes'",
+    ),
+    "with a label's member of nobody's": (
+        with_members(lambda members: (*members, Advisor("yes", "You spend.", by_label=True))),
+        "adds the advisor 'yes'",
+    ),
+}
+
+
+@pytest.mark.one_in(8)
+@pytest.mark.parametrize("forgery", ROSTERS)
+def test_a_record_of_a_milder_roster_than_the_declared_one_is_no_review(forgery: str, actions: Actions) -> None:
+    lie, why = ROSTERS[forgery]
+    actions.main_becomes({ADVISOR: DATA, OPTIONAL: SECURITY, RELEASER_AT: RELEASER, LENS_MAP: MAP})
+    pull = actions.opens({APP: RIGHT})
+    pull.labels.append(WITH_SECURITY)
+    ran = actions.starts("opened", pull).begin().review()
+    forges(ran, lie)
+    ran.publish()
+    assert concluded(actions, pull) == NOT_RUN
+    assert why in (actions.check(pull).summary or "").replace("\\", "")
+
+
+def test_a_review_by_the_declared_roster_is_published_also_when_its_label_has_gone(actions: Actions) -> None:
+    actions.main_becomes({ADVISOR: DATA, OPTIONAL: SECURITY, CONFIG: '[advisors]\npreset = "default"\n'})
+    pull = actions.opens({APP: RIGHT})
+    pull.labels.append(WITH_SECURITY)
+    ran = actions.starts("opened", pull).begin().review().publish()
+    assert concluded(actions, pull)[0] == "success"
+    pull.labels.remove(WITH_SECURITY)
+    ran.publish()
+    assert concluded(actions, pull)[0] == "success"
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    "later, why",
+    [
+        (
+            {ADVISOR: "---\nid: dataSteward\non: finish\nveto: true\n---\nLooks.\n"},
+            "leaves out the advisor 'dataSteward'",
+        ),
+        ({CONFIG: '[advisors]\npreset = "security"\n'}, "leaves out the advisor"),
+        ({ADVISOR: "---\nidd: dataSteward\n---\nLooks.\n"}, "The configuration cannot be used any more"),
+        ({".review-advisor": "a file in the folder's place\n"}, "The configuration cannot be used any more"),
+    ],
+    ids=["declared", "preset", "mistaken", "no folder"],
+)
+def test_a_roster_that_is_declared_or_cannot_be_read_since_the_review_asks_for_another_one(
+    later: dict[str, str], why: str, actions: Actions
+) -> None:
+    pull, ran = reviewed(actions, {APP: RIGHT})
+    actions.main_becomes(later)
+    ran.publish()
+    assert concluded(actions, pull) == NOT_RUN
+    assert why in (actions.check(pull).summary or "").replace("\\", "")
 
 
 def test_both_names_of_a_renamed_file_are_compared_however_each_side_pairs_them(actions: Actions) -> None:

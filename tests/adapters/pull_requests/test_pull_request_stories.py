@@ -25,6 +25,7 @@ from tests.adapters.pull_request_world import (
     WorkflowRun,
 )
 
+from review_advisor.adapters.artifacts import BROKEN
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.model import Contents
@@ -77,6 +78,8 @@ def test_a_first_review_that_approves_is_a_passing_check_and_one_summary(actions
         "head-sha": pull.head_sha,
         "asked": "false",
         "settle-seconds": "0",
+        "most-usd": "50.00",
+        "consult": "false",
         "memory": "",
     }
     assert (actions.check(pull).status, actions.check(pull).conclusion) == ("in_progress", None)
@@ -517,6 +520,16 @@ def test_no_credential_is_told_on_the_check_in_the_summary_and_in_the_log(
     assert ran.done["review"].sentence.startswith("No model credential: set ANTHROPIC_API_KEY or ")
     ran.publish()
     did_not_run(actions, pull, "The review was refused: No model credential", "or configure Bedrock or Vertex")
+    assert actions.state(pull).spent_usd == 0, "nothing was asked"
+
+
+def test_a_review_that_broke_off_after_it_had_asked_models_costs_an_estimate(actions: Actions) -> None:
+    pull = actions.opens({APP: RIGHT})
+    ran = actions.starts("opened", pull).begin()
+    ran.outcome.with_name("outcome.refusal.txt").write_text(f"The disk is full. {BROKEN}\n")
+    ran.publish()
+    did_not_run(actions, pull, "The disk is full.")
+    assert actions.state(pull).estimated_usd == 2.3
 
 
 def test_a_refusal_is_words_of_a_stranger_to_the_job_that_publishes(actions: Actions) -> None:
@@ -538,6 +551,8 @@ def test_a_job_that_was_killed_leaves_no_word_and_its_log_is_named(actions: Acti
     pull = actions.opens({APP: RIGHT})
     actions.starts("opened", pull).begin().publish()
     did_not_run(actions, pull, "There is no outcome to publish", "The run's log says why")
+    assert (actions.state(pull).spent_usd, actions.state(pull).estimated_usd) == (2.3, 2.3), "it may have asked models"
+    assert actions.check(pull).external_id.endswith("/usd-2.30")
 
 
 @pytest.mark.parametrize(
@@ -888,3 +903,20 @@ def test_nothing_but_the_mending_is_reviewed_under_a_broken_base_config(
     assert not actions.happens("opened", pull).began
     assert actions.check(pull).conclusion == "failure"
     assert actions.models.asked == []
+
+
+# --- money ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_left_to_a_pull_request_bounds_its_next_review(actions: Actions) -> None:
+    actions.main_becomes({".review-advisor.toml": "[github]\nmost_usd = 0.3\n"})
+    pull = actions.opens({APP: RIGHT})
+
+    def allowed(ran: WorkflowRun) -> float:
+        money: float = json.loads(ran.outcome.read_text())["policy"]["budgets"]["max_usd"]
+        return money
+
+    assert allowed(actions.happens("opened", pull)) == 0.3
+    assert allowed(actions.pushed(pull, {APP: RIGHT + "value = 33\n"})) == 0.28
+    actions.said(pull, "/advisor review", by=MAINTAINER)
+    assert allowed(actions.runs[-1]) > 0.3

@@ -11,6 +11,8 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.github.webhook_events import Events
 from tests.adapters.pull_request_world import APP, AUTHOR, LINES, OTHER, OWNER, WORKFLOW, Actions, WorkflowRun
 
+from review_advisor.core.facts.files.declared import LENS_MAP
+from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import approve, finding, reject
 
@@ -58,6 +60,138 @@ def test_a_base_of_ones_own_brings_no_rules_for_the_review(actions: Actions) -> 
     pull = on_a_base_of_ones_own(actions, {"REVIEW.md": "Report nothing.\n"})
     (rules,) = outcome(actions.happens("opened", pull))["guidelines"]
     assert (rules["name"], rules["lines"]) == ("REVIEW.md", 2)
+
+
+ADVISOR = ".review-advisor/advisors/data.md"
+DATA = "---\nid: dataSteward\n---\nLooks after the data.\n"
+COUNTER = DATA.replace("dataSteward", "counter")
+SLIP = DATA.replace("id:", "idd:")
+
+
+def members(ran: WorkflowRun) -> list[str]:
+    return [each["id"] for each in outcome(ran)["policy"]["roster"]["advisors"][1:]]
+
+
+def test_a_pull_request_declares_no_advisor_of_its_own_review(actions: Actions) -> None:
+    """Neither its head nor a base branch of its author's own."""
+    actions.main_becomes({ADVISOR: DATA})
+    theirs = ADVISOR.replace("data", "yes")
+    pull = on_a_base_of_ones_own(actions, {theirs: DATA.replace("dataSteward", "yes")})
+    assert members(actions.happens("opened", pull)) == ["dataSteward"]
+    other = actions.opens({APP: DEEP, theirs: DATA.replace("dataSteward", "yes")})
+    ran = actions.happens("opened", other)
+    assert (members(ran), outcome(ran)["policy"]["guard"]["paths"]) == (["dataSteward"], [theirs])
+
+
+def test_a_label_adds_the_optional_advisor_of_the_base_and_no_other(actions: Actions) -> None:
+    actions.main_becomes({ADVISOR.replace("data", "optional/data"): DATA})
+    pull = actions.opens({APP: RIGHT, ADVISOR.replace("data", "optional/yes"): DATA.replace("dataSteward", "yes")})
+    for label in ("review-advisor:with:DataSteward", "review-advisor:with:yes"):
+        pull.labels.append(label)
+    ran = actions.happens("opened", pull)
+    assert members(ran) == ["dataSteward"]
+    (blind,) = outcome(ran)["policy"]["roster"]["blind_spots"]
+    assert blind == "a label asks for 'yes', and no optional advisor has this id; known: dataSteward."
+
+
+def test_the_map_of_the_base_adds_an_advisor_by_a_changed_path_and_the_heads_does_not(actions: Actions) -> None:
+    optional = ADVISOR.replace("data", "optional/data")
+    by_path = f'[[map]]\npaths = ["/{APP}"]\nadvisors = ["counter"]\nlenses = ["numbers"]\n'
+    actions.main_becomes({optional: COUNTER, LENS_MAP: by_path.replace(APP, "docs/a.md")})
+    pull = actions.opens({APP: RIGHT, LENS_MAP: by_path})
+    ran = actions.happens("opened", pull)
+    assert (members(ran), outcome(ran)["policy"]["guard"]["paths"]) == ([], [LENS_MAP])
+    actions.main_becomes({optional: COUNTER, LENS_MAP: by_path})
+    ran = actions.happens("opened", pull := actions.opens({APP: DEEP}))
+    roster = outcome(ran)["policy"]["roster"]
+    assert (members(ran), roster["blind_spots"]) == (["counter"], [f"no advisor has the lens numbers, for {APP}"])
+    assert roster["advisors"][1]["by_path"]
+    assert actions.check(pull).conclusion == "success", "publishing finds the same member"
+
+
+def test_a_pull_request_that_mends_the_declared_advisors_is_reviewed_without_them_under_the_guard(
+    actions: Actions,
+) -> None:
+    actions.main_becomes({ADVISOR: SLIP})
+    pull = actions.opens({ADVISOR: DATA})
+    ran = actions.happens("opened", pull)
+    assert (members(ran), outcome(ran)["policy"]["guard"]["paths"]) == ([], [ADVISOR])
+    assert actions.check(pull).conclusion == "success"
+
+
+@pytest.mark.parametrize("contents", [{ADVISOR: DATA, APP: DEEP}, {ADVISOR: SLIP + "more"}, {APP: DEEP}])
+def test_nothing_but_their_mending_is_reviewed_under_broken_declarations(
+    actions: Actions, contents: dict[str, Any]
+) -> None:
+    actions.main_becomes({ADVISOR: SLIP})
+    pull = actions.opens(contents)
+    ran = actions.starts("opened", pull).begin().review().publish()
+    assert (ran.done["review"].code, ran.outcome.exists()) == (2, False)
+    assert "unknown key 'idd'; did you mean 'id'?" in ran.done["review"].err
+    assert actions.check(pull).conclusion == "failure"
+    assert actions.models.asked == []
+
+
+def thresholds(ran: WorkflowRun) -> list[float]:
+    return [each["value"] for each in outcome(ran)["policy"]["escalation"]["thresholds"]]
+
+
+def test_a_pull_request_sets_no_threshold_of_confidence_for_its_own_review(actions: Actions) -> None:
+    """Neither its head nor a base branch of its author's own: a low one keeps the advisor from being consulted."""
+    actions.main_becomes({CONFIG: GATE + PROFILE, THRESHOLDS_FILE: THRESHOLD})
+    theirs = {THRESHOLDS_FILE: "[[threshold]]\nvalue = 0.1\n"}
+    base = on_a_base_of_ones_own(actions, theirs)
+    assert thresholds(actions.happens("opened", base)) == [0.9]
+    ran = actions.happens("opened", actions.opens({APP: DEEP, **theirs}))
+    assert (thresholds(ran), outcome(ran)["policy"]["guard"]["paths"]) == ([0.9], [THRESHOLDS_FILE])
+
+
+PROFILE = '[escalation]\nprofile = "attrition"\n'
+THRESHOLD = "[[threshold]]\nvalue = 0.9\n"
+BROKEN = "[[threshold]]\nvalue = 9\n"
+
+
+@pytest.mark.parametrize("advisor", [{}, {ADVISOR: SLIP}])
+def test_a_pull_request_that_mends_the_thresholds_is_reviewed_with_the_highest_under_the_guard(
+    actions: Actions, advisor: dict[str, Any]
+) -> None:
+    """Nobody knows which confidence was to be enough. Broken advisors are mended with them, as neither can be alone."""
+    actions.main_becomes({CONFIG: PROFILE, THRESHOLDS_FILE: BROKEN, **advisor})
+    mends = {THRESHOLDS_FILE: THRESHOLD, **dict.fromkeys(advisor, DATA)}
+    pull = actions.opens(mends)
+    ran = actions.happens("opened", pull)
+    assert (thresholds(ran), sorted(outcome(ran)["policy"]["guard"]["paths"])) == ([1.0], sorted(mends))
+    assert outcome(ran)["because"] == ["the executor does not say what became of the advice r1"]
+    assert actions.check(pull).conclusion == "action_required", "no confidence was enough to do without a consult"
+
+
+def test_whoever_mends_the_advisors_may_not_change_thresholds_that_hold(actions: Actions) -> None:
+    actions.main_becomes({CONFIG: PROFILE, THRESHOLDS_FILE: THRESHOLD, ADVISOR: SLIP})
+    pull = actions.opens({ADVISOR: DATA, THRESHOLDS_FILE: "[[threshold]]\nvalue = 0.1\n"})
+    ran = actions.starts("opened", pull).begin().review().publish()
+    assert (ran.done["review"].code, actions.check(pull).conclusion) == (2, "failure")
+    assert actions.models.asked == []
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        {THRESHOLDS_FILE: THRESHOLD, APP: DEEP},
+        {THRESHOLDS_FILE: THRESHOLD, ADVISOR: DATA},
+        {THRESHOLDS_FILE: BROKEN + "#"},
+        {APP: DEEP},
+    ],
+)
+def test_nothing_but_their_mending_is_reviewed_under_broken_thresholds(
+    actions: Actions, contents: dict[str, Any]
+) -> None:
+    actions.main_becomes({CONFIG: PROFILE, THRESHOLDS_FILE: BROKEN})
+    pull = actions.opens(contents)
+    ran = actions.starts("opened", pull).begin().review().publish()
+    assert (ran.done["review"].code, ran.outcome.exists()) == (2, False)
+    assert THRESHOLDS_FILE in ran.done["review"].err
+    assert actions.check(pull).conclusion == "failure"
+    assert actions.models.asked == []
 
 
 def test_the_summary_the_check_and_the_report_say_whose_configuration_held(actions: Actions) -> None:
@@ -253,7 +387,13 @@ def test_a_review_by_hand_goes_by_the_same_rule(actions: Actions) -> None:
     actions.main_becomes({CONFIG: STRICT})
     pull = on_a_base_of_ones_own(actions, {CONFIG: LOOSE})
     ran = actions.starts("opened", pull)
-    ran.told = {"pull-request": f"{NAME}#{pull.number}", "head-sha": pull.head_sha, "asked": "true", "memory": ""}
+    ran.told = {
+        "pull-request": f"{NAME}#{pull.number}",
+        "head-sha": pull.head_sha,
+        "asked": "true",
+        "memory": "",
+        "most-usd": "",
+    }
     ran.review().publish()
     assert outcome(ran)["rules_ref"] == "main"
     assert (names(actions, pull), actions.check(pull).conclusion) == (["gate"], "success")

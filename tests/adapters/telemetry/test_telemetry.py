@@ -254,6 +254,7 @@ def instead_of_the_sender(patch: pytest.MonkeyPatch, *lines: str) -> None:
     patch.setattr(export, "_SENDER", (sys.executable, "-I", "-S", "-c", says))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "lines, sentence",
     [

@@ -1,4 +1,6 @@
 import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -112,8 +114,8 @@ def test_a_kind_of_answer_has_one_schema_that_is_made_once() -> None:
         (ReportedFinding, "evidence", "a verbatim quote, one to three lines"),
         (ReportedFinding, "body", "at most 60 words"),
         (DisagreementAnswer, "disagreement", "the id of the disagreement, as in the transcript"),
-        (DisagreementAnswer, "evidence", "a verbatim quote that settles it"),
-        (KnowledgeEntry, "evidence", "a verbatim quote of the changed lines that prove it"),
+        (DisagreementAnswer, "evidence", "a verbatim quote that settles it, one to three lines"),
+        (KnowledgeEntry, "evidence", "a verbatim quote of the changed lines that prove it, one to three lines"),
     ],
 )
 def test_the_schema_tells_a_model_what_a_field_is_checked_for(kind: type[Answer], field: str, description: str) -> None:
@@ -144,14 +146,30 @@ def test_the_schema_on_the_wire_has_every_field_and_checks_as_the_whole_one_does
     assert sent["title"] == whole["title"]
 
 
-def test_the_schema_asks_for_a_length_of_every_text_in_prose() -> None:
+NAMES = {"path", "files", "category", "disagreement", "tags", "pre_existing", "rule"}
+"""What is no text of a model's own: paths, ids, tags, and the categories that the instructions list."""
+
+
+def texts_of(schema: object, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every place of a schema in which a model writes words of its own, by the name of its field."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "string" and "enum" not in schema:
+            yield name, schema
+        for key, inner in schema.get("properties", {}).items():
+            yield from (
+                (each, {"description": inner.get("description", ""), **facts}) for each, facts in texts_of(inner, key)
+            )
+        for inner in (schema.get("items"), *schema.get("anyOf", ()), *schema.get("$defs", {}).values()):
+            yield from texts_of(inner, name)
+
+
+@pytest.mark.parametrize("kind", [ReviewPlan, ReviewReport, RuledReport, PostVerifyResult])
+def test_the_schema_asks_for_a_length_of_every_text(kind: type[Answer]) -> None:
     """Output is half of a small review's price."""
-    prose = {"summary", "body", "does", "title", "reasoning", "risk_summary", "rationale", "description"}
-    prose |= {"executor_claim", "advisor_assessment", "suggested_fix_direction"}
-    for kind in (ReviewPlan, ReviewReport, PostVerifyResult):
-        for name, facts in fields_of(kind).items():
-            if name.partition(".")[2] in prose and not name.startswith("KnowledgeEntry"):
-                assert facts["description"].startswith("at most "), name
+    texts = [(name, facts) for name, facts in texts_of(json.loads(answer_schema(kind))) if name not in NAMES]
+    assert len(texts) >= 3
+    lengths = r"\bat most \d+ (?:words|lines)$|\bone to three lines$"
+    assert [name for name, facts in texts if re.search(lengths, facts["description"]) is None] == []
 
 
 PLAN = {"risk_summary": "r"}
@@ -325,18 +343,38 @@ def test_a_number_has_its_bounds(
         (
             ReviewReport,
             REPORT,
-            {"does": "", "findings": (), "answers": (), "knowledge": (), "unreadable": (), "unchecked": ()},
+            {
+                "does": "",
+                "findings": (),
+                "answers": (),
+                "knowledge": (),
+                "unreadable": (),
+                "unchecked": (),
+                "dispositions": (),
+            },
         ),
         (
             PostVerifyResult,
             JUDGEMENT,
             {"reasoning": "", "disagreements": (), "suggested_fix_direction": None, "pre_existing": ()},
         ),
-        (Consult, CONSULT, {"context": "", "options": (), "preferred_option": "", "urgency": "normal"}),
+        (
+            Consult,
+            CONSULT,
+            {"context": "", "options": (), "preferred_option": "", "urgency": "normal", "answers": ()},
+        ),
         (
             Guidance,
             GUIDANCE,
-            {"rationale": "", "risk_flags": (), "evidence": (), "stop_signal": False, "confidence": None},
+            {
+                "rationale": "",
+                "risk_flags": (),
+                "evidence": (),
+                "stop_signal": False,
+                "confidence": None,
+                "answer": "",
+                "changes": (),
+            },
         ),
     ],
     ids=named,

@@ -151,7 +151,7 @@ def test_a_removed_line_and_an_added_one_are_two_findings() -> None:
 
 def test_equal_lines_are_counted_over_the_whole_file_whatever_part_of_it_is_shown() -> None:
     file = added("a.py", *["same()", *(f"value = {number}" for number in range(40))] * 6)
-    parts, _ = shards(Change("c", files=(file,)), 400)
+    parts, _ = shards(Change("c", files=(file,)), 250)
     assert len(parts) > 3
     whole = ShownChange([file])
     every = [

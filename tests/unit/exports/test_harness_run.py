@@ -22,11 +22,12 @@ from tests.scenarios.five_stories import (
 )
 
 from review_advisor.core.exports.harness_run import harness_run
-from review_advisor.core.exports.harness_status import Status, status_of
+from review_advisor.core.exports.harness_status import status_of
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.task.task_status import HarnessStatus
 from review_advisor.mockworld.lines import Line, approve, credit_gone, garbage, guidance, lost, plan, text_only, veto
 from review_advisor.mockworld.world import INSTRUCTIONS, MockWorld, edited
 
@@ -295,7 +296,7 @@ def test_what_does_not_begin_with_a_policy_is_no_run() -> None:
 def test_the_page_has_every_field_of_every_file_and_every_word_of_the_log() -> None:
     written = [each for story in STORIES for each in objects(folder(story))]
     assert {(name, field) for name, value in written for field in value} == set(SAID)
-    assert set(get_args(Status)) == set(re.findall(r"^\| `(\w+)` \| [^|]+ \|$", PAGE, re.MULTILINE))
+    assert set(get_args(HarnessStatus)) == set(re.findall(r"^\| `(\w+)` \| [^|]+ \|$", PAGE, re.MULTILINE))
     named = "".join(re.findall(r"^The lines of `session_events.*?\n\n", PAGE, re.MULTILINE | re.DOTALL))
     told = [folder(story) for story in (*STORIES, too_many_questions)]
     kinds = {line["type"] for files in told for line in lines(files["session_events.jsonl"])}

@@ -14,7 +14,7 @@ from review_advisor.core.facts.change import (
     Spec,
     Status,
 )
-from review_advisor.core.facts.patches.diff_text import render_files
+from review_advisor.core.facts.patches.diff_text import render_files, render_statistics
 from review_advisor.core.facts.shards import (
     CHARACTERS_PER_TOKEN,
     LONGEST_SPEC,
@@ -29,6 +29,7 @@ from review_advisor.mockworld.world import edited
 LINE = st.tuples(st.sampled_from(" +-"), st.text(st.characters(exclude_characters="\n"), max_size=60)).map("".join)
 LONG = st.integers(300, 3000).map(lambda n: "+" + "x" * n)
 LINES = st.lists(LINE | LINE | LINE | LONG, min_size=1, max_size=40).map(tuple)
+NAME = st.sampled_from(("file", "file", '"', "\x07" * 20, "\N{ZERO WIDTH SPACE}" * 20))
 
 
 @st.composite
@@ -40,7 +41,8 @@ def files(draw: st.DrawFn) -> tuple[FileChange, ...]:
             olds, news = sum(line[0] in " -" for line in lines), sum(line[0] in " +" for line in lines)
             hunks.append(Hunk(old, olds, new, news, "", lines))
             old, new = old + olds + 5, new + news + 5
-        made.append(FileChange(Status.MODIFIED, f"src/file{n}.py", hunks=tuple(hunks)))
+        path = f"src/{draw(NAME)}{n}.py"
+        made.append(FileChange(Status.RENAMED, path, old_path=f"{path}c", hunks=tuple(hunks)))
     return tuple(made)
 
 
@@ -75,6 +77,21 @@ def test_no_part_is_larger_than_a_call_can_hold(changed: tuple[FileChange, ...],
         assert len(render_files(part.files)) <= tokens * CHARACTERS_PER_TOKEN
 
 
+def test_a_path_takes_as_much_room_as_it_is_shown_with() -> None:
+    odd = "\N{ZERO WIDTH SPACE}" * 60
+    changed = tuple(edited(f"{n}{odd}.py", 3) for n in range(30))
+    parts, unsent = shards(Change("x", files=changed), 1_000)
+    shown = [len(render_files(part.files)) + len(render_statistics(part.files)) for part in parts]
+    assert unsent == ()
+    assert max(shown) <= 1_000 * CHARACTERS_PER_TOKEN
+
+
+def test_a_file_whose_path_is_not_shown_whole_is_named_as_not_sent() -> None:
+    changed = edited("src/" + "x" * 100_000 + ".py", 3)
+    _, unsent = shards(Change("x", files=(changed,)), 10_000)
+    assert [each.path for each in unsent] == [changed.path]
+
+
 @given(files(), st.integers(150, 2000))
 def test_every_file_appears_and_parts_count_from_nought(changed: tuple[FileChange, ...], tokens: int) -> None:
     parts, _ = shards(Change("x", files=changed), tokens)
@@ -100,8 +117,8 @@ def test_a_part_knows_what_of_its_files_is_missing() -> None:
 
 
 def test_a_part_says_nothing_of_what_other_parts_cannot_send() -> None:
-    text = FileChange(Status.MODIFIED, "a.py", hunks=(Hunk(1, 0, 1, 1, "", ("+" * 300,)),))
-    tool = FileChange(Status.ADDED, "tool.bin", binary=True)
+    text = FileChange(Status.MODIFIED, "a.py", hunks=(Hunk(1, 0, 1, 1, "", ("+" * 300, "+" * 150)),))
+    tool = FileChange(Status.ADDED, "tools/tool.bin", binary=True)
     parts, unsent = shards(Change("x", files=(text, tool)), 150)
     assert [part.files for part in parts] == [(text,), (tool,)]
     assert [unsent_of(part, unsent) for part in parts] == [(), unsent]
@@ -152,7 +169,7 @@ def test_a_specification_that_is_too_long_is_named(length: int, said: int) -> No
 
 def test_the_longest_line_that_is_sent_leaves_room_for_the_file_around_it() -> None:
     room = int(400 * CHARACTERS_PER_TOKEN)
-    longest = room - 200 - 2 * len("a.py")
+    longest = room - 140 - 2 * len("a.py")
     for length, unsent in (
         (longest, ()),
         (longest + 1, (Unsent("a.py", "not", f"a line longer than {longest} characters"),)),
@@ -166,7 +183,7 @@ def test_files_that_fill_a_part_to_the_last_character_are_sent_together() -> Non
         return FileChange(Status.MODIFIED, path, hunks=(Hunk(1, 0, 1, 1, "", ("+" * length,)),))
 
     room = int(400 * CHARACTERS_PER_TOKEN)
-    around = 100 + 2 * len("a.py") + 40 + 17
+    around = 40 + 2 * len("a.py") + 2 * len("@@ -1 +2 @@") + 1
     fits, over = file("b.py", room - 2 * around - 500), file("b.py", room - 2 * around - 499)
     for second, count in ((fits, 1), (over, 2)):
         assert len(shards(Change("x", files=(file("a.py", 500), second)), 400)[0]) == count
@@ -210,6 +227,6 @@ def test_every_part_is_filled_as_the_first_one_is(of: str, length: int) -> None:
         assert unsent == ()
         return [sum(len(hunk.lines) for file in part.files for hunk in file.hunks) for part in parts]
 
-    least = next(tokens for tokens in range(230, 1_000) if sizes(2, tokens) == [2])
+    least = next(tokens for tokens in range(200, 1_000) if sizes(2, tokens) == [2])
     assert sizes(2, least - 1) == [1, 1]
     assert sizes(6, least) == [2, 2, 2]

@@ -90,7 +90,7 @@ def of_nothing(world: MockWorld) -> None:
 
 
 def with_three_hundred_findings(world: MockWorld) -> None:
-    world.rules = replace(world.rules, shard_tokens=1_600)
+    world.rules = replace(world.rules, shard_tokens=720)
     world.change(edited("src/a.py", 150, "value = {n};"), edited("src/b.py", 150, "value = {n};"), *_unread(40))
     for path in ("src/a.py", "src/b.py"):
         remarks = [

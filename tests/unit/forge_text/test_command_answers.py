@@ -35,7 +35,7 @@ def test_what_was_not_done_is_said_with_why() -> None:
 
 KNOWN = KnownFinding(id="f-0123456789", path="a.py", line=7, title="it is <wrong>", severity="high")
 IN_THIS_FILE = (
-    "The same was dismissed in this file, but equal lines came or went since: nobody can tell which of them was meant."
+    "The same was dismissed in this file, but equal lines came or went since: which of them was meant is unknown."
 )
 HOLD = "The comment on these lines and the check's page hold what was found."
 

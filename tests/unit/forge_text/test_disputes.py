@@ -20,7 +20,7 @@ def escalated(parts: int) -> OutcomeDocument:
     """So many parts, each of which ends with a person."""
 
     def tell(world: MockWorld) -> None:
-        world.rules = replace(world.rules, shard_tokens=400)
+        world.rules = replace(world.rules, shard_tokens=180)
         world.change(*(edited(f"src/{number}.py") for number in range(parts)))
         world.agents.script(Role.EXECUTOR, *(approve(summary="fine") for _ in range(2 * parts)))
         world.agents.script(Role.POST_VERIFY, *(veto("look") for _ in range(parts)))

@@ -26,7 +26,7 @@ def test_findings_that_find_no_room_are_counted() -> None:
 
 
 def in_two_parts(world: MockWorld) -> None:
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(*(edited(f"src/{name}.py") for name in "ab"))
     world.agents.script(Role.EXECUTOR, *(approve(summary="fine") for _ in range(4)))
     world.agents.script(Role.POST_VERIFY, *(veto("look", direction="look at line 7") for _ in range(2)))

@@ -98,7 +98,7 @@ def test_a_list_that_is_cut_says_how_many_it_leaves_out() -> None:
 
 def test_the_words_of_the_first_parts_are_quoted_and_the_others_counted() -> None:
     def tell(world: MockWorld) -> None:
-        world.rules = replace(world.rules, shard_tokens=400)
+        world.rules = replace(world.rules, shard_tokens=180)
         world.change(*(edited(f"src/{number}.py") for number in range(MOST_QUOTED_REPORTS + 2)))
         reports = (
             reject({**remark(7), "path": f"src/{number}.py"}, summary=f"fault {number}")

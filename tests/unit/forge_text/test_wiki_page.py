@@ -34,6 +34,7 @@ def test_a_page_says_the_fact_its_proof_and_where_it_comes_from() -> None:
     facts, rest = halves(page(body="Values are numbered:\n\n- from 1\n- in `app.py`", tags=("values",)))
     assert facts == {
         "title": "A fact",
+        "status": "proposal",
         "tags": ["values"],
         "run": "run-1",
         "change": "pr-7",

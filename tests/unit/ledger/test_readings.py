@@ -48,7 +48,7 @@ def changes_nothing(world: MockWorld) -> None:
 
 
 def loses_its_retry(world: MockWorld) -> None:
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(*(edited(f"src/{name}.py") for name in "ab"))
     world.agents.script(Role.EXECUTOR, approve(), approve(), lost())
     world.agents.script(Role.POST_VERIFY, confirm(), veto("seven is taken"))
@@ -119,7 +119,7 @@ def test_where_no_veto_counts_or_the_executor_rejects_itself_there_is_nothing_to
 
 def test_a_run_in_which_one_part_recovers_and_another_does_not_is_one_case() -> None:
     def story(world: MockWorld) -> None:
-        world.rules = replace(world.rules, shard_tokens=400)
+        world.rules = replace(world.rules, shard_tokens=180)
         world.change(*(edited(f"src/{name}.py") for name in "ab"))
         ours, other = (finding(f"src/{name}.py", 3, "value = 3") for name in "ab")
         world.agents.script(Role.EXECUTOR, approve(), approve(ours), approve(), approve(other))
@@ -170,7 +170,7 @@ def test_the_executor_alone_has_as_many_calls_at_a_time_as_the_review(jobs: int,
     clock = SharedClock()
     world = MockWorld(clock)
     world.threads, world.jobs = clock.threads, jobs
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(*(edited(f"src/m{number}.py") for number in range(5)))
     world.agents.pace = lambda call, line: line.taking(call.shard + 1 if call.role is Role.EXECUTOR else 1)
     document = world.review()
@@ -194,6 +194,9 @@ def test_a_run_counts_what_it_used_so_far() -> None:
     assert (row["status"], row["cost_usd"], row["consults"], row["vetoes"]) == ("unfinished", 0.5, 1, 1)
     assert (row["executor_ms"], row["given"]) == (1_000, 0)
     assert (row["executor_tokens"], row["advisor_tokens"]) == (30, 7)
+    assert (row["executor_turns"], row["executor_calls"]) == (3, 2), "the first call consulted, which is a turn"
+    told = readings_so_far(kept).run
+    assert (told["executor_turns"], told["executor_calls"]) == (0, 0), "an earlier run took them"
     assert readings_so_far(MockWorld().review().events[:-1]).run["vetoes"] == 0
     assert readings_so_far(kept).run["given"] == sum(isinstance(event, CallEnded) for event in kept) > 0
 

@@ -19,6 +19,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import LostReason
+from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.mockworld.lines import (
     approve,
     confirm,
@@ -30,6 +31,7 @@ from review_advisor.mockworld.lines import (
     plan,
     reject,
     veto,
+    vote,
 )
 from review_advisor.mockworld.world import MockWorld, edited
 
@@ -48,7 +50,7 @@ _GONE = object()
 
 
 def in_three_parts(world: MockWorld) -> None:
-    world.rules = replace(world.rules, shard_tokens=400)
+    world.rules = replace(world.rules, shard_tokens=180)
     world.change(*(edited(f"src/{name}.py") for name in "abc"))
     world.agents.script(Role.EXECUTOR, approve(), lost(LostReason.TIMEOUT), approve())
 
@@ -118,6 +120,14 @@ def strict_about_degraded(world: MockWorld) -> None:
     world.agents.script(Role.POST_VERIFY, lost())
 
 
+def of_a_council(world: MockWorld) -> None:
+    members = (Advisor("security", "You look for holes.", on="finish"), Advisor("tester", "You test.", on="finish"))
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, *members)))
+    world.agents.script(Role.EXECUTOR, approve(), approve(finding("src/app.py", 1, "value = 1", "low")))
+    world.agents.script(Role.POST_VERIFY, vote(0, 90), vote(90), advisor="security")
+    world.agents.script(Role.POST_VERIFY, vote(0, 90), lost(), advisor="tester")
+
+
 KINDS: dict[str, Tell] = {
     **{name: tell for name, tell in STORIES.items() if name not in ("300 findings", "hostile")},
     "in three parts": in_three_parts,
@@ -134,6 +144,7 @@ KINDS: dict[str, Tell] = {
     "without a finding": without_a_finding,
     "taken back": taken_back,
     "strict about degraded": strict_about_degraded,
+    "of a council": of_a_council,
 }
 
 

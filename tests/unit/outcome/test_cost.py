@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from review_advisor.core.metrics.spending import spent, unreported
-from review_advisor.core.outcome.cost import RoleCost, role_costs, tokens, unpriced_calls, used_within
+from review_advisor.core.outcome.cost import (
+    RoleCost,
+    Turns,
+    executor_turns,
+    role_costs,
+    tokens,
+    unpriced_calls,
+    used_within,
+)
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.pages.costs import cost_json, together
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -40,6 +48,14 @@ TWO_MODELS = replace(
         ModelUsage("opus-5", replace(CONSULTS, cost_usd=0.7)),
     ),
 )
+
+
+def test_only_known_turns_of_the_executors_own_calls_are_counted() -> None:
+    known = replace(ONE_MODEL, turns=4)
+    judged = replace(known, role=Role.POST_VERIFY)
+    of_an_earlier_run = replace(known, kept=True)
+    assert executor_turns([known, ONE_MODEL, judged, of_an_earlier_run, replace(known, turns=3)]) == Turns(7, 2)
+    assert executor_turns([ONE_MODEL, judged]) == Turns(0, 0)
 
 
 def test_five_consults_of_the_executors_own_model_are_the_mid_flight_advisors() -> None:

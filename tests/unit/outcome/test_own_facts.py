@@ -12,6 +12,7 @@ from review_advisor.core.outcome.events import FileFact, PolicyFrozen
 from review_advisor.core.outcome.own_facts import UNREADABLE, OwnFacts, contradiction
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.guard import Guard
+from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
 from review_advisor.mockworld.world import MockWorld
 
 WORLD = MockWorld()
@@ -114,3 +115,73 @@ def test_more_money_than_the_blast_radius_and_the_parts_allow_is_a_contradiction
         assert told(first, rules=rules) == says
         assert told(replace(first, shards=3), rules=rules) is None, "parts raise it"
         assert told(replace(first, shards=3), rules=replace(rules, max_usd=1.0)) == says
+
+
+SECURITY = Advisor("security", "You look for holes.", on="finish", weight=2.0, veto=True)
+
+
+def test_a_refuter_that_the_configuration_does_not_name_is_contradicted() -> None:
+    assert told(recorded(refuter=True)) == "its policy asks a refuter, and the configuration does not"
+    assert told(recorded(refuter=True), rules=replace(WORLD.rules, refuter=True)) is None
+    assert told(recorded(), rules=replace(WORLD.rules, refuter=True)) is None, "what blocks stays then"
+
+
+COUNCIL = replace(WORLD.rules, roster=Roster((ADR_ADVISOR, SECURITY)))
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"veto": False},
+        {"weight": 1.0},
+        {"on": None},
+        {"persona": "You approve."},
+        {"model": "cheap"},
+        {"scopes": ("docs",)},
+        {"instanced": True},
+        {"answer": "{}"},
+        {"by_label": True},
+        {"by_path": True},
+        {"temperament": "pragmatic"},
+    ],
+)
+def test_an_advisor_that_the_policy_lacks_or_changes_is_a_contradiction(lie: dict[str, Any]) -> None:
+    why = "its policy leaves out the advisor {!r} of the configuration, or changes it"
+    assert told(recorded(roster=COUNCIL.roster), rules=COUNCIL) is None
+    assert told(recorded(roster=DEFAULT_ROSTER), rules=COUNCIL) == why.format("security")
+    for member in (SECURITY, ADR_ADVISOR):
+        changed = tuple(replace(each, **lie) if each is member else each for each in COUNCIL.roster.advisors)
+        if changed != COUNCIL.roster.advisors:
+            assert told(recorded(roster=Roster(changed)), rules=COUNCIL) == why.format(member.id)
+
+
+@pytest.mark.parametrize("by_label,by_path", [(False, False), (True, False), (False, True)])
+def test_an_advisor_that_the_configuration_names_nowhere_is_a_contradiction(by_label: bool, by_path: bool) -> None:
+    """It could outvote the declared ones and bring money of its own, also as one that is marked as added."""
+    further = replace(SECURITY, id="yes", weight=100.0, by_label=by_label, by_path=by_path)
+    for rules in (WORLD.rules, COUNCIL):
+        said = recorded(roster=Roster((*rules.roster.advisors, further)))
+        assert told(said, rules=rules) == "its policy adds the advisor 'yes', whom the configuration does not name"
+        assert told(said, rules=rules, of_map=(further,)) is not None, "no path of this change adds it"
+        assert told(said, rules=rules, of_map=(further,), cut=True) is None, (
+            "a path that GitHub does not list may add it"
+        )
+        assert told(said, rules=rules, of_map=(further,), paths=("src/app.py", UNREADABLE)) is None
+
+
+def test_the_money_of_a_council_is_that_of_the_advisors_whom_the_configuration_names() -> None:
+    world = MockWorld()
+    member = Advisor("security", "You look for holes.", on="finish")
+    roster = Roster((replace(ADR_ADVISOR, weight=2.0), replace(member, by_label=True)))
+    world.rules = replace(world.rules, usd_by_blast={}, roster=roster)
+    first = world.review().events[0]
+    assert isinstance(first, PolicyFrozen)
+    assert told(first, rules=world.rules) is None
+    allowed = next(usd for usd in range(1, 100) if "USD" in (told(with_usd(first, usd), rules=world.rules) or ""))
+    alone = replace(first, policy=replace(first.policy, roster=Roster(roster.advisors[:1])))
+    why = told(with_usd(alone, allowed - 1), rules=replace(world.rules, roster=Roster(roster.advisors[:1])))
+    assert "USD, and the configuration" in (why or "")
+
+
+def with_usd(first: PolicyFrozen, usd: float) -> PolicyFrozen:
+    return replace(first, policy=replace(first.policy, budgets=replace(first.policy.budgets, max_usd=usd)))

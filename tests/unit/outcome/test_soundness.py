@@ -52,7 +52,7 @@ WRONG_IN_ONE_PLACE = [
     ("a call ended that had not started, or ended twice", "approved", "1 call_started left out"),
     ("a call has no number", "approved", "1 call_started: without number"),
     (
-        "a call is of another role than the one whose turn it is",
+        "a call is of another role or advisor than the one whose turn it is",
         "approved",
         "0 policy_frozen: policy.blind.runs = 'True'",
     ),
@@ -85,6 +85,7 @@ WRONG_IN_ONE_PLACE = [
         "without its record",
         "11 role_skipped: without disabled_by",
     ),
+    ("the judgement of a council names a call", "of a council", "25 verified: number = '1'"),
     ("a number is given to two calls", "approved", "1 call_started doubled"),
     ("a part has events after its end", "approved", "11 part_ended doubled"),
     (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from review_advisor.core.outcome.events import CallEnded, KnowledgeStored, PolicyFrozen, RoleSkipped
-from review_advisor.core.pages.entries import entry_of
+from review_advisor.core.pages.entries import call_json, entry_of
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.world import MockWorld
 
@@ -41,6 +41,10 @@ def test_a_call_is_told_with_why_and_what_was_kept() -> None:
     assert (entry.blocks, entry.call) == ((("", "it was too slow"),), CALL)
     plain = entry_of(replace(CALL, kept=False, tool_failures=0, notes=(), reason="", session_id=""))
     assert {value for _, value in plain.facts} == {""}
+
+
+def test_a_call_is_told_with_its_turns() -> None:
+    assert call_json(replace(CALL, turns=7))["turns"] == 7
 
 
 @pytest.mark.parametrize(

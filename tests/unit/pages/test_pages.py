@@ -15,6 +15,7 @@ from tests.adapters.ledger.test_readings_agree import a_review_with_a_number_for
 from tests.adapters.ledgers import Story, five, nothing, record, told
 from tests.scenarios.five_stories import STORIES
 from tests.unit.ledger.test_runs import RUN
+from tests.unit.outcome.altered import of_a_council
 
 from review_advisor.adapters.ledger.run_queries import show_run
 from review_advisor.core.answers.answers import Consult, Guidance
@@ -37,9 +38,11 @@ from review_advisor.core.pages.pages import RunPage
 from review_advisor.core.pages.report_changes import changes
 from review_advisor.core.pages.text import LONGEST_TEXT, MOST_LINES, page_lines, without_empty
 from review_advisor.core.pages.text import page_text as shown
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, learned, plan, reject, veto
+from review_advisor.core.roster.advisor import ADR_ADVISOR, REFUTER, Advisor, Roster
+from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, learned, plan, refutes, reject, veto
 from review_advisor.mockworld.world import MockWorld
 
 BEFORE = {"src/app.py": "def mean(rows):\n    return 0\n"}
@@ -89,7 +92,28 @@ def test_every_kind_of_event_can_be_told() -> None:
     def repairs(world: MockWorld) -> None:
         a_repair(world)
 
-    reviews = [*five(), told(stops, 6), told(repairs, 7)]
+    def consults_by_itself(world: MockWorld) -> None:
+        world.rules = replace(world.rules, escalation=EscalationRules("attrition"))
+        world.agents.script(Role.EXECUTOR, approve().sure(0.5))
+
+    def opens(world: MockWorld) -> None:
+        world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, Advisor("early", "Looks.", on="start"))))
+
+    def has_a_refuter(world: MockWorld) -> None:
+        scribe = Advisor("scribe", "Reads.", on="finish", inline=True)
+        world.rules = replace(world.rules, refuter=True, roster=Roster((ADR_ADVISOR, scribe)))
+        world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 3, "value = 3")))
+        world.agents.script(Role.POST_VERIFY, refutes("src/app.py", "value = 7"), advisor=REFUTER)
+
+    reviews = [
+        *five(),
+        told(stops, 6),
+        told(has_a_refuter, 11),
+        told(repairs, 7),
+        told(of_a_council, 8),
+        told(opens, 9),
+        told(consults_by_itself, 10),
+    ]
     happened = {type(event): event for document in reviews for event in document.events}
     union, _ = get_args(Event)
     assert set(happened) == set(get_args(union))
@@ -127,6 +151,22 @@ def test_a_consult_is_told_with_question_options_guidance_and_what_came_after(tm
     assert [each["how"] for each in first["change"]["findings"]] == ["new"]
     assert failed["title"] == "Consult: failed"
     assert "change" not in failed, "who was told nothing was not changed by it"
+
+
+def test_a_consult_says_what_became_of_its_advice(tmp_path: Path) -> None:
+    def overridden(world: MockWorld) -> None:
+        world.rules = replace(world.rules, escalation=EscalationRules("attrition"))
+        world.agents.script(Role.EXECUTOR, approve().sure(0.5), approve().overriding("r1", "row 3 is bounded"))
+
+    def unstated(world: MockWorld) -> None:
+        world.agents.script(Role.EXECUTOR, approve().after_asking("Seven?"))
+
+    found = []
+    for number, story in enumerate((overridden, unstated)):
+        (tmp_path / str(number)).mkdir()
+        (consult,) = entries(page_of(told(story), tmp_path / str(number)), "consulted")
+        found.append(dict(consult["facts"])["what became of it"])
+    assert found == ["overridden: row 3 is bounded", "not stated"]
 
 
 def test_guidance_that_stops_or_is_malformed_says_so() -> None:
@@ -407,3 +447,13 @@ def test_a_runs_page_names_the_teams_own_rules(tmp_path: Path) -> None:
     world = MockWorld()
     world.source.guidelines = {"REVIEW.md": "No global state."}
     assert ["Team rules", "REVIEW.md"] in page_of(world.review(), tmp_path)["summary"]
+
+
+def test_the_page_shows_how_a_council_voted_and_who_is_missing(tmp_path: Path) -> None:
+    page = page_of(told(of_a_council), tmp_path)
+    first, second, findings = page["council"]
+    assert first.startswith("Council on pr_review, attempt 1\n")
+    assert "Dissent: hydraflow-review-advisor." in first
+    assert "Blind spot: tester did not judge (lost: crash)." in second
+    assert "low src/app.py:1 a fault: raised by 0 of 3 members" in findings
+    assert page_of(told(lambda world: None, 3), tmp_path)["council"] == []

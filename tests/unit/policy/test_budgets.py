@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import (
@@ -9,6 +11,7 @@ from review_advisor.core.policy.budgets import (
     allow,
     attempts_of,
     consults_left,
+    may_come_back,
     post_verify_retry_budget,
     review_seconds,
     review_usd,
@@ -99,6 +102,10 @@ def test_every_surface_and_every_retry_is_an_attempt() -> None:
     assert attempts_of([1], blind=True) == 3
 
 
+def test_the_money_grows_with_the_members_of_a_council() -> None:
+    assert [attempts_of([1, 0], blind=True, panel=members) for members in (1, 2, 3)] == [4, 10, 13]
+
+
 @pytest.mark.parametrize(
     "seconds, parts, ceiling, allowed",
     [
@@ -113,6 +120,10 @@ def test_the_wall_clock_grows_with_the_parts_up_to_a_ceiling(
     seconds: float, parts: int, ceiling: float, allowed: float
 ) -> None:
     assert review_seconds(seconds, parts, ceiling) == allowed
+
+
+def test_the_wall_clock_grows_with_the_members_of_a_council() -> None:
+    assert [review_seconds(1800, 2, 9000, panel=members) for members in (1, 2, 3)] == [1950, 2250, 2400]
 
 
 PURSE = Budgets(max_usd=1.0)
@@ -159,3 +170,32 @@ PURSE = Budgets(max_usd=1.0)
 )
 def test_leave_for_one_call_d44(spending: Spending, jobs: int, answer: Allowance | Refused) -> None:
     assert allow(PURSE, spending, jobs) == answer
+
+
+def test_a_call_that_the_remaining_money_cannot_pay_is_refused_with_both_amounts() -> None:
+    budgets, spending = Budgets(max_usd=1.0), Spending(spent_usd=0.6999)
+    assert isinstance(allow(budgets, spending, 1, 0.3), Allowance)
+    refused = allow(budgets, spending, 1, 0.31)
+    assert refused == Refused("money", "it costs at least $0.3100, and of the review's $1.00 are $0.3001 left")
+    assert isinstance(allow(budgets, spending, 1), Allowance), "what cannot be estimated is not refused for it"
+
+
+@given(st.floats(0, 5), st.floats(0, 5), st.integers(0, 5), st.integers(1, 6), st.one_of(st.none(), st.floats(0.01, 5)))
+def test_no_call_gets_less_than_it_costs_nor_more_than_is_left(
+    spent: float, reserved: float, running: int, jobs: int, least: float | None
+) -> None:
+    budgets, spending = Budgets(max_usd=4.0), Spending(spent, reserved, running)
+    allowed = allow(budgets, spending, jobs, least)
+    if isinstance(allowed, Allowance):
+        assert (least or 0.0) <= allowed.max_usd <= 4.0 - spent - reserved
+
+
+@pytest.mark.parametrize(
+    "least, reserved, running, waits",
+    [(0.5, 0.8, 1, True), (0.1, 0.8, 1, False), (1.5, 0.8, 1, False), (0.5, 0.8, 0, False), (None, 0.8, 1, False)],
+)
+def test_a_call_waits_for_money_that_only_running_calls_can_give_back(
+    least: float | None, reserved: float, running: int, waits: bool
+) -> None:
+    spending = Spending(spent_usd=0.0, reserved_usd=reserved, running=running)
+    assert may_come_back(Budgets(max_usd=1.0), spending, least) is waits

@@ -8,6 +8,7 @@ from review_advisor.core.policy.guard import Guard, every_implementation, gives_
 from review_advisor.core.policy.policy import Rules, _surface_policy, decide_policy
 from review_advisor.core.policy.surfaces import Authority, Surface
 from review_advisor.core.policy.switches import read_switches
+from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
 from review_advisor.core.policy.trigger import TriggerFacts
 from review_advisor.mockworld.world import deleted, edited, renamed
 
@@ -25,6 +26,10 @@ def held(
 OWN_EVERYWHERE = [
     ".review-advisor.toml",
     "services/api/.review-advisor.toml",
+    ".review-advisor/advisors/data.md",
+    ".Review-Advisor/Advisors/optional/ux.json",
+    ".review-advisor/memory.toml",
+    THRESHOLDS_FILE,
     ".claude/settings.json",
     ".claude/agents/hydraflow-review-advisor.md",
     "deep/down/.claude/agents/x.md",

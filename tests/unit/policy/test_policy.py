@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from review_advisor.core.facts.change import Change, FileChange, Spec, Status
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_HYDRAFLOW
 from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.policy import (
     Policy,
     RoleDecision,
@@ -18,6 +19,7 @@ from review_advisor.core.policy.policy import (
 )
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import read_switches
+from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.mockworld.world import deleted, edited
 
 OFF = read_switches({})
@@ -121,6 +123,35 @@ def test_what_no_file_configures_is_what_the_manual_says() -> None:
     assert (policy.budgets.max_usd, policy.shard_tokens, policy.fail_on_degraded) == (30.0, 60_000, False)
 
 
+def test_money_counts_what_is_shown_beside_the_diff_where_there_is_a_tree() -> None:
+    files = (edited("src/a.py", 400),)
+    usd = {
+        words: decide_policy(change, Rules(), switches).budgets.max_usd
+        for words, change, switches in (
+            ("without a tree", Change("x", files=files), OFF),
+            ("with one", Change("x", files=files, tree="1" * 40), OFF),
+            ("by static checks", Change("x", files=files, tree="1" * 40), replace(OFF, static=True)),
+        )
+    }
+    assert usd["with one"] > usd["without a tree"] >= usd["by static checks"]
+    full = tuple(edited(f"src/{n}.py", 9_000) for n in range(4))
+    bare, whole = (
+        decide_policy(Change("x", files=full, tree=tree), Rules(shard_tokens=2_000), OFF) for tree in (None, "1" * 40)
+    )
+    assert bare.budgets == whole.budgets, "a full part has no room"
+
+
+def test_the_money_grows_with_the_advisors_that_speak_before_the_executor() -> None:
+    early = tuple(Advisor(f"early{n}", "P", on="start") for n in range(6))
+    silent = tuple(replace(each, on=None) for each in early)
+    usual, opened, on_demand = (
+        decide_policy(Change("x", files=(edited("src/a.py", 40),)), Rules(roster=Roster((ADR_ADVISOR, *others))), OFF)
+        for others in ((), early, silent)
+    )
+    assert opened.budgets.max_usd > 2 * usual.budgets.max_usd
+    assert on_demand.budgets == usual.budgets == replace(opened.budgets, max_usd=usual.budgets.max_usd)
+
+
 def test_reusing_a_plan_is_neither_running_nor_switched_off() -> None:
     off = {"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "no"}
     policy = decide_policy(Change("x", spec=SPEC), Rules(), read_switches(off))
@@ -203,3 +234,18 @@ def test_a_surface_without_a_planner_says_so() -> None:
 
     decision = _pre_flight(Surface.WIKI_INGEST, TriggerFacts(True, 1, (), 99), read_switches({}))
     assert (decision.runs, decision.because) == (False, ("no",))
+
+
+def test_the_caps_of_consults_grow_with_the_declared_members_of_the_council() -> None:
+    attrition = EscalationRules("attrition")
+    judges = tuple(Advisor(name, "Judges.", on="finish") for name in ("one", "two"))
+    added = (
+        Advisor("three", "Judges.", on="finish", by_label=True),
+        Advisor("4", "Judges.", on="finish", by_path=True),
+    )
+    generous = replace(OFF, max_consults=20)
+    for panel, consults, tokens in (((), 4, 12_000), (judges, 12, 36_000), ((*judges, *added), 12, 36_000)):
+        rules = Rules(escalation=attrition, roster=Roster((ADR_ADVISOR, *panel)))
+        budgets = decide_policy(Change("pr-7", files=(edited("src/app.py"),)), rules, generous).budgets
+        assert (budgets.max_consults, budgets.max_consult_tokens) == (consults, tokens)
+    assert decide_policy(Change("pr-7", files=()), Rules(), generous).budgets.max_consult_tokens is None

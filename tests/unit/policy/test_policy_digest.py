@@ -9,6 +9,7 @@ import pytest
 
 from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.budgets import Budgets
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.exclusion import Exclusion
 from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.judge_retries import OutageRules
@@ -16,6 +17,7 @@ from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolic
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.static_review import StaticReview
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, Authority, Role, Surface
+from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.mockworld.world import MockWorld
 
 OFF = RoleDecision(runs=False, because=("switched off",), disabled_by="SOME_SWITCH")
@@ -32,6 +34,11 @@ COUNTS: dict[type, dict[str, Any]] = {
         "outage": OutageRules(60.0, ("haiku",)),
         "language": "German",
         "excluded": Exclusion(("dist/",)),
+        "escalation": EscalationRules("attrition"),
+        "roster": Roster((ADR_ADVISOR, Advisor("scribe", "Reads the documentation."))),
+        "refuter": True,
+        "decision_cards": True,
+        "effort": {Role.POST_VERIFY: {BlastRadius.HIGH: "low"}},
     },
     SurfacePolicy: {
         "surface": Surface.ADR_REVIEW,
@@ -39,7 +46,7 @@ COUNTS: dict[type, dict[str, Any]] = {
         "advisor_model": "another",
         "left_out_by": "SOME_SWITCH",
     },
-    Budgets: {"call_seconds": 1.0, "max_consults": 1, "max_refunds": 1},
+    Budgets: {"call_seconds": 1.0, "max_consults": 1, "max_refunds": 1, "max_consult_tokens": 1},
 }
 """Fields that stand for the configuration and the switches, each with another value."""
 DOES_NOT_COUNT: dict[type, dict[str, Any]] = {
@@ -49,8 +56,10 @@ DOES_NOT_COUNT: dict[type, dict[str, Any]] = {
         "critical_touched": ("auth/x.py",),
         "code_lines": 4_000,
         "static": StaticReview(("Go",)),
+        "consult_requested": True,
         "risky": ("src/a.py: builds SQL",),
         "repair": RoleDecision(runs=False, because=("two parts",)),
+        "mode": "shadow",
     },
     SurfacePolicy: {
         "authority": Authority.ADVISORY,
@@ -59,7 +68,7 @@ DOES_NOT_COUNT: dict[type, dict[str, Any]] = {
     },
     Budgets: {"max_usd": 9.0, "review_seconds": 2_400.0},
 }
-"""What the change itself brings about, which is looked at afresh each time."""
+"""What the change itself brings about, which is looked at afresh each time; and what is only done with the outcome."""
 OWN_FIELDS = ("budgets", "roles")
 """What is looked at part by part."""
 

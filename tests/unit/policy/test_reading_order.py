@@ -39,5 +39,5 @@ def test_every_file_is_sent_whatever_the_order() -> None:
     change = Change("x", files=tuple(edited(path) for path in (DOCS, CODE, TEST)))
     there = most_dangerous_first(change, Rules())
     assert sorted(file.path for file in there.files) == sorted(file.path for file in change.files)
-    parts, _ = shards(replace(there), 400)
+    parts, _ = shards(replace(there), 180)
     assert [part.files[0].path for part in parts] == [CODE, TEST, DOCS]

@@ -37,7 +37,7 @@ def after(failures: int, head: str = HEAD) -> State:
 
 
 def test_an_open_pull_request_is_reviewed() -> None:
-    assert begins() == Beginning(review=True, because="its head is to be reviewed")
+    assert begins() == Beginning(review=True, because="its head is to be reviewed", most_usd=50.0)
 
 
 @pytest.mark.parametrize("ended", ["closed", "merged"])

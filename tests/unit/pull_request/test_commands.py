@@ -101,6 +101,7 @@ NO_COMMAND = Misspelt("This is not one of the commands.")
         ("", Help()),
         ("help", Help()),
         ("review", ReviewAgain()),
+        ("consult", ReviewAgain(consult=True)),
         (f"explain {FINDING}", Explain(FINDING)),
         (f"dismiss {FINDING} it is wrong", Dismiss(FINDING, "it is wrong")),
         (f"dismiss  {FINDING}\tit  is wrong ", Dismiss(FINDING, "it  is wrong")),

@@ -13,9 +13,10 @@ from review_advisor.core.pull_request.gate import (
     memory_remark,
     money_remark,
     own_work_remark,
+    shadow_remarks,
     workflow_remark,
 )
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
+from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules
 
 CHECK = "review-advisor"
 ACTIONS, OWN, OTHER = 15, 77, 99
@@ -51,6 +52,27 @@ def test_a_check_that_no_rule_requires_stops_no_merge() -> None:
     several = replace(gate(), required=tuple(RequiredCheck(name, None, "rule") for name in "hgfedcbah"))
     (named,) = gate_remarks(several, CHECK, BOT)
     assert "(required are: 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')" in named.says
+
+
+@pytest.mark.parametrize("required, words", [(CHECK, "never reports it"), (f"{CHECK} (shadow)", "neutral conclusion")])
+def test_in_shadow_mode_neither_check_may_be_required(required: str, words: str) -> None:
+    (remark,) = shadow_remarks(gate(OWN, check=required), PublicationRules().of_mode("shadow"))
+    assert (remark.ok, f"{required!r} is required on main" in remark.says, words in remark.says) == (False, True, True)
+
+
+def test_in_shadow_mode_both_required_checks_are_told() -> None:
+    both = replace(gate(), required=tuple(RequiredCheck(name, None, "r") for name in (f"{CHECK} (shadow)", CHECK)))
+    assert [each.ok for each in shadow_remarks(both, PublicationRules().of_mode("shadow"))] == [False, False]
+
+
+def test_in_shadow_mode_a_branch_that_requires_other_checks_is_as_it_should_be() -> None:
+    (remark,) = shadow_remarks(gate(OWN, check="tests"), PublicationRules().of_mode("shadow"))
+    assert remark.ok
+
+
+def test_a_rule_that_still_requires_the_shadow_check_is_told_once_reviews_are_enforced() -> None:
+    (remark,) = gate_remarks(gate(OWN, check=f"{CHECK} (shadow)"), CHECK, BOT)
+    assert (remark.ok, f"Require {CHECK!r} in its place" in remark.says) == (False, True)
 
 
 def test_every_rule_that_requires_the_check_is_named_once() -> None:
@@ -171,7 +193,10 @@ def test_a_repository_that_lets_admins_settle_their_own_work_is_offered_nothing(
 
 
 def test_what_bounds_the_money_of_reviews_is_said_and_what_does_not() -> None:
-    remark = money_remark(50.0)
+    remark = money_remark(PublicationRules())
     assert remark.ok
     assert "All reviews of one pull request may cost 50.00 USD" in remark.says
-    assert "Nothing bounds what one author costs a day: that needs a ledger which all runs share" in remark.says
+    assert "What one author costs a day is not bounded: set github.author_day_usd." in remark.says
+    bounded = money_remark(PublicationRules(author_day_usd=20.0)).says
+    assert "Pushes of one author may cost 20.00 USD a day (github.author_day_usd)" in bounded
+    assert "Reviews at a terminal and of other repositories are not counted." in bounded

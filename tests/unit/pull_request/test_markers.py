@@ -6,6 +6,7 @@ import pytest
 
 from review_advisor.core.pull_request.markers import (
     begun_by,
+    day_in,
     external_id,
     finding_in,
     finding_marker,
@@ -16,6 +17,7 @@ from review_advisor.core.pull_request.markers import (
     number_in,
     review_marker,
     seal_in,
+    usd_in,
 )
 
 NUMBERS = (1, 2, 10, 11, 12, 21, 112, 120, 1_000_000_000)
@@ -73,3 +75,18 @@ def test_a_check_bears_one_seal(how: str) -> None:
         assert seal_in(external_id(7, run)) == ""
     for broken in (seal[:-1], f"{seal}0", seal.replace(how, "sealed")):
         assert seal_in(f"pr-7/{broken}") == ""
+
+
+@pytest.mark.parametrize("seal", ["", f"signed-{'a' * 48}"])
+@pytest.mark.parametrize("usd, told", [(0.0, 0.0), (1.8, 1.8), (1e12, 9_999_999.99)])
+def test_a_check_tells_a_day_with_its_amount_beside_everything_else(usd: float, told: float, seal: str) -> None:
+    external = external_id(7, "12", seal, 2.5, ("2026-01-05", usd))
+    assert day_in(external) == ("2026-01-05", told)
+    assert (number_in(external), begun_by(external), seal_in(external), usd_in(external)) == (7, "12", seal, 2.5)
+    assert day_in(external_id(7, "12", seal, 2.5)) == ("", 0.0)
+
+
+@pytest.mark.parametrize("day", ["/day-2026-1-5-1.00", "/day--1.00", "/day-2026-01-05--1.00", "/day-2026-01-05-1"])
+def test_what_is_no_day_and_amount_is_no_check_of_ours(day: str) -> None:
+    assert number_in(f"pr-7{day}") is None
+    assert day_in(f"pr-7{day}") == ("", 0.0)

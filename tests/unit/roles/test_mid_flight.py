@@ -5,10 +5,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.answers.answers import Consult, Guidance
-from review_advisor.core.facts.change import Change
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult, stop_signal, unanswered_critical
-from review_advisor.mockworld.world import edited
 
 ASKED = {"question": "why?", "context": "x = 1", "options": ["a", "b"], "preferred_option": "a", "urgency": "low"}
 ADVISED = {
@@ -179,7 +177,7 @@ def test_a_stop_signal_is_found_among_others() -> None:
     assert stop_signal([calm, note("q", status="denied")]) is None
 
 
-CHANGE = Change("x", files=(edited("src/app.py"), edited("src/auth/login.py"), edited("e"), edited("my app.py")))
+PATHS = ("src/app.py", "src/auth/login.py", "e", "my app.py")
 CRITICAL = ("src/auth/login.py",)
 
 
@@ -197,17 +195,17 @@ CRITICAL = ("src/auth/login.py",)
 )
 def test_a_denied_question_may_concern_a_critical_path(question: str, concerned: bool) -> None:
     denied = note(question, status="denied")
-    assert (unanswered_critical([denied], CRITICAL, CHANGE) is not None) is concerned
+    assert (unanswered_critical([denied], CRITICAL, PATHS) is not None) is concerned
 
 
 def test_a_file_with_a_short_name_excuses_no_denied_question() -> None:
-    words = unanswered_critical([note("Is the session kept here?", status="denied")], CRITICAL, CHANGE)
+    words = unanswered_critical([note("Is the session kept here?", status="denied")], CRITICAL, PATHS)
     assert words is not None
     assert "a change with critical paths" in words
 
 
 def test_only_a_denied_question_and_only_with_critical_paths_calls_a_human() -> None:
     about = "Is src/auth/login.py right?"
-    assert unanswered_critical([note(about, "yes"), note(about, status="failed")], CRITICAL, CHANGE) is None
-    assert unanswered_critical([note(about, status="denied")], (), CHANGE) is None
-    assert unanswered_critical([], CRITICAL, CHANGE) is None
+    assert unanswered_critical([note(about, "yes"), note(about, status="failed")], CRITICAL, PATHS) is None
+    assert unanswered_critical([note(about, status="denied")], (), PATHS) is None
+    assert unanswered_critical([], CRITICAL, PATHS) is None

@@ -94,7 +94,14 @@ def test_a_confirmed_approval_is_told_in_a_few_lines() -> None:
     text = report_text(told())
     assert text.startswith("APPROVED\n  because the verdict is confirmed\n")
     assert "Findings: none" in text
-    assert "Calls: 3\n" in text
+    assert "Calls: 3; executor: 1 turn in 1 call\n" in text
+
+
+def test_the_report_counts_the_turns_of_the_executor() -> None:
+    assert "Calls: 5, with 2 consults inside them; executor: 4 turns in 2 calls\n" in report_text(told(eventful))
+    document = told()
+    older = [replace(each, turns=0) if isinstance(each, CallEnded) else each for each in document.events]
+    assert "Calls: 3\n" in report_text(replace(document, events=tuple(older)))
 
 
 def asks_again(world: MockWorld) -> None:
@@ -152,7 +159,7 @@ def test_a_stopped_review_says_what_did_not_finish() -> None:
 
 def test_a_guarded_change_in_parts_says_so() -> None:
     def tell(world: MockWorld) -> None:
-        world.rules = replace(world.rules, shard_tokens=400)
+        world.rules = replace(world.rules, shard_tokens=180)
         world.change(*(edited(path) for path in ("CLAUDE.md", ".mcp.json", ".claude/a", ".claude/b")))
         world.agents.script(Role.EXECUTOR, approve(), lost())
 

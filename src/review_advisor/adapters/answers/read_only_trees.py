@@ -27,7 +27,7 @@ class ReadOnlyTrees:
             return self._agents.run(call, consults)
         before = _digest(call.tree)
         if before is None:
-            raise TreeChangedError("The tree under review cannot be read, so nobody can tell whether it changes.")
+            raise TreeChangedError("The tree under review cannot be read, so changes of it would not be noticed.")
         reply = self._agents.run(call, consults)
         after = _digest(call.tree)
         if after is None:

@@ -39,7 +39,9 @@ class RememberingAgents:
         self._ending = False
 
     def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
-        """The kept reply, or that of the agents. Raises what they raise."""
+        """The kept reply, or that of the agents. Raises what they raise. A shadow's reply is never kept."""
+        if call.shadow:
+            return self._agents.run(call, consults)
         key = answer_key(call, self._names, _evidence(call))
         kept = self._store.find(key)
         if kept is not None:

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.reply_cache import Concluded, KeptReply, ReviewIdentity, crashed, to_forget
+from review_advisor.lifetime.ignored_folder import ignore_all
 from review_advisor.lifetime.interruption import INTERRUPTION
 
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
@@ -216,8 +217,7 @@ class ReplyStore:
     def _write_signed(self, path: Path, body: bytes) -> None:
         self._refuse_links()
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not (self._folder / ".gitignore").exists():
-            (self._folder / ".gitignore").write_text("*\n", encoding="ascii")
+        ignore_all(self._folder)
         descriptor, temporary = tempfile.mkstemp(dir=self._folder)  # for its owner only
         with INTERRUPTION.unfinished(Path(temporary)):
             with os.fdopen(descriptor, "wb") as file:

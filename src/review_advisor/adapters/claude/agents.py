@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +18,11 @@ from review_advisor.adapters.claude.consult_server import ConsultServer
 from review_advisor.adapters.claude.environment import child_environment
 from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.adapters.claude.meaning import meaning
-from review_advisor.adapters.claude.process import CannotStartError, Children, Launch
 from review_advisor.adapters.claude.spoken_prompt import user_message
 from review_advisor.adapters.claude.stream import StreamReader
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, ReviewInterrupted
 from review_advisor.lifetime.belongings import make_folder, remove_folder
+from review_advisor.lifetime.bounded_children import CannotStartError, Children, Launch
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Consults
 
@@ -55,13 +55,21 @@ class _Place:
 class ClaudeAgents:
     """Answers the calls of one review by running ``command``, one process per call, from any thread.
 
-    A context manager: leaving it ends what still runs and removes every file it made.
+    A context manager: leaving it ends what still runs and removes every file it made. ``hear`` gets each line that the
+    command writes, as it is.
     """
 
-    def __init__(self, command: tuple[str, ...], environ: Mapping[str, str], limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        command: tuple[str, ...],
+        environ: Mapping[str, str],
+        limits: Limits = DEFAULT_LIMITS,
+        hear: Callable[[AgentCall, bytes], None] | None = None,
+    ) -> None:
         self._command = command
         self._environ = dict(environ)
         self._limits = limits
+        self._hear = hear
         self._children = Children(limits)
         self._root: Path | None = None
         self._calls = 0
@@ -84,7 +92,7 @@ class ClaudeAgents:
         self._raise_if_interrupted()
         prompt = user_message(call.blocks)
         if len(prompt) > self._limits.max_prompt_bytes:
-            return Lost(LostReason.TOO_LONG, "The prompt is larger than the CLI takes; nothing was asked.")
+            return Lost(LostReason.TOO_LONG, "The prompt is larger than the CLI takes.")
         try:
             with self._place() as place:
                 return self._run_in(place, call, consults, prompt)
@@ -134,6 +142,8 @@ class ClaudeAgents:
 
             def observe(line: bytes) -> bool:
                 nonlocal heard
+                if self._hear is not None:
+                    self._hear(call, line)
                 before = reader.signs_of_work
                 started = reader.feed(line)
                 heard = heard if reader.signs_of_work == before else time.monotonic()
@@ -157,9 +167,7 @@ class ClaudeAgents:
             return
         with ExitStack() as stack:
             try:
-                server = stack.enter_context(
-                    ConsultServer(place.root, call.consults.subagent_type, consults, self._limits)
-                )
+                server = stack.enter_context(ConsultServer(place.root, consults, self._limits))
             except OSError as error:
                 raise CannotStartError(f"The consult hook's socket cannot be made: {error.strerror}.") from error
             yield server

@@ -13,6 +13,8 @@ from review_advisor.core.roles.calls import AgentCall, ConsultGrant
 _READING_TOOLS = ("Read", "Grep", "Glob")
 _EDITING_TOOLS = ("Edit", "Write")
 _NEVER = ("Bash", "NotebookEdit", "WebFetch", "WebSearch")
+EVERY_TOOL = frozenset({*_READING_TOOLS, *_EDITING_TOOLS, "Agent"})
+"""What some call may use; which of them a call may use depends on its role."""
 _BUILT_IN_AGENTS = ("general-purpose", "Explore", "Plan", "claude", "fork", "statusline-setup")
 _CONSULT_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 
@@ -50,6 +52,7 @@ def argv(
         *("--permission-mode", "dontAsk" if call.edits is None else "acceptEdits"),
         *("--permission-prompts", "none"),
         *("--model", call.model),
+        *(("--effort", call.effort) if call.effort else ()),
         *("--tools", ",".join(_tools(call))),
         *("--disallowedTools", ",".join(_disallowed(call))),
         *("--system-prompt", call.system_prompt),
@@ -138,11 +141,16 @@ def _disallowed(call: AgentCall) -> tuple[str, ...]:
 
 
 def _agents(call: AgentCall, grant: ConsultGrant, limits: Limits) -> dict[str, Any]:
-    advisor = {
-        "description": "The review advisor. Ask it one question when a decision of the review hangs on it.",
-        "prompt": grant.advisor_prompt,
-        "model": grant.advisor_model,
-        "tools": list(_READING_TOOLS if call.tree is not None else ()),
-        "maxTurns": limits.advisor_max_turns,
-    }
-    return {grant.subagent_type: advisor}
+    def agent(description: str, prompt: str, model: str) -> dict[str, Any]:
+        definition = {
+            "description": description,
+            "prompt": prompt,
+            "model": model,
+            "tools": list(_READING_TOOLS if call.tree is not None else ()),
+            "maxTurns": limits.advisor_max_turns,
+        }
+        return definition | ({"effort": grant.effort} if grant.effort else {})
+
+    first = "The review advisor. Ask it one question when a decision of the review hangs on it."
+    others = {each.id: agent(f"An advisor for: {each.about}", each.prompt, each.model) for each in grant.others}
+    return {grant.subagent_type: agent(first, grant.advisor_prompt, grant.advisor_model), **others}

@@ -16,10 +16,11 @@ _LARGEST = 10**12
 
 @dataclass(frozen=True, slots=True)
 class ConsultAsked:
-    """An executor is about to use the Agent tool."""
+    """An executor is about to use the Agent tool. ``wanted`` is the subagent that it asks for."""
 
     tool_use_id: str
     question: str
+    wanted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ def read_event(said: bytes) -> ConsultAsked | ConsultOver:
     event = _Event.model_validate(legible(read_json(said)))
     match event.hook_event_name:
         case "PreToolUse":
-            return ConsultAsked(event.tool_use_id, str(event.tool_input.get("prompt", "")))
+            asked = event.tool_input
+            return ConsultAsked(event.tool_use_id, str(asked.get("prompt", "")), str(asked.get("subagent_type", "")))
         case "PostToolUse":
             return ConsultOver(event.tool_use_id, _reply(event.tool_response))
         case "PostToolUseFailure":

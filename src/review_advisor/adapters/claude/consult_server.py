@@ -18,7 +18,7 @@ from review_advisor.adapters.claude.consult_events import ConsultAsked, ConsultO
 from review_advisor.adapters.claude.consult_hook import SOCKET
 from review_advisor.adapters.claude.limits import Limits
 from review_advisor.adapters.claude.stream import TaskStarted
-from review_advisor.core.roles.calls import ConsultReply, Denied
+from review_advisor.core.roles.calls import ConsultReply, Denied, Granted
 from review_advisor.ports.review import Consults
 
 _LONGEST_ADDRESS = 103
@@ -37,15 +37,12 @@ class ConsultServer:
     An event that is no event, and a peer that is another user's, get no answer, which the hook takes for a no.
     """
 
-    def __init__(
-        self, folder: Path, subagent_type: str, consults: Consults, limits: Limits, user: int | None = None
-    ) -> None:
+    def __init__(self, folder: Path, consults: Consults, limits: Limits, user: int | None = None) -> None:
         self._folder = folder
-        self._subagent_type = subagent_type
         self._consults = consults
         self._limits = limits
         self._user = os.getuid() if user is None else user
-        self._granted: dict[str, str] = {}
+        self._granted: dict[str, Granted] = {}
         self._over = threading.Event()
         self._listener = socket.socket(socket.AF_UNIX)
         self._ending, self._ended = socket.socketpair()
@@ -81,9 +78,9 @@ class ConsultServer:
         granted = self._granted.pop(started.tool_use_id, None)
         return (
             granted is not None
-            and started.subagent_type == self._subagent_type
+            and started.subagent_type == granted.advisor
             and not started.is_backgrounded
-            and started.prompt == granted
+            and started.prompt == granted.prompt
         )
 
     def _accept(self) -> None:
@@ -122,7 +119,7 @@ class ConsultServer:
             self._consults.settle(event.tool_use_id, event.reply)
             _send(connection, {})
             return
-        decided = self._consults.ask(event.tool_use_id, event.question)
+        decided = self._consults.ask(event.tool_use_id, event.question, event.wanted)
         if isinstance(decided, Denied):
             _send(connection, _decision("deny", permissionDecisionReason=decided.reason))
             return
@@ -131,10 +128,10 @@ class ConsultServer:
         rewritten = {
             "description": "a question of the executor",
             "prompt": decided.prompt,
-            "subagent_type": self._subagent_type,
+            "subagent_type": decided.advisor,
             "run_in_background": False,
         }
-        self._granted[event.tool_use_id] = decided.prompt
+        self._granted[event.tool_use_id] = decided
         try:
             _send(connection, _decision("allow", updatedInput=rewritten))
         except OSError:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from review_advisor.lifetime.bounded_children import Bounds
+
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Bounds):
     """How often the CLI may retry, how long it may be silent, and what is done when it goes on for too long.
 
     ``silence_seconds``: see ``is_silence``. ``hook_timeout_seconds`` is when the CLI gives up on the consult hook, and
@@ -24,11 +26,7 @@ class Limits:
     silence_seconds: float = 60.0
     hook_timeout_seconds: int = 20
     hook_patience_seconds: int = 15
-    terminate_grace_seconds: float = 5.0
-    end_grace_seconds: float = 0.8
     max_prompt_bytes: int = 9_500_000
-    max_line_bytes: int = 32 * 1024 * 1024
-    max_stream_bytes: int = 512 * 1024 * 1024
 
     def is_silence(self, quiet_seconds: float, call_seconds: float) -> bool:
         """Whether a call whose time is over was silent: nothing was heard for so long, or for half of a short call."""

@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from review_advisor.adapters.claude.exits import EndedBy, Exit
 from review_advisor.adapters.claude.stream import ApiFailure, ResultEvent, StreamSummary
 from review_advisor.core.roles.calls import (
     Answered,
@@ -26,6 +25,7 @@ from review_advisor.core.roles.calls import (
     ModelUnknownError,
     Receipt,
 )
+from review_advisor.lifetime.exits import EndedBy, Exit
 
 _AUTHENTICATION_CLASSES = frozenset(
     {
@@ -141,6 +141,9 @@ def _receipt(summary: StreamSummary, exit_: Exit, consults: tuple[ConsultRecord,
         duration_seconds=exit_.seconds,
         consults=consults,
         tool_failures=summary.tool_failures,
+        turns=summary.turns,
+        failures_unadvised=summary.failures_unadvised,
+        readings_unadvised=summary.readings_unadvised,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,6 +76,13 @@ class StreamSummary:
     session_id: str = ""
     resolved_model: str = ""
     tool_failures: int = 0
+    failures_unadvised: int = 0
+    """The same since the last consult that was answered."""
+    readings_unadvised: int = 0
+    """How often one place of a file was read since then."""
+    turns: int = 0
+    """The messages of the main loop, each a request of its own. The CLI's ``num_turns`` counts uses of tools instead:
+    seven in one message are seven."""
     usage: Usage = _NOTHING_USED
     by_model: tuple[ModelUsage, ...] = ()
     own_usage: Usage | None = None
@@ -86,6 +94,23 @@ class StreamSummary:
     busy: bool = False
     unreadable: bool = False
     impossible_usage: bool = False
+
+
+@dataclass(slots=True)
+class _Unadvised:
+    """What the main loop's tools did since the last consult that was answered."""
+
+    failures_now: int = 0
+    failures_longest: int = 0
+    readings: Counter[str] = field(default_factory=Counter)
+
+    def result(self, *, failed: bool) -> None:
+        self.failures_now = self.failures_now + 1 if failed else 0
+        self.failures_longest = max(self.failures_longest, self.failures_now)
+
+    def used(self, name: str, given: dict[str, Any]) -> None:
+        if name == "Read":
+            self.readings[f"{given.get('file_path')}:{given.get('offset') or 0}"] += 1
 
 
 @dataclass(slots=True)
@@ -102,6 +127,7 @@ class StreamReader:
     _tool_names: dict[str, str] = field(default_factory=dict)
     _failures_now: int = 0
     _failures_longest: int = 0
+    _unadvised: _Unadvised = field(default_factory=_Unadvised)
     _messages: dict[str, dict[str, Any]] = field(default_factory=dict)
     _retries_since_answer: int = 0
     _swapped: str = ""
@@ -180,6 +206,7 @@ class StreamReader:
             self._model = model if model and model != _SYNTHETIC else self._model
             for block in _blocks(message, "tool_use"):
                 self._tool_names[text_of(block, "id")] = text_of(block, "name")
+                self._unadvised.used(text_of(block, "name"), dict_of(block, "input"))
                 if text_of(block, "name") == _ANSWER_TOOL:
                     self._answers += _answers(block.get("input"))
 
@@ -192,9 +219,13 @@ class StreamReader:
         if event.get("parent_tool_use_id") is not None:
             return
         for block in _blocks(dict_of(event, "message"), "tool_result"):
-            if self._tool_names.pop(text_of(block, "tool_use_id"), "") in _NOT_WORK:
+            failed = block.get("is_error") is True
+            name = self._tool_names.pop(text_of(block, "tool_use_id"), "")
+            if name in _NOT_WORK:
+                self._unadvised = _Unadvised() if name in _CONSULT_TOOLS and not failed else self._unadvised
                 continue
-            self._failures_now = self._failures_now + 1 if block.get("is_error") is True else 0
+            self._unadvised.result(failed=failed)
+            self._failures_now = self._failures_now + 1 if failed else 0
             self._failures_longest = max(self._failures_longest, self._failures_now)
 
     def summary(self) -> StreamSummary:
@@ -208,6 +239,9 @@ class StreamReader:
             session_id=self._session_id,
             resolved_model=self._model,
             tool_failures=self._failures_longest,
+            turns=sum(bool(message["main"]) for message in self._messages.values()),
+            failures_unadvised=self._unadvised.failures_longest,
+            readings_unadvised=max(self._unadvised.readings.values(), default=0),
             usage=used.usage,
             by_model=used.by_model,
             own_usage=used.own,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.client import HTTP_PORT
@@ -43,14 +43,19 @@ def own_names(port: int) -> frozenset[str]:
     return frozenset({f"{host}:{port}" for host in hosts} | (hosts if port == HTTP_PORT else set()))
 
 
+Api = Callable[[str], bytes | None]
+"""What stands at a path below ``/api/``, as JSON; None where nothing does. It is asked anew each time."""
+
+
 @contextmanager
-def serving(folder: Path, port: int) -> Iterator[ThreadingHTTPServer]:
+def serving(folder: Path, port: int, api: Api = lambda _path: None) -> Iterator[ThreadingHTTPServer]:
     """A server for ``folder``, bound and not yet running; ``port`` 0 takes a free one. Raises ``SiteError``."""
     try:
         server = _Server((HOST, port), _Handler)
     except OSError as error:
         raise SiteError(f"Port {port} of {HOST} cannot be served: {error.strerror}.") from None
     server.folder = folder
+    server.api = api
     with server:
         yield server
 
@@ -58,6 +63,7 @@ def serving(folder: Path, port: int) -> Iterator[ThreadingHTTPServer]:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True  # a reader who holds on to a connection does not keep the command from its end
     folder: Path
+    api: Api
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -80,12 +86,19 @@ class _Handler(BaseHTTPRequestHandler):
         path = "/index.html" if self.path == "/" else self.path
         if not self._is_asked_from_here():
             status = HTTPStatus.FORBIDDEN
+        elif path.startswith("/api/"):
+            content = self.server.api(path)
+            status = HTTPStatus.NOT_FOUND if content is None else HTTPStatus.OK
         elif path not in _OUR_FILES and not _DATA.fullmatch(path):
             status = HTTPStatus.NOT_FOUND
         else:
             content = self._content(path)
             status = HTTPStatus.NOT_FOUND if content is None else HTTPStatus.OK
-        self._head(status, "text/plain" if content is None else _TYPES[Path(path).suffix], len(content or b""))
+        self._head(
+            status,
+            "text/plain" if content is None else _TYPES.get(Path(path).suffix, "application/json"),
+            len(content or b""),
+        )
         if content and with_body:
             self.wfile.write(content)
 

@@ -156,7 +156,7 @@ def _alone(site: Path) -> Iterator[None]:
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise SiteError(
-                    f"The dashboard in {site} is being written by somebody else: ask again when that is done."
+                    f"The dashboard in {site} is being written by another command: try again when it has ended."
                 ) from None
             if held.read() != _MARKED:
                 held.seek(0)

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from review_advisor.adapters.git.repository import GitRepository
 from review_advisor.core.facts.change import MOST_RENAMES
+from review_advisor.core.facts.files.declared import DECLARED, MOST_DECLARED, TOO_MANY, is_declared
 from review_advisor.core.facts.files.paths import LOOKED_UP_TOGETHER
-from review_advisor.core.facts.guidelines import MOST_READ, BaseText
+from review_advisor.core.facts.guidelines import MOST_READ, BaseText, base_text
 from review_advisor.core.facts.patches.patch_files import shown_name
 from review_advisor.lifetime.belongings import DEVNULL, make_folder, remove_folder
 from review_advisor.ports.review import SourceError
@@ -35,7 +36,7 @@ _LONGEST_PATH = 4_096
 """In bytes: no system opens a longer one, and a command line holds it."""
 
 
-def _name_in_tree(path: str) -> bytes | None:
+def name_in_tree(path: str) -> bytes | None:
     """``path`` as git spells it; None for a text that names nothing in a tree and may not reach a command line."""
     try:
         name = path.encode("utf-8", "surrogateescape")
@@ -189,11 +190,23 @@ class ObjectStore:
     def texts(self, tree: str, paths: Iterable[str]) -> dict[str, BaseText]:
         """What stands at each of these paths of a tree, as far as it can be read; a path with nothing is left out."""
         found: dict[str, BaseText] = {}
-        wanted = [path for path in paths if _name_in_tree(path)]
+        wanted = [path for path in paths if name_in_tree(path)]
         for begin in range(0, len(wanted), _PATHS_AT_ONCE):
             listed = self._listed(tree, wanted[begin : begin + _PATHS_AT_ONCE])
             found |= {path: self._text(*listed[name]) for path in wanted if (name := os.fsencode(path)) in listed}
         return found
+
+    def declared(self, tree: str) -> dict[str, BaseText]:
+        """The files of a tree that declare advisors, by their paths, as far as they can be read.
+
+        A link or a submodule that stands in the place of a folder is told as itself.
+        """
+        entries = self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, "--", DECLARED).split(b"\0")[:-1]
+        parted = (entry.partition(b"\t") for entry in entries)
+        listed = ((shown_name(name), about.split(b" ")) for about, _, name in parted)
+        found = [(path, about) for path, about in listed if is_declared(path)]
+        texts = {path: self._text(mode, blob.decode("ascii")) for path, (mode, _, blob) in found[:MOST_DECLARED]}
+        return texts | {path: BaseText(problem=TOO_MANY) for path, _ in found[MOST_DECLARED:]}
 
     def paths_named(self, tree: str, names: Collection[str]) -> tuple[str, ...]:
         """Every path of a tree whose last part is one of ``names``."""
@@ -221,7 +234,7 @@ class ObjectStore:
             raw = self._content(name, name, MOST_READ)
         except ContentMissingError:
             return BaseText(problem="its content is not in the repository")
-        return BaseText(problem="it is no text") if b"\0" in raw else BaseText(raw.decode("utf-8", "replace"))
+        return base_text(raw)
 
     def has(self, tree: str, path: str) -> bool:
         """Whether a tree has a regular file at ``path``. Its content is not looked at."""
@@ -229,7 +242,7 @@ class ObjectStore:
 
     def _found(self, tree: str, path: str) -> list[tuple[bytes, str]]:
         """Mode and content's name of what stands at ``path``."""
-        wanted = _name_in_tree(path)
+        wanted = name_in_tree(path)
         if wanted is None:
             return []
         found = self._bots_files(tree) if path in LOOKED_UP_TOGETHER else self._listed(tree, [path])

@@ -11,6 +11,7 @@ from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.core.facts.change import Change, Spec, Status
 from review_advisor.core.facts.files.paths import OWN_PIPELINE, PYPROJECT, may_configure
 from review_advisor.core.facts.guidelines import BaseText
+from review_advisor.core.facts.patches.around import UseCollector
 from review_advisor.core.facts.patches.patch import PatchError
 from review_advisor.core.facts.patches.patch_files import files_of_patch
 from review_advisor.core.facts.repair_edits import Edits
@@ -84,6 +85,10 @@ class PatchSource:
         """What stands at these paths of that HEAD; nothing without one."""
         return {} if self._base is None else self._base[0].texts(self._base[1], paths)
 
+    def base_declared(self) -> dict[str, BaseText]:
+        """The files of that HEAD which declare advisors; none without one."""
+        return {} if self._base is None else self._base[0].declared(self._base[1])
+
     def base_part(self, path: str, most: int) -> bytes | None:  # noqa: ARG002 (as above)
         """A patch comes without a base: None."""
         return None
@@ -102,6 +107,14 @@ class PatchSource:
             if file.path == path and file.status is Status.ADDED and not file.binary:
                 return "\n".join(line[1:] for hunk in file.hunks for line in hunk.lines if line.startswith("+"))
         return None
+
+    def head_texts(self, paths: Iterable[str], tree: str | None = None) -> dict[str, str]:  # noqa: ARG002 (as above)
+        """A patch comes without a tree: none."""
+        return {}
+
+    def collect_uses(self, collector: UseCollector, tree: str | None = None) -> bool:  # noqa: ARG002 (as above)
+        """A patch comes without a tree: nothing is found."""
+        return False
 
     def close(self) -> None:
         """Remove the private folder that the reading goes through."""

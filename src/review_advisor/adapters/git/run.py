@@ -78,6 +78,18 @@ class Git:
 
         Raises ``SourceError``, past either bound too; the process has ended then.
         """
+        output, code = self.beginning(*arguments, most=most, seconds=seconds)
+        if len(output) > most:
+            raise OutputTooLargeError(f"git {arguments[0]} has more to say than {most:,} bytes.")
+        if code != 0:
+            raise SourceError(f"git {arguments[0]} failed, or took too long.")
+        return output
+
+    def beginning(self, *arguments: str, most: int, seconds: float) -> tuple[bytes, int]:
+        """What a command says, up to one byte more than ``most``, and its exit code; it has ended then.
+
+        Past either bound it was killed.
+        """
         with self.start(*arguments, stdin=DEVNULL) as process:
             watch = Timer(seconds, process.kill)
             watch.start()
@@ -85,12 +97,9 @@ class Git:
                 output = b"" if process.stdout is None else process.stdout.read(most + 1)
                 if len(output) > most:
                     process.kill()
-                    raise OutputTooLargeError(f"git {arguments[0]} has more to say than {most:,} bytes.")
-                if process.wait() != 0:
-                    raise SourceError(f"git {arguments[0]} failed, or took too long.")
+                return output, process.wait()
             finally:
                 watch.cancel()
-        return output
 
     def start(self, *arguments: str, stdin: IO[bytes] | int) -> Child:
         """A process whose output the caller reads as it comes; stderr is dropped."""

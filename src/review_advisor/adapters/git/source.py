@@ -9,6 +9,7 @@ from pathlib import Path
 
 from review_advisor.adapters.git.diff import changed_files
 from review_advisor.adapters.git.edited_tree import patch_between, read_back
+from review_advisor.adapters.git.head_lines import collect_uses, small_texts
 from review_advisor.adapters.git.object_store import ContentMissingError, ObjectStore
 from review_advisor.adapters.git.tree import exported
 from review_advisor.adapters.git.tree_entries import missing
@@ -19,6 +20,7 @@ from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.files.paths import OWN_PIPELINE, PYPROJECT, may_configure
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.line_ages import Touched
+from review_advisor.core.facts.patches.around import UseCollector
 from review_advisor.core.facts.patches.touched_lines import touched_lines
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
 from review_advisor.core.facts.repair_edits import Edits
@@ -32,6 +34,8 @@ _MOST_RECORDS = 50
 """A longer record, in bytes, and every further one count as decided anew: nobody compares them."""
 _LARGEST_TEXT = 10_000_000
 """Of a larger file, in bytes, nobody reads the whole text."""
+_LARGEST_CONFIG = 1_000_000
+"""In bytes: GitHub hands out no larger file to the other jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,19 @@ class GitSource:
         """What stands at these paths of the tree that ``base_file`` reads; a path with nothing is left out."""
         return self._store.texts(self._rules_tree, paths)
 
+    def base_declared(self) -> dict[str, BaseText]:
+        """The files of the tree that ``base_file`` reads which declare advisors, by their paths."""
+        return self._store.declared(self._rules_tree)
+
+    def head_declared(self) -> dict[str, BaseText]:
+        """The same of the head tree."""
+        return self._store.declared(self._sides.head_tree)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the pull request; none of any other change."""
+        return () if self._about.pull_request is None else self._about.pull_request.labels
+
     def base_part(self, path: str, most: int) -> bytes | None:
         """The first ``most`` bytes of a regular file of the base tree, None if there is none."""
         return self._store.blob(self._sides.base_tree, path, most)
@@ -176,6 +193,10 @@ class GitSource:
     def head_part(self, path: str, most: int) -> bytes | None:
         """The same of the head tree."""
         return self._store.blob(self._sides.head_tree, path, most)
+
+    def head_config(self, path: str) -> bytes | None:
+        """As much of a file of the head tree as a configuration may hold."""
+        return self.head_part(path, _LARGEST_CONFIG)
 
     def base_names(self, folder: str) -> tuple[str, ...]:
         """The names of what lies directly in a folder of the base tree."""
@@ -188,6 +209,14 @@ class GitSource:
         except ContentMissingError:
             return None
         return None if raw is None or b"\0" in raw or len(raw) > _LARGEST_TEXT else raw.decode("utf-8", "replace")
+
+    def head_texts(self, paths: Iterable[str], tree: str | None = None) -> dict[str, str]:
+        """The texts of small regular files of the head tree, or of ``tree``; a path without one is left out."""
+        return small_texts(self._store.git, tree or self._sides.head_tree, paths)
+
+    def collect_uses(self, collector: UseCollector, tree: str | None = None) -> bool:
+        """Give ``collector`` the lines of the head tree, or of ``tree``, with its names; False if not all of them."""
+        return collect_uses(self._store.git, tree or self._sides.head_tree, collector)
 
     def close(self) -> None:
         """Remove the private folder that the reading goes through. Happens by itself at the latest at exit."""

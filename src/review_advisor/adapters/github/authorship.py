@@ -51,6 +51,21 @@ class Authorship(GitData):
         known = all(each.actor for each in pushes) and pull_request.head_sha in {each.after for each in pushes}
         return Makers(tuple(dict.fromkeys(each.actor.login for each in pushes if each.actor)), whole and known)
 
+    def pushed_heads(self, pull_request: PullRequest) -> tuple[str, ...]:
+        """The heads that pushes gave to its branch, the newest first, at most a hundred.
+
+        None where the token may not read who pushed to the branch, or its repository is gone.
+        """
+        if pull_request.head_repository is None:
+            return ()
+        path = f"/repos/{quote(pull_request.head_repository)}/activity"
+        asked = {"ref": f"refs/heads/{pull_request.head_ref}"}
+        try:
+            pages, _ = self._wire.newest("read what was pushed", path, list[ActivityAnswer], asked, 1)
+        except (ForgeMissing, ForgeDenied):
+            return ()
+        return tuple(dict.fromkeys(each.after for page in pages for each in page))
+
     def compared(self, base: str, head: str) -> Comparison:
         """What ``head`` brings over its merge base with ``base``: both are commits, which no push moves."""
         path = f"{self._root}/compare/{commit_name(base)}...{commit_name(head)}"

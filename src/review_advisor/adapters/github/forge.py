@@ -6,6 +6,8 @@ import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
+from itertools import islice, takewhile
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
@@ -22,11 +24,20 @@ from review_advisor.adapters.github.authorship import Authorship
 from review_advisor.adapters.github.check_runs import check_body
 from review_advisor.adapters.github.commentable_lines import commentable
 from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
-from review_advisor.adapters.github.graph_answers import CommentNode, IssueNode, RemarkNode, Root, ThreadNode
+from review_advisor.adapters.github.graph_answers import (
+    CommentNode,
+    IssueNode,
+    RecentNode,
+    RemarkNode,
+    RepositoryRoot,
+    Root,
+    ThreadNode,
+)
 from review_advisor.adapters.github.rest_answers import (
     AnnotationAnswer,
     ChecksAnswer,
     ContentAnswer,
+    EntryAnswer,
     FileAnswer,
     FoundAnswer,
     Identified,
@@ -38,10 +49,19 @@ from review_advisor.adapters.github.transport import Exchange
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
-from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
+from review_advisor.core.pull_request.standing import (
+    RecentWork,
+    StandingCheck,
+    StandingComment,
+    StandingReview,
+    Thread,
+)
 from review_advisor.core.pull_request.writes import Check, InlineComment, in_requests, missing_annotations
 from review_advisor.ports.forge import (
+    MOST_IN_FOLDER,
+    MOST_RECENT,
     CommentableLines,
+    FolderEntry,
     ForgeMissing,
     ForgeRejected,
     ForgeUnavailable,
@@ -103,19 +123,23 @@ class GitHubForge(Authorship):
 
     def file(self, path: str, commit: str) -> bytes | None:
         """A regular file of a commit, at most 1 MB; None if there is none, or a folder, a link or a submodule."""
-        if not path or any(part in {"", ".", ".."} for part in path.split("/")):
-            return None
         doing = f"read the file {quoted(path)}"
-        ref = {"ref": commit_name(commit)}
-        try:
-            found = self._wire.get(doing, f"{self._root}/contents/{quote(path)}", FoundAnswer, ref).root
-        except ForgeMissing as error:
-            if NO_COMMIT in str(error):
-                raise
-            return None
-        if isinstance(found, list) or found.type != "file" or found.path != path:
+        found = self._found(doing, path, commit)
+        if found is None or isinstance(found, list) or found.type != "file" or found.path != path:
             return None
         return _bytes(doing, found)
+
+    def folder(self, path: str, commit: str) -> tuple[FolderEntry, ...]:
+        """What lies directly in a folder of a commit. A link in its place is not followed."""
+        doing = f"list the folder {quoted(path)}"
+        found = self._found(doing, path, commit)
+        if found is None:
+            return ()
+        if not isinstance(found, list):
+            return (FolderEntry(path, "other"),)
+        if len(found) >= MOST_IN_FOLDER:
+            raise ForgeRejected(f"GitHub could not {doing}: it lists {MOST_IN_FOLDER:,} entries and no more.")
+        return tuple(entry.value() for entry in found)
 
     def changed_files(self, number: int) -> tuple[ListedFile, ...]:
         """The files of the pull request. A copy leaves the file that it was made of as it was."""
@@ -156,6 +180,14 @@ class GitHubForge(Authorship):
         doing = f"list what became of the comments of pull request #{number}"
         nodes = self._wire.graph_nodes(doing, queries.REMARKS, self._asked(number), Root[RemarkNode])
         return tuple(remark for node in nodes if (remark := node.value()) is not None)
+
+    def recent_work(self, check_name: str, since: datetime) -> RecentWork:
+        """The pull requests that changed ``since`` then, at most ``MOST_RECENT``, one request for fifty of them."""
+        asked = {"owner": self._owner, "name": self._name, "check": check_name}
+        doing = "list the pull requests that changed lately"
+        nodes = self._wire.graph_nodes(doing, queries.RECENT, asked, RepositoryRoot[RecentNode])
+        found = list(islice(takewhile(lambda node: node.updated_at >= since, nodes), MOST_RECENT + 1))
+        return RecentWork(tuple(node.value() for node in found[:MOST_RECENT]), len(found) <= MOST_RECENT)
 
     def create_check(self, commit: str, check: Check) -> int:
         """Make a check run; its id. Its first fifty annotations come with it, the others and the conclusion after."""
@@ -252,6 +284,18 @@ class GitHubForge(Authorship):
     def _bring_about(self, doing: str, check_id: int, steps: Iterable[Mapping[str, Any]]) -> None:
         for body in steps:
             self._wire.write(doing, "PATCH", f"{self._root}/check-runs/{check_id}", body)
+
+    def _found(self, doing: str, path: str, commit: str) -> ContentAnswer | list[EntryAnswer] | None:
+        """What stands at a path of a commit; nothing for a path that no tree can hold."""
+        if not path or any(part in {"", ".", ".."} for part in path.split("/")):
+            return None
+        ref = {"ref": commit_name(commit)}
+        try:
+            return self._wire.get(doing, f"{self._root}/contents/{quote(path)}", FoundAnswer, ref).root
+        except ForgeMissing as error:
+            if NO_COMMIT in str(error):
+                raise
+            return None
 
     def _files(self, number: int) -> Iterator[FileAnswer]:
         doing = f"list the files of pull request #{number}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from review_advisor.adapters.github.rest_answers import Read
 from review_advisor.core.facts.pull_request import GHOST, LinkedIssue
 from review_advisor.core.facts.remark import Reaction, StandingRemark
-from review_advisor.core.pull_request.standing import StandingComment, Thread
+from review_advisor.core.pull_request.standing import CheckMark, RecentPullRequest, StandingComment, Thread
 
 Node = TypeVar("Node")
 _BOT_ENDING = "[bot]"
@@ -164,6 +165,64 @@ class IssueNode(Read):
         return LinkedIssue(self.repository.name, self.number, self.title, self.body)
 
 
+class _App(Read):
+    slug: str
+
+
+class _CheckRunNode(Read):
+    external_id: str | None = Field(alias="externalId")
+    conclusion: str | None
+
+
+class _CheckRuns(Read):
+    nodes: list[_CheckRunNode | None]
+
+
+class _CheckSuite(Read):
+    app: _App | None
+    check_runs: _CheckRuns | None = Field(alias="checkRuns")
+
+    def marks(self) -> Iterator[CheckMark]:
+        """What its check runs say of themselves."""
+        for run in filter(None, self.check_runs.nodes if self.check_runs else ()):
+            yield CheckMark(self.app.slug if self.app else "", run.external_id or "", run.conclusion is None)
+
+
+class _CheckSuites(Read):
+    nodes: list[_CheckSuite | None]
+
+
+class _CheckedCommit(Read):
+    suites: _CheckSuites | None = Field(alias="checkSuites")
+
+
+class _CommitNode(Read):
+    commit: _CheckedCommit
+
+
+class _CommitNodes(Read):
+    nodes: list[_CommitNode | None]
+
+
+class _NumberedActor(Read):
+    id: int | None = Field(default=None, alias="databaseId")
+
+
+class RecentNode(Read):
+    """A pull request with the check runs on its head."""
+
+    number: int
+    updated_at: AwareDatetime = Field(alias="updatedAt")
+    author: _NumberedActor | None
+    commits: _CommitNodes
+
+    def value(self) -> RecentPullRequest:
+        """The fact."""
+        suites = (each.commit.suites for each in self.commits.nodes if each)
+        marks = (mark for found in suites if found for suite in found.nodes if suite for mark in suite.marks())
+        return RecentPullRequest(self.number, (self.author.id if self.author else None) or 0, tuple(marks))
+
+
 class _PageInfo(Read):
     more: bool = Field(alias="hasNextPage")
     cursor: str | None = Field(alias="endCursor")
@@ -176,18 +235,34 @@ class Connection(Read, Generic[Node]):
     info: _PageInfo = Field(alias="pageInfo")
 
 
-class _PullRequestNode(Read, Generic[Node]):
+class _Paged(Read, Generic[Node]):
     page: Connection[Node]
 
 
 class _RepositoryNode(Read, Generic[Node]):
-    pull_request: _PullRequestNode[Node] = Field(alias="pullRequest")
+    pull_request: _Paged[Node] = Field(alias="pullRequest")
 
 
 class Root(Read, Generic[Node]):
     """The data of a query for one page of something of a pull request."""
 
     repository: _RepositoryNode[Node]
+
+    @property
+    def page(self) -> Connection[Node]:
+        """The page."""
+        return self.repository.pull_request.page
+
+
+class RepositoryRoot(Read, Generic[Node]):
+    """The same of something of a repository."""
+
+    repository: _Paged[Node]
+
+    @property
+    def page(self) -> Connection[Node]:
+        """The page."""
+        return self.repository.page
 
 
 class GraphProblem(Read):

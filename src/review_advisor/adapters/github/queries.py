@@ -32,5 +32,22 @@ REMARKS = _paged(
     " reactions(first: 100) { totalCount nodes { content user { login } } } } }",
 )
 LINKED_ISSUES = _paged("closingIssuesReferences", "number title body repository { nameWithOwner }")
+RECENT = """
+query($owner: String!, $name: String!, $check: String!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    page: pullRequests(first: 50, after: $after, orderBy: {field: UPDATED_AT, direction: DESC}) {
+      nodes {
+        number updatedAt author { __typename ... on Bot { databaseId } ... on User { databaseId } }
+        commits(last: 1) { nodes { commit {
+          checkSuites(first: 20, filterBy: {checkName: $check}) { nodes {
+            app { slug }
+            checkRuns(first: 20, filterBy: {checkName: $check, checkType: ALL}) { nodes { externalId conclusion } }
+          } }
+        } } }
+      }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}"""
 RESOLVE_THREAD = """
 mutation($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { id isResolved } } }"""

@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, RootModel, field_vali
 from review_advisor.core.facts.pull_request import GHOST, BranchCommit, Permission, PullRequest
 from review_advisor.core.pull_request.standing import StandingCheck, StandingReview
 from review_advisor.core.pull_request.writes import Annotation, Level
-from review_advisor.ports.forge import ListedFile
+from review_advisor.ports.forge import FolderEntry, ListedFile
 
 
 class Read(BaseModel):
@@ -23,6 +23,7 @@ class RestAccount(Read):
 
     login: str
     type: str = ""
+    id: int = 0
 
     @property
     def is_bot(self) -> bool:
@@ -95,6 +96,7 @@ class PullRequestAnswer(Read):
             merged_at=self.merged_at,
             default_branch=self.base.repo.default_branch,
             by_bot=self.user is not None and self.user.is_bot,
+            author_id=self.user.id if self.user else 0,
         )
 
 
@@ -187,7 +189,19 @@ class ContentAnswer(Read):
     content: str = ""
 
 
-class FoundAnswer(RootModel[ContentAnswer | list[Any]]):
+class EntryAnswer(Read):
+    """What lies in a folder. A submodule is told as a file."""
+
+    type: str
+    path: str
+
+    def value(self) -> FolderEntry:
+        """The fact."""
+        kinds: dict[str, Literal["file", "folder"]] = {"file": "file", "dir": "folder"}
+        return FolderEntry(self.path, kinds.get(self.type, "other"))
+
+
+class FoundAnswer(RootModel[ContentAnswer | list[EntryAnswer]]):
     """What stands at a path: a list for a folder."""
 
 

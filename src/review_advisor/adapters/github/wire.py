@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.adapters.github.failures import Response, Unanswered, failure, graph_failure, unreadable
-from review_advisor.adapters.github.graph_answers import GraphAnswer, Root
+from review_advisor.adapters.github.graph_answers import GraphAnswer, RepositoryRoot, Root
 from review_advisor.adapters.github.transport import Exchange
 from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import Clock
@@ -94,24 +94,26 @@ class Wire:
         doing: str,
         query: str,
         variables: Mapping[str, Any],
-        shape: type[Root[Node]],
+        shape: type[Root[Node] | RepositoryRoot[Node]],
         *,
         partly: bool = False,
-    ) -> list[Node]:
-        """Every node of a paged query. ``partly``: what the token may not see is left out, without an error."""
-        found: list[Node] = []
+    ) -> Iterator[Node]:
+        """Every node of a paged query; a page is asked for when its first node is wanted.
+
+        ``partly``: what the token may not see is left out, without an error.
+        """
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             asked = {**variables, "after": cursor}
 
-            def ask(asked: dict[str, Any] = asked) -> Root[Node]:
+            def ask(asked: dict[str, Any] = asked) -> Root[Node] | RepositoryRoot[Node]:
                 return _read(doing, self._graph(doing, query, asked, partly=partly), shape)
 
-            page = self._patiently(ask).repository.pull_request.page
-            found += [node for node in page.nodes if node is not None]
+            page = self._patiently(ask).page
+            yield from (node for node in page.nodes if node is not None)
             cursor = page.info.cursor
             if not page.info.more:
-                return found
+                return
         raise _endless(doing)
 
     def make(self, doing: str, path: str, body: Mapping[str, Any], shape: type[Value]) -> Value:

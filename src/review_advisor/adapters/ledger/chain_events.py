@@ -1,4 +1,4 @@
-"""What the events of a chain tell: a review, or an observation. Every reader has them from here.
+"""What the events of a chain tell: a review, a task, a shadow or an observation. Every reader has them from here.
 
 Whoever hands in a ledger can write whole chains, so what none of ours can be is refused here.
 """
@@ -31,9 +31,13 @@ from review_advisor.core.outcome.events import (
     Repaired,
     ReviewEnded,
 )
+from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowCalled, ShadowEnded, ShadowEvent
+from review_advisor.core.task.task_events import TaskBegun, TaskCalled, TaskEnded, TaskEvent
 
 _OBSERVED = '"kind":"observed"'
-"""Stands in an observation's JSON; in a text of another event its quotes would be escaped."""
+_TASK = '"kind":"task_began"'
+_SHADOW = '"kind":"shadow_began"'
+"""Each stands in the first event of its kind of chain; in a text of another event quotes are escaped."""
 _LARGEST_FIGURE = 10**15
 """Beyond any review's tokens, dollars and seconds; sums of such numbers are still exact."""
 
@@ -64,13 +68,17 @@ def _figures(event: Event) -> Iterator[float]:
     """What is added up: tokens, money, times."""
     match event:
         case CallEnded():
-            yield event.duration_seconds
-            for usage in (event.usage, *([event.own] if event.own else []), *(each.usage for each in event.by_model)):
-                yield from (figure for figure in astuple(usage) if figure is not None)
+            yield from _figures_of_call(event)
         case Consulted():
             yield from (figure for figure in (event.note.tokens, event.note.duration_ms) if figure is not None)
         case _:
             pass
+
+
+def _figures_of_call(call: CallEnded) -> Iterator[float]:
+    yield call.duration_seconds
+    for usage in (call.usage, *([call.own] if call.own else []), *(each.usage for each in call.by_model)):
+        yield from (figure for figure in astuple(usage) if figure is not None)
 
 
 def document_in(chain: Chain, events: Sequence[Event]) -> OutcomeDocument | None:
@@ -99,13 +107,67 @@ def observation_in(chain: Chain) -> Observed | None:
     return observed
 
 
+def task_in(chain: Chain) -> tuple[TaskEvent, ...] | None:
+    """The events of a task's chain; None for any other chain. Raises ``LedgerError`` as above."""
+    refuse_broken(chain)
+    if not chain.links or _TASK not in chain.links[0].event:
+        return None
+    events: tuple[TaskEvent, ...] = tuple(_read(chain, link, _task_reader()) for link in chain.links)
+    _refuse_disorder(chain, events, TaskBegun, TaskEnded)
+    return events
+
+
+def shadow_in(chain: Chain) -> tuple[ShadowEvent, ...] | None:
+    """The events of a shadow's chain; None for any other chain. Raises ``LedgerError`` as above."""
+    refuse_broken(chain)
+    if not chain.links or _SHADOW not in chain.links[0].event:
+        return None
+    events: tuple[ShadowEvent, ...] = tuple(_read(chain, link, _shadow_reader()) for link in chain.links)
+    _refuse_disorder(chain, events, ShadowBegan, ShadowEnded)
+    return events
+
+
+def _refuse_disorder(
+    chain: Chain,
+    events: Sequence[TaskEvent | ShadowEvent],
+    begins: type[TaskBegun | ShadowBegan],
+    ends: type[TaskEnded | ShadowEnded],
+) -> None:
+    """Raise ``LedgerError`` for a chain that begins, goes on or ends as none of this kind does."""
+    no_such = LedgerError(
+        f"The events of {chain.run_id} are those of no {'task' if begins is TaskBegun else 'shadow'}."
+    )
+    first = events[0]
+    if not isinstance(first, begins) or first.run_id != chain.run_id or not re.fullmatch(RUN_ID, chain.run_id):
+        raise no_such
+    for index, event in enumerate(events):
+        is_alone = event is first or not isinstance(event, begins)
+        is_last = event is events[-1] or not isinstance(event, ends)
+        if not (is_alone and is_last) or event.at.utcoffset() is None or event.at < first.at:
+            raise no_such
+        if not all(0 <= figure <= _LARGEST_FIGURE for figure in _own_figures(event)):
+            raise LedgerError(f"Event {index} of {chain.run_id} has a negative figure, or one beyond measure.")
+
+
+def _own_figures(event: TaskEvent | ShadowEvent) -> Iterator[float]:
+    match event:
+        case TaskCalled():
+            yield event.duration_seconds
+            yield from (figure for figure in astuple(event.usage) if figure is not None)
+        case ShadowCalled():
+            yield from _figures_of_call(event.call)
+        case _:
+            pass
+
+
 def begun_at(chain: Chain) -> datetime:
     """When a chain's first event happened, by the clock of the machine that recorded it.
 
     The clock may have been wrong, so a moment in the future is no reason to refuse a run. Raises ``LedgerError`` for a
     moment that ``Recorder`` never writes. Does not look at the other events.
     """
-    first = observation_in(chain) or _first(chain)
+    own = task_in(chain) or shadow_in(chain)
+    first = own[0] if own else observation_in(chain) or _first(chain)
     if first.at.utcoffset() is None or not EPOCH <= first.at <= LATEST:
         raise LedgerError(f"The run {chain.run_id} cannot have begun at {first.at.isoformat()}.")
     return first.at
@@ -156,6 +218,16 @@ def _reader() -> TypeAdapter[Event]:
 @cache
 def _observation_reader() -> TypeAdapter[Observed]:
     return TypeAdapter(Observed)
+
+
+@cache
+def _task_reader() -> TypeAdapter[TaskEvent]:
+    return TypeAdapter(TaskEvent)
+
+
+@cache
+def _shadow_reader() -> TypeAdapter[ShadowEvent]:
+    return TypeAdapter(ShadowEvent)
 
 
 def readings_of_chain(chain: Chain) -> Readings:

@@ -13,24 +13,34 @@ from random import SystemRandom
 from typing import Any
 
 from review_advisor import __version__
-from review_advisor.adapters.ledger.chain_events import begun_at, observation_in, readings_of_chain
+from review_advisor.adapters.ledger.chain_events import begun_at, observation_in, readings_of_chain, shadow_in, task_in
 from review_advisor.adapters.ledger.chains import NO_CHAIN, chain_of, read_chains
 from review_advisor.adapters.ledger.conditions import statement
 from review_advisor.adapters.ledger.database import latest, open_to_read, sentences
-from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, REVIEWS_MET, TABLES, meeting
+from review_advisor.adapters.ledger.rows import (
+    MET,
+    OBSERVED_TABLES,
+    REVIEWS_MET,
+    SHADOW_TABLES,
+    TABLES,
+    TASK_TABLES,
+    meeting,
+)
 from review_advisor.adapters.ledger.transactions import one_moment, rows
 from review_advisor.core.ledger.chain import Break, Chain, LedgerError, canonical
 from review_advisor.core.ledger.checkpoint import MAY_STILL_GROW, Checkpoint, Heads
 from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.ledger.row import Readings, Row
+from review_advisor.core.ledger.task_rows import readings_of_task
 from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.report.wording import counted
+from review_advisor.core.shadow.shadow_decision import readings_of_shadow
 
 READER = f"{__version__} {latest()}"
 """Another version may read other rows from the same events: its checkpoints do not count."""
 SPOT_CHECKS = 1_000
 """So many of the runs that were verified before are read again: in a small ledger all of them."""
-_OF_CHAINS = ("events", *TABLES, *OBSERVED_TABLES, *MET, "runs")
+_OF_CHAINS = ("events", *TABLES, *OBSERVED_TABLES, *TASK_TABLES, *SHADOW_TABLES, *MET, "runs")
 _OBSERVED = "SELECT DISTINCT repository, pull_request FROM observations"
 _OBSERVED_SINCE = """
     SELECT DISTINCT repository, pull_request FROM observations WHERE chain > :after OR (repository, pull_request) IN (
@@ -133,7 +143,11 @@ def _heads(
 
 def _settled(connection: sqlite3.Connection, now: datetime) -> int:
     """The last chain before the first run that may still grow."""
-    question = "SELECT min(chain) FROM runs WHERE status = 'unfinished' AND chain > ?"
+    question = (
+        "SELECT min(chain) FROM (SELECT chain FROM runs WHERE status = 'unfinished'"
+        " UNION ALL SELECT chain FROM tasks WHERE status = 'running'"
+        " UNION ALL SELECT chain FROM shadows WHERE status = 'unfinished') WHERE chain > ?"
+    )
     (growing,) = connection.execute(question, (microseconds(now - MAY_STILL_GROW),)).fetchone()
     question = "SELECT coalesce(max(id), ?) FROM chains WHERE ? IS NULL OR id < ?"
     (last,) = connection.execute(question, (NO_CHAIN, growing, growing)).fetchone()
@@ -173,9 +187,15 @@ def _other_rows(connection: sqlite3.Connection, row: int, chain: Chain, free: in
 
 def _told(chain: Chain, untold: Row) -> dict[str, _Rows]:
     """Every table's rows of one chain, as its events tell them."""
-    tables: dict[str, tuple[Row, ...]] = dict.fromkeys((*TABLES, *OBSERVED_TABLES, "runs", "casting_parts"), ())
-    observed = observation_in(chain)
-    if observed is not None:
+    tables: dict[str, tuple[Row, ...]] = dict.fromkeys(
+        (*TABLES, *OBSERVED_TABLES, *TASK_TABLES, *SHADOW_TABLES, "runs", "casting_parts"), ()
+    )
+    observed, task, shadow = observation_in(chain), task_in(chain), shadow_in(chain)
+    if task is not None:
+        tables |= readings_of_task(task)
+    elif shadow is not None:
+        tables |= readings_of_shadow(shadow)
+    elif observed is not None:
         tables |= readings_of_observation(observed)
     else:
         tables |= _of_review(readings_of_chain(chain), untold)

@@ -10,20 +10,32 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from review_advisor.adapters.ledger.chain_events import no_review, observation_in, readings_of_chain
+from review_advisor.adapters.ledger.chain_events import (
+    no_review,
+    observation_in,
+    readings_of_chain,
+    shadow_in,
+    task_in,
+)
 from review_advisor.adapters.ledger.chains import read_chain, read_chains
 from review_advisor.adapters.ledger.conditions import JUDGED, of_repository, statement
 from review_advisor.adapters.ledger.transactions import savepoint
 from review_advisor.core.ledger.chain import Chain, LedgerError, canonical
 from review_advisor.core.ledger.row import Participant, Readings, Row, Scalar, Tables
+from review_advisor.core.ledger.task_rows import readings_of_task
 from review_advisor.core.observation.labels import Observed
 from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.outcome.events import Event
+from review_advisor.core.shadow.shadow_decision import readings_of_shadow
+from review_advisor.core.shadow.shadow_events import ShadowEvent
+from review_advisor.core.task.task_events import TaskEvent
 
 TABLES = (
     *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),
-    *("kept", "unreported"),
+    *("kept", "unreported", "shadow_mode"),
 )
+TASK_TABLES = ("tasks",)
+SHADOW_TABLES = ("shadows",)
 OBSERVED_TABLES = ("observations", "labels", "proofs", "remarks")
 _REVIEWS = f"""
     SELECT *, EXISTS (
@@ -75,7 +87,7 @@ _VALUES: TypeAdapter[object] = TypeAdapter(object)
 """Writes any value; the adapter of all events, which is slow to make, is needed only to read one."""
 
 
-def event_text(event: Event | Observed) -> str:
+def event_text(event: Event | Observed | TaskEvent | ShadowEvent) -> str:
     """An event's canonical JSON. Raises ``LedgerError`` for a number that JSON does not know."""
     try:
         return canonical(_VALUES.dump_python(event, mode="json"))
@@ -120,6 +132,18 @@ def write_observation(connection: sqlite3.Connection, chain: int, observed: Obse
     _meet(connection, about["repository"], about["pull_request"])
 
 
+def write_task(connection: sqlite3.Connection, chain: int, events: Sequence[TaskEvent]) -> None:
+    """The same for a task's row."""
+    connection.execute("DELETE FROM tasks WHERE chain = ?", (chain,))
+    _insert_tables(connection, chain, readings_of_task(events))
+
+
+def write_shadow(connection: sqlite3.Connection, chain: int, events: Sequence[ShadowEvent]) -> None:
+    """The same for a shadow's row."""
+    connection.execute("DELETE FROM shadows WHERE chain = ?", (chain,))
+    _insert_tables(connection, chain, readings_of_shadow(events))
+
+
 def _meet(connection: sqlite3.Connection, repository: Scalar, number: Scalar) -> None:
     """Let what is known of a pull request meet its reviews, in the place of whatever met them before."""
     asked = meeting(connection, repository, number)
@@ -160,13 +184,17 @@ def known(connection: sqlite3.Connection, repository: Scalar, number: Scalar) ->
 
 def read_anew(connection: sqlite3.Connection, row: int, chain: Chain) -> None:
     """The rows of one chain, whatever it is of, from its events. Raises ``LedgerError``; then nothing is written."""
-    observed = observation_in(chain)
+    observed, task, shadow = observation_in(chain), task_in(chain), shadow_in(chain)
     try:
         with savepoint(connection):
-            if observed is None:
-                write_readings(connection, row, readings_of_chain(chain))
-            else:
+            if task is not None:
+                write_task(connection, row, task)
+            elif shadow is not None:
+                write_shadow(connection, row, shadow)
+            elif observed is not None:
                 write_observation(connection, row, observed)
+            else:
+                write_readings(connection, row, readings_of_chain(chain))
     except sqlite3.IntegrityError:  # as above: such as two findings of one id
         raise no_review(chain) from None
 
@@ -184,7 +212,17 @@ def read_all_anew(connection: sqlite3.Connection) -> Rebuilt:
 
     A run whose chain is broken, or which this version cannot read, has no rows from then on.
     """
-    for table in (*TABLES, *OBSERVED_TABLES, *MET, "runs", "casting_parts", "castings", "repositories"):
+    for table in (
+        *TABLES,
+        *OBSERVED_TABLES,
+        *TASK_TABLES,
+        *SHADOW_TABLES,
+        *MET,
+        "runs",
+        "casting_parts",
+        "castings",
+        "repositories",
+    ):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 (our own names)
     runs, left_out = 0, []
     for row, chain in read_chains(connection):

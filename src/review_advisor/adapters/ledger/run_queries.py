@@ -6,23 +6,19 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from review_advisor.adapters.ledger.chains import read_chain
 from review_advisor.adapters.ledger.conditions import bindable, of_repository, within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.adapters.ledger.transactions import rows
+from review_advisor.adapters.ledger.transactions import line_of, rows
 from review_advisor.core.ledger.chain import LedgerError
-from review_advisor.core.ledger.moments import moment_of
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import ANY_ERROR, NO_ERROR, Between, RunFilter, RunLine, RunRecord, letters
 
 _CASTING = "(SELECT casting FROM casting_parts WHERE {})"
 _AN_ERROR = "error <> ''"
-_HINTS = get_type_hints(RunLine)
-_FLAGS = ("degraded", "disabled", "recovered", "exhausted")
 _LINES = """
     SELECT chains.run_id, runs.chain AS started_at, status, repositories.name AS repository, pull_request, label, title,
            head_sha, cost_usd,
@@ -37,6 +33,7 @@ _LINES = """
     LEFT JOIN repositories ON repositories.id = runs.repository
     ORDER BY found.chain DESC
 """
+_HINTS = get_type_hints(RunLine)
 _TABLES = {
     "calls": "number",
     "findings": "finding",
@@ -52,7 +49,7 @@ def list_runs(path: Path, wanted: RunFilter) -> list[RunLine]:
     """The newest runs that are all of this, at most ``wanted.limit``. Raises ``LedgerError``."""
     statement, values = chosen(wanted)
     with sentences(path), closing(open_to_read(path)) as connection:
-        return [_line(path, row) for row in rows(connection, _LINES.format(statement), values)]
+        return [line_of(RunLine, _HINTS, path, row) for row in rows(connection, _LINES.format(statement), values)]
 
 
 def chosen(wanted: RunFilter) -> tuple[str, tuple[Any, ...]]:
@@ -88,7 +85,7 @@ def show_run(path: Path, named: str) -> RunRecord:
             for table, order in _TABLES.items()
         }
         events = tuple(_event(link.event) for link in kept.links)
-        return RunRecord(_line(path, row), tables, events, broken)
+        return RunRecord(line_of(RunLine, _HINTS, path, row), tables, events, broken)
 
 
 def knows_repository(path: Path, name: str) -> bool:
@@ -102,7 +99,9 @@ def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
     """The id of the one run whose id begins so. Raises ``LedgerError`` if there is none, or several."""
     found = connection.execute(
         "SELECT run_id FROM chains WHERE substr(run_id, 1, length(?1)) = ?1"
-        " AND id NOT IN (SELECT chain FROM observations) ORDER BY run_id <> ?1, run_id LIMIT 2",
+        " AND id NOT IN (SELECT chain FROM observations UNION ALL SELECT chain FROM tasks"
+        " UNION ALL SELECT chain FROM shadows)"
+        " ORDER BY run_id <> ?1, run_id LIMIT 2",
         (bindable(named),),
     ).fetchall()
     if not found or not named:
@@ -110,17 +109,6 @@ def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
     if len(found) > 1 and found[0][0] != named:
         raise LedgerError(f"Several runs begin with {named!r}: {found[0][0]}, {found[1][0]} and maybe more.")
     return str(found[0][0])
-
-
-def _line(path: Path, row: dict[str, Any]) -> RunLine:
-    told = {each.name: row[each.name] for each in fields(RunLine)} | {flag: bool(row[flag]) for flag in _FLAGS}
-    try:
-        told["started_at"] = moment_of(row["started_at"]).isoformat()
-    except OverflowError:
-        told["started_at"] = None
-    if not all(isinstance(told[name], hint) for name, hint in _HINTS.items()):
-        raise LedgerError(f"The ledger {path} is damaged: a row of {told['run_id']} holds what it cannot hold.")
-    return RunLine(**told)
 
 
 def _event(text: str) -> dict[str, Any]:

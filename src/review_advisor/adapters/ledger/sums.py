@@ -36,6 +36,10 @@ _COUNTS = f"""
            sum(executor_tokens) AS executor_tokens,
            sum(advisor_tokens) AS advisor_tokens,
            sum(consult_tokens) AS consult_tokens,
+           sum(executor_turns) AS executor_turns,
+           sum(executor_calls) AS executor_calls,
+           sum(prompt_tokens) AS prompt_tokens,
+           sum(cached_tokens) AS cached_tokens,
            sum(cost_usd) AS cost_usd
     FROM runs WHERE {{}}
 """  # noqa: S608 (our own names)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
+
+from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.core.ledger.moments import moment_of
+
+Line = TypeVar("Line")
 
 BUSY_SECONDS = 20
 """So long a writer waits for another one."""
@@ -50,11 +56,28 @@ def one_moment(connection: sqlite3.Connection) -> Iterator[None]:
             _roll_back(connection)
 
 
-def rows(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> Iterator[dict[str, Any]]:
+def rows(
+    connection: sqlite3.Connection, statement: str, values: Sequence[Any] | Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     """What a statement finds, each row by its columns' names."""
     cursor = connection.execute(statement, values)
     names = [column[0] for column in cursor.description]
     return (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+def line_of(kind: type[Line], hints: Mapping[str, Any], path: Path, row: Mapping[str, Any]) -> Line:
+    """A row as a line of a list. Raises ``LedgerError``.
+
+    ``hints`` are the types of its fields. ``started_at`` is None for a moment that no calendar has.
+    """
+    told = {name: bool(row[name]) if hint is bool else row[name] for name, hint in hints.items()}
+    try:
+        told["started_at"] = moment_of(row["started_at"]).isoformat()
+    except OverflowError:
+        told["started_at"] = None
+    if not all(isinstance(told[name], hint) for name, hint in hints.items()):
+        raise LedgerError(f"The ledger {path} is damaged: a row of {told['run_id']} holds what it cannot hold.")
+    return kind(**told)
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

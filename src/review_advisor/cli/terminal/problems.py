@@ -61,7 +61,7 @@ def told_beside(output: Path | None) -> Iterator[None]:
         yield
     except Ended as refusal:
         if output is not None:
-            from review_advisor.app.review import leave_refusal
+            from review_advisor.app.storing.stored_review import leave_refusal
 
             leave_refusal(output, refusal.message, os.environ)
         raise

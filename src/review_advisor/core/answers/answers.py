@@ -22,7 +22,15 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 
-from review_advisor.core.answers.tolerant import Notes, at_most, left_out_beyond, or_left_out, otherwise, severity_of
+from review_advisor.core.answers.tolerant import (
+    Notes,
+    at_most,
+    at_most_words,
+    left_out_beyond,
+    or_left_out,
+    otherwise,
+    severity_of,
+)
 
 Severity = Literal["critical", "high", "medium", "low"]
 Weight = Literal["blocking", "concern"]
@@ -108,11 +116,16 @@ class ReportedFinding(Answer):
     category: Short
     title: Annotated[Short, _words(12)]
     body: Annotated[Text, _words(60)] = ""
-    suggestion: Annotated[str, left_out_beyond(8_000)] | None = None
+    suggestion: Annotated[str, left_out_beyond(8_000)] | None = Field(default=None, description="at most 30 lines")
     confidence: Annotated[Confidence, otherwise(0.0)]
     evidence: NonBlank = Field(description="a verbatim quote, one to three lines")
     pre_existing: Annotated[bool, otherwise(False)] = False
     rule: SkipJsonSchema[_Citation] = ""  # asked for only where there are rules
+
+    @property
+    def told(self) -> str:
+        """What it says below its title."""
+        return self.body
 
     @model_validator(mode="before")
     @classmethod
@@ -146,17 +159,28 @@ class DisagreementAnswer(Answer):
     disagreement: Short = Field(description="the id of the disagreement, as in the transcript")
     position: Literal["accepted", "contested"]
     path: Text = ""
-    evidence: Text = Field(default="", description="a verbatim quote that settles it")
+    evidence: Text = Field(default="", description="a verbatim quote that settles it, one to three lines")
 
 
 class KnowledgeEntry(Answer):
     """A durable fact about the code base that the executor offers to remember: not yet held against the change."""
 
-    title: Annotated[str, _NotBlank, at_most(120)]
-    body: Annotated[str, _NotBlank, at_most(2_000)]
+    title: Annotated[str, _NotBlank, at_most(120), _words(12)]
+    body: Annotated[str, _NotBlank, at_most(2_000), _words(80)]
     path: NonBlank
-    evidence: NonBlank = Field(description="a verbatim quote of the changed lines that prove it")
+    evidence: NonBlank = Field(description="a verbatim quote of the changed lines that prove it, one to three lines")
     tags: Annotated[tuple[Annotated[Tag, or_left_out()], ...], at_most(5)] = ()
+
+
+class DispositionAnswer(Answer):
+    """What the executor did with one recommendation of the advisor."""
+
+    recommendation: Short = Field(description="its id, such as r1")
+    disposition: Literal["applied", "overridden"]
+    reason: Annotated[Text, _words(40)] = Field(default="", description="why it was overridden")
+
+
+_Dispositions = Annotated[tuple[Annotated[DispositionAnswer, or_left_out()], ...], at_most(20)]
 
 
 class ReviewReport(Answer):
@@ -171,6 +195,7 @@ class ReviewReport(Answer):
     knowledge: Annotated[tuple[Annotated[KnowledgeEntry, or_left_out()], ...], at_most(5)] = ()
     unreadable: SkipJsonSchema[tuple[UnreadableFinding, ...]] = ()  # no word of the executor: its reader's
     unchecked: SkipJsonSchema[tuple[UncheckedFile, ...]] = ()  # asked of no model: static checks name them
+    dispositions: SkipJsonSchema[_Dispositions] = ()  # asked for only where the review itself consults
 
     @model_validator(mode="after")
     def _verdict_and_findings_agree(self) -> ReviewReport:
@@ -191,6 +216,22 @@ class RuledReport(ReviewReport):
     model_config = ConfigDict(title=ReviewReport.__name__)
 
     findings: tuple[Annotated[RuledFinding, or_left_out(kept_aside=True)], ...] = ()
+
+
+class AdvisedReport(ReviewReport):
+    """A report that also says what became of the advice. Only its schema differs."""
+
+    model_config = ConfigDict(title=ReviewReport.__name__)
+
+    dispositions: _Dispositions = ()
+
+
+class AdvisedRuledReport(RuledReport):
+    """The same where the executor is shown rules of the team's own."""
+
+    model_config = ConfigDict(title=ReviewReport.__name__)
+
+    dispositions: _Dispositions = ()
 
 
 class Disagreement(Answer):
@@ -217,18 +258,40 @@ class PostVerifyResult(Answer):
         return self
 
 
+class ListedAnswer(Answer):
+    """One answer that a question offers, and what it means."""
+
+    answer: Short
+    description: Text = ""
+
+
 class Consult(Answer):
-    """A question of the executor to the advisor, while it works."""
+    """A question to the advisor. ``answers`` are those to choose from; the rationale is the comment on the choice."""
 
     question: NonBlank
     context: Text = ""
     options: Annotated[tuple[_Short, ...], at_most(20)] = ()
     preferred_option: Text = ""
     urgency: Literal["low", "normal", "high"] = "normal"
+    answers: Annotated[tuple[Annotated[ListedAnswer, or_left_out()], ...], at_most(20)] = ()
+
+
+class RecommendedChange(Answer):
+    """One change of the executor's report, in words that a program can merge."""
+
+    does: Literal["keep", "drop", "raise", "lower", "change_verdict"]
+    finding: _Citation = Field(default="", description="the id of the finding")
+    severity: Annotated[Severity | None, otherwise(None)] = Field(default=None, description="after raise or lower")
+    verdict: Annotated[Literal["approve", "reject"] | None, otherwise(None)] = None
+    path: _Citation = Field(default="", description="the file of the quote")
+    quote: Text = Field(default="", description="a verbatim quote that proves a drop or lower")
 
 
 class Guidance(Answer):
-    """The advisor's answer to a consult. ``stop_signal`` sends the review to a human."""
+    """The advisor's answer to a consult. ``stop_signal`` sends the review to a human.
+
+    ``answer`` is the listed answer that it chooses; ``changes`` are what it recommends for the report.
+    """
 
     action: NonBlank
     rationale: Text = ""
@@ -236,3 +299,11 @@ class Guidance(Answer):
     evidence: Annotated[tuple[_Text, ...], at_most(20)] = ()
     stop_signal: bool = False
     confidence: Confidence | None = None
+    answer: Annotated[Text, otherwise("")] = ""
+    changes: Annotated[tuple[Annotated[RecommendedChange, or_left_out()], ...], at_most(20)] = ()
+
+
+class Recommendation(Guidance):
+    """Guidance that the review itself asked for. Its rationale is short, because long advice distracts."""
+
+    rationale: Annotated[Text, at_most_words(80), _words(80)] = ""

@@ -21,6 +21,7 @@ from review_advisor.core.answers.answers import (
 from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
 from review_advisor.core.answers.quotes import Place, Places, Side, sides
 from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.line_ages import Touched, age_of
 from review_advisor.core.facts.patches.diff_text import as_in_file, shown_path
 from review_advisor.core.facts.shards import Unsent
@@ -126,6 +127,7 @@ class ShownChange:
         self._whole = whole or self
         self._touched = touched
         self._redactor = redactor or Redactor()
+        self._head_text = head_text
         self._files: dict[str, list[FileChange]] = {}
         for file in files:
             self._files.setdefault(self._shown(shown_path(file.path)), []).append(file)
@@ -161,6 +163,39 @@ class ShownChange:
             return self._standing(answer.path, answer.evidence)[1] is not None
         quote = self._quote(answer.evidence)
         return _is_proof(quote) and " ".join(quote) in self._outside(answer.path)
+
+    def stands_in_code(self, path: str, quote: str, is_comment: Callable[[str], bool], besides: str = "") -> bool:
+        """Whether a quote stands in a file as the head has it, and says more than ``besides``.
+
+        Documentation is no code. Lines that are comments count on neither side: so no part of one can be quoted.
+        """
+
+        def code(line: str) -> str:
+            return "" if is_comment(line) else self._bare(line)
+
+        if self._is_documentation(path):
+            return False
+        known = [self._bare(line) for line in besides.split("\n")]
+        now = self._head_side(path, code)
+        for text in dict.fromkeys((quote, as_in_file(quote))):
+            said = tuple(filter(None, map(code, text.split("\n"))))
+            new = [line for line in said if not any(_is_within(line, each) for each in known)]
+            if _is_proof(new) and now.holds(said):
+                return True
+        return False
+
+    def _is_documentation(self, path: str) -> bool:
+        """Whether a file is documentation at the head, wherever it lies and however its path is shown."""
+        found = [(file.path, file.documentation) for file in self._files.get(path, ())] or [(path, None)]
+        return any(kind_of_path(name, generated=False, vendored=False, docs=said) is Kind.DOCS for name, said in found)
+
+    def _head_side(self, path: str, bare: Callable[[str], str]) -> Side:
+        """The file at the head; where its whole text cannot be had, as far as the diff shows it."""
+        text = self._head_text(path)
+        if text is not None:
+            lines = ((number, bare(line), True) for number, line in enumerate(text.split("\n"), start=1))
+            return Side((each for each in lines if each[1]), removed=False)
+        return sides((hunk for file in self._files.get(path, ()) for hunk in shown_file(file).hunks), bare)[0]
 
     def learned(self, entry: KnowledgeEntry) -> Knowledge | DroppedKnowledge:
         """The entry with the line that proves it; a removed line proves nothing about what is there now."""
@@ -240,6 +275,11 @@ class ShownChange:
         return " ".join(self._shown(text).split())
 
 
+def _is_within(line: str, known: str) -> bool:
+    """Whether a line is part of a known one, or the whole of one that is known in part."""
+    return line in known or (_is_proof((known,)) and known in line)
+
+
 def _is_proof(quote: Sequence[str]) -> bool:
     return len(" ".join(quote)) >= SHORTEST_PROOF
 
@@ -258,7 +298,7 @@ def _kept(reported: ReportedFinding, found: _Found) -> Finding:
         severity=reported.severity,
         category=reported.category,
         title=reported.title,
-        body=reported.body,
+        body=reported.told,
         suggestion=reported.suggestion,
         confidence=reported.confidence,
         evidence=reported.evidence,

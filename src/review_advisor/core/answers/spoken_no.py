@@ -20,6 +20,8 @@ from review_advisor.core.answers.answers import (
     ReviewReport,
     Severity,
 )
+from review_advisor.core.answers.inline_calls import severest_calls
+from review_advisor.core.answers.member_vote import ACTIONS, MemberVote
 from review_advisor.core.answers.tolerant import Notes
 from review_advisor.core.answers.words import bare, every_object, every_word, values_under, worst_named
 from review_advisor.core.safety.fence import facts_text
@@ -61,7 +63,7 @@ def spoken_no(model: type[Answer], said: Sequence[object]) -> dict[str, Any] | N
         each for each in said if isinstance(each, Mapping) and each is not noes[-1] and _fits(model, voice, each)
     ]
     remarks = [readable[voice.remarks], *(_items(each.get(voice.remarks)) for each in fitting)]
-    return {**readable, "verdict": voice.no, voice.remarks: _each_once(remarks)}
+    return {**readable, **_votes(model, said), "verdict": voice.no, voice.remarks: _each_once(remarks)}
 
 
 def every_yes(model: type[Answer], said: Sequence[object]) -> bool:
@@ -74,10 +76,12 @@ def every_yes(model: type[Answer], said: Sequence[object]) -> bool:
 
 
 def joined(model: type[Answer], said: Sequence[object]) -> Said:
-    """The last answer, where none says no; a report with the findings of every other one that could be read."""
+    """The last answer, where none says no: with the severest vote, or with the findings of all that could be read."""
     last = said[-1]
     if not isinstance(last, Mapping):
         return {}
+    if issubclass(model, MemberVote):
+        return {**last, **_votes(model, said)}
     if len(said) == 1 or not issubclass(model, ReviewReport) or not isinstance(last.get("findings", []), list | tuple):
         return last
     drafts = [_remarks(model, _EXECUTOR, _holder(model, each))[0] for each in said[:-1]]
@@ -152,6 +156,13 @@ def _holder(model: type[Answer], said: object) -> Said:
     return next((each for each in every_object(said) if fields & each.keys()), outermost)
 
 
+def _votes(model: type[Answer], said: Sequence[object]) -> dict[str, str]:
+    """The vote of several answers of a member of the council: nothing where there is only one answer."""
+    if len(said) == 1 or not issubclass(model, MemberVote):
+        return {}
+    return {"calls": severest_calls([_holder(model, each).get("calls") for each in said], ACTIONS)}
+
+
 def _fits(model: type[Answer], voice: _Voice, said: Said) -> bool:
     try:
         model.model_validate({**said, "verdict": voice.no})
@@ -168,6 +179,7 @@ def _judgement(said: Said) -> dict[str, Any]:
         "reasoning": _words(said.get("reasoning")),
         "suggested_fix_direction": _words(said.get("suggested_fix_direction")) or None,
         "disagreements": [_disagreement(each) for each in _items(said.get("disagreements"))],
+        "calls": said.get("calls", ""),
     }
 
 
@@ -194,6 +206,7 @@ def _report(said: Said) -> dict[str, Any]:
         "findings": _items(said.get("findings")),
         "answers": _items(said.get("answers")),
         "knowledge": _items(said.get("knowledge")),
+        "dispositions": _items(said.get("dispositions")),
     }
 
 

@@ -71,6 +71,19 @@ def at_most(most: int, *, worst_first: Sequence[str] = ()) -> AfterValidator:
     return AfterValidator(cut)
 
 
+def at_most_words(most: int) -> AfterValidator:
+    """Keep the first ``most`` words of a text."""
+
+    def cut(value: str, info: ValidationInfo) -> str:
+        words = value.split()
+        if len(words) <= most:
+            return value
+        _note(info, f"{info.field_name} was cut to {most} of its {len(words)} words")
+        return " ".join(words[:most])
+
+    return AfterValidator(cut)
+
+
 def left_out_beyond(most: int) -> AfterValidator:
     """Leave a text out that is longer: half of it would be wrong."""
 

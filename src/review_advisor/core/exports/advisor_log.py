@@ -7,6 +7,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
+from review_advisor.core.answers.answers import Guidance
+from review_advisor.core.escalation.reasons import Watched, finding_threshold
 from review_advisor.core.metrics.spending import spent
 from review_advisor.core.outcome.cost import tokens
 from review_advisor.core.outcome.events import (
@@ -18,28 +20,46 @@ from review_advisor.core.outcome.events import (
     Reported,
     ReviewEnded,
     Verified,
+    Voted,
 )
 from review_advisor.core.outcome.questions import ends_of_calls
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.policy.escalation_rules import VERDICT
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.advice_ends import advice_ends
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Rec(_Part):
+    """The recommendation of a consult, with the names of the format."""
+
+    action: str
+    rationale: str
+    risk_flags: tuple[str, ...]
+
+
 class AdvisorCall(_Part):
     """One answer of the advisor, or None for one that did not come.
 
     ``prompt`` is the question of a consult; whole prompts are not kept. ``tokens`` is None where they are only known
-    together with the executor's: an advisor that used tools, or did not answer, in mid-flight.
+    together with the executor's: an advisor that used tools, or did not answer, in mid-flight. ``disposition`` is what
+    became of the advice of a consult, and ``reason`` why: an override has one.
     """
 
     role: Role
     trigger: str
     prompt: str | None
     recommendation: str | None
+    rec: Rec | None = None
     tokens: int | None
     timestamp: datetime
+    disposition: str | None = None
+    reason: str = ""
 
 
 class CostSplit(_Part):
@@ -54,7 +74,10 @@ class CostSplit(_Part):
 
 
 class ConfidenceStep(_Part):
-    """How sure an executor was of its verdict, and whether it had asked the advisor. No threshold is applied today."""
+    """How sure an executor was of its verdict or of a finding, and whether the advisor was consulted on it.
+
+    ``threshold`` is None under the profile ``adr``: there ``escalated`` says whether the executor asked.
+    """
 
     step: str
     confidence: float
@@ -83,12 +106,13 @@ def advisor_log(events: Sequence[Event]) -> AdvisorLog:
         final_answer=ended,
         advisor_calls=tuple(_calls(first, events)),
         cost_split=_split(events),
-        confidence_log=tuple(_confidence(events)),
+        confidence_log=tuple(_confidence(first, events)),
     )
 
 
 def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall]:
     said = _said(events)
+    ends = {each.index: each for each in advice_ends(events)}
     plans = {row.surface: "; ".join(row.roles[Role.PRE_FLIGHT].because) for row in first.policy.surfaces}
     for number, event in enumerate(events):
         if (
@@ -105,15 +129,29 @@ def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall
                 timestamp=event.at,
             )
         elif isinstance(event, Consulted) and event.note.asked:
-            guidance = event.note.guidance
+            guidance, end = event.note.guidance, ends[number]
             yield AdvisorCall(
                 role=Role.MID_FLIGHT,
-                trigger=f"the executor asked, urgency {event.note.consult.urgency}",
+                trigger=_trigger(event, end.due),
                 prompt=event.note.consult.question,
                 recommendation=guidance.action if guidance else None,
+                rec=_rec(guidance) if guidance else None,
                 tokens=event.note.tokens,
                 timestamp=event.at,
+                disposition=end.disposition,
+                reason=end.reason,
             )
+
+
+def _rec(guidance: Guidance) -> Rec:
+    return Rec(action=guidance.action, rationale=guidance.rationale, risk_flags=guidance.risk_flags)
+
+
+def _trigger(event: Consulted, due: Escalated | None) -> str:
+    """Why the advisor was consulted: the reasons of the harness, the first of which goes before all others."""
+    if due is None:
+        return f"the executor asked, urgency {event.note.consult.urgency}"
+    return ", ".join(reason.kind.value for reason in due.reasons)
 
 
 def _said(events: Sequence[Event]) -> dict[int, str]:
@@ -123,6 +161,12 @@ def _said(events: Sequence[Event]) -> dict[int, str]:
         event = events[index]
         if isinstance(event, Planned):
             found[end] = event.plan.risk_summary
+        elif isinstance(event, Voted):
+            found[end] = f"{event.vote.verdict}: {event.vote.reasoning}"
+        elif isinstance(event, VoicesHeard):
+            found[end] = "; ".join(f"{each.advisor}: {each.words}" for each in event.voices)
+        elif isinstance(event, Challenged):
+            found[end] = f"{event.words}: {event.challenge.reasoning}"
         elif isinstance(event, Verified):
             found[end] = f"{event.judged.result.verdict}: {event.judged.result.reasoning}"
     return found
@@ -142,13 +186,35 @@ def _split(events: Sequence[Event]) -> CostSplit:
     )
 
 
-def _confidence(events: Sequence[Event]) -> Iterator[ConfidenceStep]:
+def _confidence(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[ConfidenceStep]:
+    """Every self-rating of a verdict and of its findings, with the threshold of the profile if there is one."""
     asked = {event.place for event in events if isinstance(event, Consulted) and event.note.asked}
-    for event in events:
-        if isinstance(event, Reported) and not event.structural:
+    for event in _rated(events):
+        step = f"{event.surface.value}, part {event.shard + 1}, attempt {event.attempt + 1}"
+        subjects = {each.subject for each in event.reasons} if isinstance(event, Escalated) else set()
+        rules = None if first.policy.escalation.caps is None else first.policy.escalation
+        watched = None if rules is None else Watched(rules, event.surface)
+        yield ConfidenceStep(
+            step=step,
+            confidence=event.report.confidence,
+            threshold=None if rules is None else rules.threshold(event.surface, VERDICT),
+            escalated=VERDICT in subjects if rules else event.place in asked,
+        )
+        for finding in event.report.findings if watched else ():
             yield ConfidenceStep(
-                step=f"{event.surface.value}, part {event.shard + 1}, attempt {event.attempt + 1}",
-                confidence=event.report.confidence,
-                threshold=None,
-                escalated=event.place in asked,
+                step=f"{step}, {finding.id}",
+                confidence=finding.confidence,
+                threshold=finding_threshold(watched, finding) if watched else None,
+                escalated=finding.id in subjects,
             )
+
+
+def _rated(events: Sequence[Event]) -> Iterator[Escalated | AdviceOpen | Reported]:
+    """What an executor said in each of its turns, once: one report may stand in several events."""
+    told = set()
+    for event in events:
+        if not isinstance(event, Escalated | AdviceOpen | Reported) or (event.place, event.number) in told:
+            continue
+        if not (isinstance(event, Reported) and event.structural):
+            told.add((event.place, event.number))
+            yield event

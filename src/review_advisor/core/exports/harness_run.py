@@ -20,18 +20,17 @@ from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
     Event,
-    OfCall,
     PolicyFrozen,
     Reported,
     ReviewEnded,
     Ruled,
-    Step,
     SurfaceEnded,
     Verified,
 )
 from review_advisor.core.outcome.learned import knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Move
+from review_advisor.core.outcome.steps.happened import OfCall, Step
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.safety.fence import facts_text
 
@@ -179,7 +178,8 @@ class _Run:
         said = note.guidance.model_dump_json() if note.guidance else ""
         name = f"advisor_turn_{self.advisor_turns}"
         self._files(name, event, "", said, "its question stands in advisor_consults.jsonl")
-        consult = self._row("adv_consult", self.consults, event.at, turn=turn, **dict(note.consult))
+        asked = note.consult.model_dump(exclude={"answers"})  # the format has options alone
+        consult = self._row("adv_consult", self.consults, event.at, turn=turn, **asked)
         self.tell("advisor_consult", event.at, turn=turn, consult=consult)
         if note.guidance is not None:
             given = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from review_advisor.core.outcome.events import (
     CallEnded,
@@ -12,31 +11,21 @@ from review_advisor.core.outcome.events import (
     PartEnded,
     ReviewEnded,
     Ruled,
-    Step,
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.questions import unanswered
+from review_advisor.core.outcome.steps.advice_events import Escalated
+from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.core.roles.mid_flight import stop_signal
+from review_advisor.core.task.task_status import HarnessStatus
 
-Status = Literal[
-    "completed",
-    "executor_stopped_without_done",
-    "advisor_call_limit_reached",
-    "max_turns_reached",
-    "advisor_stop_signal",
-    "executor_failed",
-    "advisor_failed",
-    "malformed_block",
-    "running",
-]
-"""How a run ended; ``running`` is also one that was killed."""
 UNREADABLE = (LostReason.INVALID_ANSWER.value, LostReason.NO_STRUCTURED_OUTPUT.value)
 """Why an answer that came was none: the malformed blocks of the format."""
 
-_REASONS: tuple[Status, ...] = (
+_REASONS: tuple[HarnessStatus, ...] = (
     "advisor_stop_signal",
     "max_turns_reached",
     "advisor_failed",
@@ -44,7 +33,7 @@ _REASONS: tuple[Status, ...] = (
 )
 
 
-def status_of(events: Sequence[Event]) -> Status:
+def status_of(events: Sequence[Event]) -> HarnessStatus:
     """The run's end in the format's closed list. Whatever is not completed says who, or what, kept it from it."""
     last = events[-1]
     if not isinstance(last, ReviewEnded):
@@ -58,18 +47,20 @@ def status_of(events: Sequence[Event]) -> Status:
             return _stopped(events)
 
 
-def _escalated(events: Sequence[Event]) -> Status:
+def _escalated(events: Sequence[Event]) -> HarnessStatus:
     """Of several parts that call a person, the first reason of ``_REASONS`` counts."""
     ended = [event for event in events if isinstance(event, PartEnded) and event.outcome is Outcome.ESCALATED]
     found = {_why(part, [each for each in events if isinstance(each, Step) and _same(each, part)]) for part in ended}
     return next((reason for reason in _REASONS if reason in found), "executor_stopped_without_done")
 
 
-def _why(part: PartEnded, steps: Sequence[Step]) -> Status:
+def _why(part: PartEnded, steps: Sequence[Step]) -> HarnessStatus:
     """Why a part calls a person, by what happened in its last attempt."""
     notes = [step.note for step in steps if isinstance(step, Consulted)]
     if stop_signal(notes) is not None:
         return "advisor_stop_signal"
+    if any(isinstance(step, Escalated) and step.refused and not step.advisor_alone for step in steps):
+        return "advisor_call_limit_reached"
     if any(isinstance(step, Ruled) for step in steps):
         return "max_turns_reached" if any(isinstance(step, Verified) for step in steps) else "advisor_failed"
     if any(note.status == "denied" for note in notes):
@@ -78,7 +69,7 @@ def _why(part: PartEnded, steps: Sequence[Step]) -> Status:
     return "max_turns_reached" if part.attempt > 0 and part.read else "executor_stopped_without_done"
 
 
-def _stopped(events: Sequence[Event]) -> Status:
+def _stopped(events: Sequence[Event]) -> HarnessStatus:
     missing = unanswered(event for event in events if isinstance(event, CallEnded))
     if not missing:
         return "executor_stopped_without_done"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from review_advisor.core.exports.advisor_log import AdvisorLog, advisor_log
+from review_advisor.core.exports.council_verdict import COUNCIL_FILE, council_verdict
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.report.disagreement import disagreement_transcript
 from review_advisor.core.report.repair_text import PATCH_FILE
@@ -21,6 +22,9 @@ def review_files(document: OutcomeDocument) -> dict[str, str]:
     transcript = disagreement_transcript(document)
     if transcript is not None:
         texts["transcript.md"] = transcript
+    council = council_verdict(document)
+    if council is not None:
+        texts[COUNCIL_FILE] = json.dumps(council, indent=2) + "\n"
     texts |= log_file(advisor_log(document.events))
     texts["outcome.json"] = outcome_json(document)
     return texts

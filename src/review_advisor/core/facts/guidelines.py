@@ -57,6 +57,12 @@ class BaseText:
     problem: str = ""
 
 
+def base_text(raw: bytes) -> BaseText:
+    """The beginning of a file as text, unless it is none."""
+    begin = raw[:MOST_READ]
+    return BaseText(problem="it is no text") if b"\0" in begin else BaseText(begin.decode("utf-8", "replace"))
+
+
 @dataclass(frozen=True, slots=True)
 class Guideline:
     """One document of rules. ``file`` is where it stands: the configuration's own file, for a text that is given there.

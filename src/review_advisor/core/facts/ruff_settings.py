@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
+
+from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 
 CONFIG_FILES = (".ruff.toml", "ruff.toml", "pyproject.toml")
 """In the order in which ruff looks for them in one folder."""
@@ -41,8 +42,8 @@ class RuffSettings:
 def ruff_settings(text: str, folder: str, name: str) -> RuffSettings | None:
     """What the text of a file called ``name`` says; None if it is no configuration of ruff, or cannot be read."""
     try:
-        table: Any = tomllib.loads(text)
-    except (ValueError, RecursionError):
+        table: Any = read_toml(text)
+    except TomlError:
         return None
     if name == CONFIG_FILES[-1]:
         table = _table(_table(table, "tool"), "ruff") if "ruff" in _table(table, "tool") else None

@@ -8,11 +8,14 @@ from typing import Literal
 
 from review_advisor.core.facts.change import EXECUTABLE_MODE, SUBMODULE_MODE, Change, FileChange, Hunk
 from review_advisor.core.facts.files.kinds import MEDIA
+from review_advisor.core.facts.patches.diff_text import hunk_length, lines_length, path_length, place_length
 
 CHARACTERS_PER_TOKEN = 3.5
 LONGEST_SPEC = 100_000
-_LINE_PREFIX = 17
-"""More than a line takes beside its text: a part stays well within what a call holds."""
+_FILE_FRAME = 40
+"""A file's lines above its diff and in the list of files take so much beside its paths."""
+_HUNK_FRAME = 100
+"""More than the header of any hunk takes."""
 
 
 Extent = Literal["partly", "not", "unchecked", "waived", "excluded"]
@@ -85,11 +88,12 @@ def unsent_of(shard: Shard, unsent: tuple[Unsent, ...]) -> tuple[Unsent, ...]:
 
 
 def _size(file: FileChange) -> int:
-    return 100 + 2 * len(file.path) + sum(_hunk_size(hunk) for hunk in file.hunks)
+    return _frame(file) + sum(map(hunk_length, file.hunks))
 
 
-def _hunk_size(hunk: Hunk) -> int:
-    return 40 + sum(map(len, hunk.lines)) + _LINE_PREFIX * len(hunk.lines)
+def _frame(file: FileChange) -> int:
+    """What a file takes beside its hunks: its path stands above its diff and, with the earlier one, in the list."""
+    return _FILE_FRAME + 2 * path_length(file.path) + path_length(file.old_path or "")
 
 
 def _spec_gap(change: Change) -> Iterator[Unsent]:
@@ -103,7 +107,7 @@ def _sendable(file: FileChange, room: int) -> tuple[FileChange, list[Unsent]]:
         return file, [Unsent(file.path, "not", "binary content that is not an image, a sound, a font or a document")]
     if file.new_mode == SUBMODULE_MODE:
         return file, [Unsent(file.path, "not", "a submodule: its content is not part of the change")]
-    longest = room - 200 - 2 * len(file.path)
+    longest = room - _frame(file) - _HUNK_FRAME
     hunks = tuple(hunk for hunk in file.hunks if max(map(len, hunk.lines), default=longest) <= longest)
     if len(hunks) == len(file.hunks):
         return file, []
@@ -129,11 +133,11 @@ def _pieces(file: FileChange, room: int) -> Iterator[FileChange]:
     if _size(file) <= room:
         yield file
         return
-    budget = room - 100 - 2 * len(file.path)
+    budget = room - _frame(file)
     current: list[Hunk] = []
     used = 0
     for hunk in (part for whole in file.hunks for part in _split(whole, budget)):
-        size = _hunk_size(hunk)
+        size = hunk_length(hunk)
         if current and used + size > budget:
             yield replace(file, hunks=tuple(current))
             current, used = [], 0
@@ -143,20 +147,21 @@ def _pieces(file: FileChange, room: int) -> Iterator[FileChange]:
 
 
 def _split(hunk: Hunk, budget: int) -> Iterator[Hunk]:
-    if _hunk_size(hunk) <= budget:
+    if hunk_length(hunk) <= budget:
         yield hunk
         return
+    last = place_length(hunk.old_start + hunk.old_count, hunk.new_start + hunk.new_count)
     old, new = hunk.old_start, hunk.new_start
     lines: list[str] = []
-    used = 40
+    text = 0
     for line in hunk.lines:
-        if lines and used + len(line) + _LINE_PREFIX > budget:
+        text += len(line)
+        if lines and lines_length(len(lines) + 1, text, place_length(old, new), last) > budget:
             part = _part(hunk, old, new, lines)
             yield part
             old, new = old + part.old_count, new + part.new_count
-            lines, used = [], 40
+            lines, text = [], len(line)
         lines.append(line)
-        used += len(line) + _LINE_PREFIX
     yield _part(hunk, old, new, lines)
 
 

@@ -24,6 +24,7 @@ from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.report.shadow_text import shadow_words
 from review_advisor.core.report.wording import and_unknown, counted
 from review_advisor.core.safety.markdown import code, own_command, phrase, prose, quote
 
@@ -159,7 +160,11 @@ def account(document: OutcomeDocument, run_page: str | None = None) -> tuple[str
     """The same, open. What was not read has a section of its own (``coverage``)."""
     read = coverage(document) if is_read_whole(document) else Section(())
     rules = team_rules(document)
-    sections = (surfaces(document), stake(document), rules, read, cost(document), signature(document, run_page))
+    blind = Section(tuple(f"**Blind spot**: {phrase(each)}." for each in document.policy.roster.blind_spots))
+    ran = shadow_words(document.shadows)
+    shadow = Section((f"**In shadow**, without effect: {ran}.",) if ran else ())
+    about = (surfaces(document), stake(document), rules, blind, read)
+    sections = (*about, cost(document), shadow, signature(document, run_page))
     return tuple(section.text for section in sections if section.text)
 
 

@@ -14,7 +14,7 @@ from review_advisor.core.forge_text.account import account, what_it_does, what_n
 from review_advisor.core.forge_text.conclusion import DID_NOT_RUN, MOST_TITLE, SUPERSEDED, conclusion_of, title_of
 from review_advisor.core.forge_text.disputes import disputes, with_next
 from review_advisor.core.forge_text.finding_list import held_back, listed
-from review_advisor.core.forge_text.fitting import Order, Section, fitted
+from review_advisor.core.forge_text.fitting import Order, Section, Shrinks, fitted
 from review_advisor.core.forge_text.inline import shows_suggestion
 from review_advisor.core.forge_text.sections import (
     coverage,
@@ -79,7 +79,7 @@ def check_of(
     unposted = {each.finding.id for each in held} | set(dismissed)
     said = tuple(each for each in ordered(document.findings) if each.id not in unposted)
     shown, opened = disputes(document)
-    sections = (
+    sections: tuple[Shrinks, ...] = (
         what_it_does(document),
         why(document),
         *with_next(shown, what_next(document, rules, is_open=bool(document.findings if found is None else found))),
@@ -93,12 +93,7 @@ def check_of(
             what="findings",
         ),
         held_back(held, document, "outcome.json"),
-        repair(document),
-        opened,
-        pictures(document),
-        refused(document),
-        Section(()) if is_read_whole(document) else coverage(document),
-        Section(account(document, details_url), gives_way=Order.HOW, between="\n\n"),
+        *after_the_findings(document, opened, details_url),
     )
     return Check(
         name=rules.check_name,
@@ -108,6 +103,18 @@ def check_of(
         conclusion=conclusion_of(document),
         annotations=annotations_of(said),
         details_url=details_url,
+    )
+
+
+def after_the_findings(document: OutcomeDocument, opened: Section, details_url: str | None) -> tuple[Shrinks, ...]:
+    """What a check's page tells below its findings; ``opened`` is what a reader opens of the disagreements."""
+    return (
+        repair(document),
+        opened,
+        pictures(document),
+        refused(document),
+        Section(()) if is_read_whole(document) else coverage(document),
+        Section(account(document, details_url), gives_way=Order.HOW, between="\n\n"),
     )
 
 
@@ -158,6 +165,12 @@ def check_superseded(rules: PublicationRules, now: PullRequest, head_sha: str, d
             f" If none has begun since, `{WORD} review` in a comment starts it."
         )
     return _ended(rules, now.number, title, words, SUPERSEDED, details_url=details_url)
+
+
+def check_mode_changed(rules: PublicationRules, number: int, details_url: str | None = None) -> Check:
+    """The review began in a mode that does not hold any more; the check of the other mode is told by now."""
+    words = "The configuration's `mode` was changed while the review ran, and the other mode has a check of its own."
+    return _ended(rules, number, "Superseded: the mode has changed", words, SUPERSEDED, details_url=details_url)
 
 
 def check_did_not_run(rules: PublicationRules, number: int, reason: str, details_url: str | None = None) -> Check:

@@ -12,6 +12,7 @@ DOES = dict(
         USAGE,
         (
             "review this head, again if it was reviewed already",
+            "the same, and the review consults the advisor on what the executor says",
             "settle a finding that is wrong or accepted, unless the work is your own; the last one lets the head pass",
             "say what is known of a finding",
             "let a head pass in your name that the review did not approve, unless the work is your own",
@@ -30,9 +31,22 @@ def helped(why: str = "") -> str:
     return "\n".join((*lines, *(f"- `{each}`: {DOES[each]}" for each in USAGE)))
 
 
+def in_shadow(check_name: str, *, review: bool, why_none: str = "") -> str:
+    """In shadow mode no command decides anything.
+
+    ``review``: it asked for a review, which begins; ``why_none`` says why the review that it asked for does not.
+    """
+    begins = f" A review of this head begins; its result stands in {code(check_name)}." if review else ""
+    none = f" No review begins. {why_none}" if why_none else ""
+    return f"The mode is shadow: nothing is enforced, and this command decides nothing.{begins}{none}"
+
+
 def refused(because: str) -> str:
     """Why nothing was done."""
     return f"Nothing was done. {phrase(because)}"
+
+
+NO_PROFILE = "A review consults the advisor only under a profile of `[escalation]`, and the configuration names none."
 
 
 def explained(finding: KnownFinding) -> str:
@@ -52,7 +66,7 @@ def explained(finding: KnownFinding) -> str:
 
 def _dismissed_where(finding: KnownFinding) -> str:
     if finding.dismissed_under == finding.path:
-        return "in this file, but equal lines came or went since: nobody can tell which of them was meant"
+        return "in this file, but equal lines came or went since: which of them was meant is unknown"
     return f"under {code(finding.dismissed_under)}, but git names no rename from there to here"
 
 

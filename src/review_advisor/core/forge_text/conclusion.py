@@ -16,6 +16,7 @@ from review_advisor.core.report.report_text import (
     PASSED_STATIC_CHECKS,
     headline,
     unread_words,
+    unverified_words,
     verdict_words,
 )
 from review_advisor.core.safety.markdown import phrase, plain_line
@@ -73,8 +74,9 @@ def title_of(document: OutcomeDocument, found: Iterable[Severity] | None = None)
         verdict += f", with findings: {told}"
     elif told and document.outcome is Outcome.CHANGES_REQUESTED:
         verdict += f": {told}"
-    unread = unread_words(document)
-    notes = headline(document).removeprefix(verdict_words(document)).lower().replace(unread.lower(), unread)
+    notes = headline(document).removeprefix(verdict_words(document)).lower()
+    for names in (unread_words(document), unverified_words(document)):
+        notes = notes.replace(names.lower(), names)
     return plain_line(verdict + _SWITCHED_OFF.sub(r"\1", notes), MOST_TITLE)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from review_advisor.core.answers.findings import Finding, ordered
 from review_advisor.core.forge_text.account import account, why
 from review_advisor.core.forge_text.conclusion import heading_of
+from review_advisor.core.forge_text.council_votes import council_agreement, council_votes, refuter_said, voices_said
 from review_advisor.core.forge_text.disputes import disputes
 from review_advisor.core.forge_text.finding_list import listed
 from review_advisor.core.forge_text.fitting import Order, Section, fitted
@@ -41,6 +42,10 @@ def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
         Section(found, f"**Findings**: {len(found)}", gives_way=Order.FINDINGS, what="findings", between="\n\n"),
         repair(document),
         opened,
+        council_votes(document),
+        council_agreement(document),
+        voices_said(document),
+        refuter_said(document),
         pictures(document),
         learned(document),
         refused(document),

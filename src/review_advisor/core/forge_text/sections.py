@@ -15,10 +15,11 @@ from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.questions import efforts
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.repair_text import PATCH_FILE
-from review_advisor.core.report.wording import and_unknown, counted
+from review_advisor.core.report.wording import and_unknown, counted, effort_words
 from review_advisor.core.roles.picture_prompt import picture_words
 from review_advisor.core.safety.markdown import code, code_block, phrase, prose, quote
 
@@ -207,7 +208,8 @@ def learned(document: OutcomeDocument) -> Section:
         for entry in report.knowledge
     }
     blocks = tuple(
-        f"- {code(each.name)}: {phrase(each.title, 200)}\n\n{quote(prose(said.get(each.title, '')))}"
+        f"- {'**Proposal** ' if each.proposal else ''}{code(each.name)}: {phrase(each.title, 200)}\n\n"
+        f"{quote(prose(said.get(each.title, '')))}"
         for surface in document.surfaces
         for each in surface.stored
     )
@@ -221,13 +223,15 @@ def cost(document: OutcomeDocument) -> Section:
     if not made:
         return Section(("**Cost**: no model was asked.",))
     total = total_usage(row.usage for row in document.cost)
-    cached = total.cache_read_tokens + total.cache_write_tokens
     lacking = and_unknown(document.unpriced)
     money = "cost not reported" if total.cost_usd is None else f"{total.cost_usd:,.4f} USD{lacking}"
-    tokens = f"{total.input_tokens:,} tokens in, {cached:,} cached, {total.output_tokens:,} out"
+    cache = f"{total.cache_read_tokens:,} read from the cache, {total.cache_write_tokens:,} written to it"
+    tokens = f"{total.input_tokens:,} tokens in, {cache}, {total.output_tokens:,} out"
     seconds = max(0.0, (document.ended_at - document.started_at).total_seconds())
     models = ", ".join(dict.fromkeys(f"{row.role.value} {code(row.model, 80)}" for row in document.cost[:12]))
-    return Section((f"**Cost**: {money}; {counted(len(made), 'call')}, {tokens}; {seconds:,.0f} s. {models}.",))
+    set_effort = effort_words(efforts(document.events))
+    effort = f" Effort: {set_effort}." if set_effort else ""
+    return Section((f"**Cost**: {money}; {counted(len(made), 'call')}, {tokens}; {seconds:,.0f} s. {models}.{effort}",))
 
 
 def notes_on(notes: Sequence[str]) -> Section:

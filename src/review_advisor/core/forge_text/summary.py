@@ -10,6 +10,7 @@ from review_advisor.core.answers.findings import Finding, ordered
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.account import how, what_it_does, what_next, why
 from review_advisor.core.forge_text.conclusion import NOT_RUN_SIGN, PASSED_SIGN, heading_of
+from review_advisor.core.forge_text.council_votes import council_agreement, council_votes, refuter_said, voices_said
 from review_advisor.core.forge_text.disputes import disputes, with_next
 from review_advisor.core.forge_text.finding_list import FindingList, Listed, finding_list, held_back, listed
 from review_advisor.core.forge_text.fitting import Order, Section, Shrinks, cut, details, fitted, size
@@ -85,6 +86,10 @@ def summary_body(
         repair(document),
         _settled(state),
         opened,
+        council_votes(document),
+        council_agreement(document),
+        voices_said(document),
+        refuter_said(document),
         pictures(document),
         learned(document),
         refused(document),
@@ -99,7 +104,9 @@ def spent_so_far(rules: PublicationRules, state: State) -> Section:
     """What all reviews of the pull request have cost; nothing where that is not known."""
     if not state.spent_usd:
         return Section(())
-    return Section((f"{state.spent_usd:,.2f} USD so far on this pull request, of {rules.most_usd:,.2f}.",))
+    told = f"{state.spent_usd:,.2f} USD so far on this pull request, of {rules.most_usd:,.2f}"
+    estimate = f"; {state.estimated_usd:,.2f} of it is an estimate, for reviews that left no outcome"
+    return Section((f"{told}{estimate if state.estimated_usd else ''}.",))
 
 
 def summary_overtaken(body: str, state: State) -> str:

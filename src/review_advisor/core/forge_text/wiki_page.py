@@ -18,12 +18,20 @@ class Origin:
     head_sha: str | None
     advisor: str
 
+    @property
+    def refused(self) -> str:
+        """Why an entry is a proposal, for people to decide on, and no knowledge; empty if its advisor approved it."""
+        if self.advisor == "APPROVE":
+            return ""
+        return f"a proposal, because the verdict of its advisor is: {self.advisor}"
+
 
 def page_text(page: Page, origin: Origin) -> str:
     """The page, its origin in front as JSON values; the body is prose, and the evidence a block that ends."""
     entry = page.entry
     facts = {
         "title": _line(entry.title),
+        "status": "proposal" if origin.refused else "knowledge",
         "tags": [_line(tag) for tag in entry.tags],
         "run": origin.run_id,
         "change": _line(origin.label),

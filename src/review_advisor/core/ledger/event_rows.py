@@ -69,6 +69,7 @@ def _call(number: int, call: CallEnded) -> Row:
         cache_write_tokens=call.usage.cache_write_tokens,
         cost_usd=call.usage.cost_usd,
         duration_ms=duration_ms(call),
+        turns=call.turns,
         prompt_characters=call.prompt_characters,
         prompt_sha256=call.prompt_sha256,
         session_id=call.session_id,

@@ -11,7 +11,7 @@ from review_advisor.core.ledger.event_rows import duration_ms, rows_of_events
 from review_advisor.core.ledger.row import Participant, Readings, Row, casting_of, row, storable_text
 from review_advisor.core.ledger.runs import letters
 from review_advisor.core.metrics.spending import spent
-from review_advisor.core.outcome.cost import role_costs, total_usage, used_within
+from review_advisor.core.outcome.cost import executor_turns, prompt_tokens, role_costs, total_usage, used_within
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen, Verified
 from review_advisor.core.outcome.outcomes import Outcome
@@ -36,14 +36,16 @@ def readings_so_far(events: Sequence[Event]) -> Readings:
         raise TypeError("a review's events begin with PolicyFrozen")
     casting, done = used_so_far(first.policy, events)
     run = {**row(status=UNFINISHED, pull_request=first.pull_request), **done, **_letters(first)}
-    return Readings(_name(first), casting, run, {**_about(first), **rows_of_events(first.policy, events)})
+    tables = {**_about(first), **_shadow_mode(first, None), **rows_of_events(first.policy, events)}
+    return Readings(_name(first), casting, run, tables)
 
 
 def used_so_far(policy: Policy, events: Iterable[Event]) -> tuple[tuple[Participant, ...], Row]:
     """Who took part by now, and what that came to: the columns of a run's row that grow while it is under way."""
     every = tuple(events)
     calls = [event for event in every if isinstance(event, CallEnded)]
-    used = spent(calls)
+    used, took = spent(calls), executor_turns(calls)
+    own = total_usage(call.usage for call in calls if not call.kept)
     done = row(
         cost_usd=total_usage(cost.usage for cost in role_costs(calls)).cost_usd,
         consults=sum(isinstance(event, Consulted) and event.note.asked for event in every),
@@ -53,6 +55,10 @@ def used_so_far(policy: Policy, events: Iterable[Event]) -> tuple[tuple[Particip
         executor_tokens=used.executor_tokens,
         advisor_tokens=used.advisor_tokens,
         consult_tokens=used.consult_tokens,
+        executor_turns=took.turns,
+        executor_calls=took.calls,
+        prompt_tokens=prompt_tokens(own),
+        cached_tokens=own.cache_read_tokens,
     )
     return _casting(policy, every), done
 
@@ -74,6 +80,7 @@ def readings_of(document: OutcomeDocument) -> Readings:
     )
     tables = {
         **_about(document),
+        **_shadow_mode(document, document.exit_code),
         **rows_of_events(document.policy, document.events),
         "findings": tuple(_findings(document)),
     }
@@ -130,6 +137,10 @@ def _about(about: PolicyFrozen | OutcomeDocument) -> dict[str, tuple[Row, ...]]:
         "titles": (row(title=_title(about)),),
         "changes": (row(label=about.label, head_sha=about.head_sha),),
     }
+
+
+def _shadow_mode(about: PolicyFrozen | OutcomeDocument, exit_code: int | None) -> dict[str, tuple[Row, ...]]:
+    return {"shadow_mode": (row(exit_code=exit_code),)} if about.policy.mode == "shadow" else {}
 
 
 def _casting(policy: Policy, events: Iterable[Event]) -> tuple[Participant, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -10,7 +10,7 @@ from typing import Any
 
 from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.ledger.dispute_words import dispute_lines
-from review_advisor.core.report.wording import and_unknown, printable_line, table
+from review_advisor.core.report.wording import and_unknown, effort_words, printable_line, table
 
 ANY_ERROR = "any"
 NO_ERROR = "none"
@@ -162,6 +162,7 @@ def run_text(record: RunRecord, width: int | None = None) -> str:
         ("cost", money_words(line)),
         ("wall clock", "-" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"),
         ("tokens", f"{line.executor_tokens} executor, {line.advisor_tokens} advisor"),
+        *([("effort", effort)] if (effort := effort_words(_efforts(record.events))) else []),
         ("events", str(len(record.events))),
         *(("team rule", each.words) for each in _rules(record.events)),
         *([("BROKEN", record.broken)] if record.broken else []),
@@ -184,6 +185,13 @@ def _rules(events: Sequence[Mapping[str, Any]]) -> Iterator[GuidelineFact]:
         yield GuidelineFact(str(each["name"]), "", cut=int(each.get("cut", 0)), problem=str(each.get("problem", "")))
 
 
+def _efforts(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """As ``questions.efforts`` finds them, of events as they are stored."""
+    for each in events:
+        if each.get("effort") and each.get("kind") in ("call_ended", "consulted"):
+            yield str(each.get("role", "mid_flight")), str(each["effort"])
+
+
 _SHOWN = (
     *(
         "number",
@@ -195,9 +203,11 @@ _SHOWN = (
         "reason",
         "resolved_model",
         "tokens",
+        "turns",
         "duration_ms",
         "cost_usd",
     ),
+    *("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens"),
     *("path", "line", "severity", "status", "authority", "verdict", "disagreement", "disposition", "settled"),
     *("title", "question", "action"),
 )

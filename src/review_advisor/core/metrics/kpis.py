@@ -39,7 +39,9 @@ class Sums:
     ``judged`` runs ended with a verdict; ``advised`` are those of them with no advisor role switched off; the counts
     after it are of judged runs, and ``consulting`` of advised ones. ``vetoed`` ones had a veto that was the executor's
     to repair: it did not come to a rejection of its own. Tokens are those that the period's runs were given
-    and no other run of the same review; ``consult_tokens`` are a part of the advisors'. The two medians are over the
+    and no other run of the same review; ``consult_tokens`` are a part of the advisors'. ``executor_turns`` are those of
+    the ``executor_calls`` that these runs made, and whose turns are known; ``prompt_tokens`` are all input of the calls
+    that they made, ``cached_tokens`` those of it that the cache had. The two medians are over the
     judged runs that asked everything themselves; None where there is none.
 
     The rest is of the newest observation of each pull request that these runs reviewed: ``labelled`` are findings that
@@ -63,6 +65,10 @@ class Sums:
     executor_tokens: int = 0
     advisor_tokens: int = 0
     consult_tokens: int = 0
+    executor_turns: int = 0
+    executor_calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
     timed: int = 0
     wall_ms: float | None = None
     executor_ms: float | None = None
@@ -174,6 +180,8 @@ def kpis(sums: Sums) -> tuple[Kpi, ...]:
         _wall_clock(sums),
         _of_tokens(sums, "consult_share", "the consults' part of all tokens", CONSULT_SHARE, sums.consult_tokens),
         _of_tokens(sums, "assurance_share", "the part of plan and judgement", NO_TARGET, _assurance(sums)),
+        _turns(sums),
+        _cached(sums),
         _share("consult_rate", "reviews with a consult", CONSULT_RATE, sums.consulting, sums.advised),
         _share("degraded_share", "reviews without a judgement", DEGRADED, sums.degraded, sums.judged),
         _share(
@@ -252,6 +260,21 @@ def _wall_clock(sums: Sums) -> Kpi:
     if not sums.wall_ms or not sums.executor_ms:
         return Kpi(name, means, "times", WALL_CLOCK, None, sums.timed, "no such review took any time")
     return Kpi(name, means, "times", WALL_CLOCK, sums.wall_ms / sums.executor_ms, sums.timed)
+
+
+def _cached(sums: Sums) -> Kpi:
+    """Tokens that are read from the cache cost a tenth of others at most; written ones, a quarter more."""
+    name, means = "cached_share", "the part of all input that the cache had"
+    value = sums.cached_tokens / sums.prompt_tokens if sums.prompt_tokens else None
+    return Kpi(name, means, "share", NO_TARGET, value, sums.runs, "" if value is not None else "no run told any", "run")
+
+
+def _turns(sums: Sums) -> Kpi:
+    """What a reading turn saves or costs shows here: each sends the whole conversation once more."""
+    name, means = "executor_turns", "turns of the executor per call"
+    value = sums.executor_turns / sums.executor_calls if sums.executor_calls else None
+    because = "" if sums.executor_calls else "of no call it is known"
+    return Kpi(name, means, "number", NO_TARGET, value, sums.executor_calls, because)
 
 
 def _conflicts(sums: Sums) -> Kpi:

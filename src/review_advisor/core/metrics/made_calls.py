@@ -9,6 +9,7 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
+from review_advisor.core.answers.answers import Answer
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.outcome.events import (
     BlindJudged,
@@ -16,12 +17,19 @@ from review_advisor.core.outcome.events import (
     CallStarted,
     Consulted,
     Event,
+    MemberReviewed,
+    Opined,
     Planned,
     Reported,
     UnfoundedRejection,
     Verified,
+    Voted,
 )
 from review_advisor.core.outcome.questions import ends_of_calls
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.safety.fence import facts_text
 
 
 @dataclass(slots=True)
@@ -52,14 +60,30 @@ def _add(call: MadeCall, event: Event) -> None:
     match event:
         case CallStarted():
             call.began = event.at
+        case Consulted() if event.asked_by == "harness":
+            call.answer = event.note.guidance.model_dump_json() if event.note.guidance else ""
         case Consulted():
             call.consults.append(event)
-        case Planned():
-            call.answer = event.plan.model_dump_json()
+        case Opined() | Planned() | Voted() | Challenged():
+            call.answer = _answer_of(event).model_dump_json()
         case Verified():
             call.answer = event.judged.raw
-        case BlindJudged() | UnfoundedRejection() | Reported():
+        case VoicesHeard():
+            call.answer = facts_text(event.voices)
+        case BlindJudged() | UnfoundedRejection() | Escalated() | AdviceOpen() | Reported() | MemberReviewed():
             call.answer = _reports().dump_json(event.report).decode() if event.report else ""
+
+
+def _answer_of(event: Opined | Planned | Voted | Challenged) -> Answer:
+    match event:
+        case Opined():
+            return event.opinion
+        case Planned():
+            return event.plan
+        case Voted():
+            return event.vote
+        case Challenged():
+            return event.challenge
 
 
 @cache

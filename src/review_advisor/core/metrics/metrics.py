@@ -145,7 +145,7 @@ def _of(event: Event, plans: Mapping[Surface, ReviewPlan | None]) -> Iterator[Me
     match event:
         case CallEnded():
             yield from _of_call(event)
-        case Consulted():
+        case Consulted() if event.asked_by == "executor":  # the harness's own are calls, and counted as such
             yield from _of_consult(event)
         case Verified():
             yield from _of_verdict(event, plans[event.surface])

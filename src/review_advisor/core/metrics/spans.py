@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Literal
 
 from review_advisor.core.metrics.made_calls import MadeCall, made_calls
-from review_advisor.core.outcome.cost import total_usage, used_within
+from review_advisor.core.outcome.cost import prompt_tokens, total_usage, used_within
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
@@ -151,7 +151,7 @@ def _usage(usage: Usage) -> dict[str, Attribute]:
     if usage == Usage():
         return {}
     told: dict[str, Attribute] = {
-        "gen_ai.usage.input_tokens": usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
+        "gen_ai.usage.input_tokens": prompt_tokens(usage),
         "gen_ai.usage.output_tokens": usage.output_tokens,
         "gen_ai.usage.cache_read.input_tokens": usage.cache_read_tokens,
         "gen_ai.usage.cache_creation.input_tokens": usage.cache_write_tokens,

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
@@ -71,6 +74,39 @@ def unpriced_calls(calls: Iterable[CallEnded]) -> int:
     return sum(any(each.unpriced for each in used_within(call)) for call in calls)
 
 
+MOST_USD = 1_000_000.0
+"""Beyond what any shadow costs: a document that says more is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowCost:
+    """What a shadow of the review has cost.
+
+    While it is ``running``, ``usd`` is what it may spend: its run may be killed.
+    ``unpriced`` of its ``calls`` reported no cost.
+    """
+
+    shadow: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    status: Literal["running", "finished", "capped", "stopped"]
+    usd: Annotated[float, Field(ge=0, le=MOST_USD, allow_inf_nan=False)]
+    calls: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    unpriced: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The ``turns`` that the executor took in so many ``calls``: those of which they are known."""
+
+    turns: int
+    calls: int
+
+
+def executor_turns(calls: Iterable[CallEnded]) -> Turns:
+    """The executor's turns in these calls. A reply that an earlier run was given took none."""
+    known = [call.turns for call in calls if call.role is Role.EXECUTOR and call.turns and not call.kept]
+    return Turns(sum(known), len(known))
+
+
 def used_within(call: CallEnded) -> Iterator[Used]:
     """What each model used within a call, and as whom: an executor's subagent is the mid-flight advisor."""
     if call.ended == "refused":
@@ -125,6 +161,11 @@ def _difference(whole: Usage, part: Usage) -> Usage:
 def tokens(usage: Usage) -> int:
     """In, out, cache read and cache write."""
     return sum(_kinds(usage))
+
+
+def prompt_tokens(usage: Usage) -> int:
+    """All that was given to the model, whether it came from the cache, went into it, or neither."""
+    return usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
 
 
 def _kinds(usage: Usage) -> tuple[int, int, int, int]:

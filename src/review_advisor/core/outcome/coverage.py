@@ -98,6 +98,7 @@ def file_facts(change: Change, parts: Sequence[Shard], scope: Scope = WHOLE) -> 
             earlier="" if file.path in shown else scope.since or "",
             old_path=file.old_path if file.status is Status.RENAMED else None,
             earlier_path=renamed.get(file.path),
+            copied_from=file.old_path if file.status is Status.COPIED else None,
         )
         for file in change.files
     )

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from review_advisor.core.answers.findings import Finding, merged
 from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.outcome.cost import RoleCost, role_costs, unpriced_calls
+from review_advisor.core.outcome.cost import RoleCost, ShadowCost, role_costs, unpriced_calls
 from review_advisor.core.outcome.coverage import FileCoverage, coverage
 from review_advisor.core.outcome.events import (
     BlindJudged,
@@ -78,6 +78,7 @@ class OutcomeDocument:
     ``base_ref`` names its base branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration
     held; None also in a document that was written before this was kept. ``unpriced`` is how many calls did not report
     their cost, or not that of each of their models. ``guidelines`` are the team's own rules that apply to the change.
+    ``shadows`` is what ran in shadow after the end, and what it cost: the one field that follows from no event.
     """
 
     schema_version: Literal[2]
@@ -109,6 +110,7 @@ class OutcomeDocument:
     rules_sha: str | None = None
     unpriced: int = 0
     guidelines: tuple[GuidelineFact, ...] = ()
+    shadows: tuple[ShadowCost, ...] = ()
 
 
 def outcome_document(events: Sequence[Event]) -> OutcomeDocument:

@@ -26,6 +26,7 @@ from review_advisor.core.roles.calls import (
     Lost,
     ModelError,
     ModelUnknownError,
+    NamedAdvisor,
     Stop,
     TreeChangedError,
 )
@@ -241,7 +242,17 @@ def stop_words(stop: Stop, call: AgentCall) -> str:
     settings = f"{narrow} or {wide}"
     if call.further_try:
         settings = f"{narrow}, {wide} or `outage.fallback_models`"
+    named = _consulted_by_id(stop, call) if consulted else None
+    if named is not None:
+        model, settings = named.model, f"`model` in the declaration of {named.id!r}, or without it {settings},"
     return f"{stop.detail} The model asked for is {model!r}; {settings} sets another."
+
+
+def _consulted_by_id(stop: Stop, call: AgentCall) -> NamedAdvisor | None:
+    """The declared advisor whose consult failed; None where it was the ADR's, or where several failed."""
+    failed = {each.advisor for each in stop.receipt.consults if each.status == "failed"}
+    others = () if call.consults is None else call.consults.others
+    return next((each for each in others if failed == {each.id}), None)
 
 
 def end_of_stop(stop: Stop, at: datetime) -> ReviewStopped:

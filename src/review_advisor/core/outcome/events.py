@@ -10,6 +10,8 @@ from pydantic import Field
 
 from review_advisor.core.answers.answers import ReviewPlan
 from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.member_vote import MemberVote
+from review_advisor.core.answers.opinion import InstanceOpinion, Opinion
 from review_advisor.core.facts.change import Status
 from review_advisor.core.facts.files.kinds import Kind
 from review_advisor.core.facts.guidelines import GuidelineFact
@@ -18,7 +20,12 @@ from review_advisor.core.facts.repair_edits import RefusedPath
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Ruling
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.happened import Happened, OfCall, Step
+from review_advisor.core.outcome.steps.voices_event import VoicesHeard
 from review_advisor.core.policy.blast import Blast
+from review_advisor.core.policy.effort import GivenEffort
 from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope
@@ -40,6 +47,7 @@ class FileFact:
 
     ``earlier`` is the head at which an earlier review read it, if the executor was not shown it again. ``old_path`` is
     where a renamed file was at the base, ``earlier_path`` where it was at the head that was reviewed before.
+    ``copied_from`` is the other file that it is a copy of: a source of the change, and no changed file.
     """
 
     path: str
@@ -50,39 +58,12 @@ class FileFact:
     earlier: str = ""
     old_path: str | None = None
     earlier_path: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Happened:
-    """Common to all events. ``at`` is the moment, with its zone."""
-
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step(Happened):
-    """An event of one part of one surface. ``attempt`` and ``shard`` count from 0."""
-
-    surface: Surface
-    attempt: int = 0
-    shard: int = 0
+    copied_from: str | None = None
 
     @property
-    def place(self) -> tuple[Surface, int, int]:
-        """Its surface, attempt and part."""
-        return self.surface, self.attempt, self.shard
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfCall(Step):
-    """An event of one call. ``number`` is the call's: the calls of a review count from 1 as they start or are refused.
-
-    It is 0 for what belongs to no call, and in streams that were recorded before calls had numbers. ``prompts`` is the
-    version of the prompt texts (``Instructions.version``); empty where there is no call, and in older streams.
-    """
-
-    number: CallNumber = 0
-    prompts: str = ""
+    def paths(self) -> tuple[str, ...]:
+        """Both sides, as ``FileChange.paths`` has them."""
+        return tuple(each for each in (self.path, self.old_path, self.copied_from) if each is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +116,7 @@ class CallStarted(OfCall):
 
     ``advisor`` is the id of who is asked, empty in streams that were recorded before events said so. ``asks_again`` is
     the number of the call whose question it repeats, because that reply could not be used; 0 for a first question.
+    ``effort`` is what the configuration asks of the model; empty where the CLI decides.
     """
 
     kind: Literal["call_started"] = "call_started"
@@ -143,19 +125,23 @@ class CallStarted(OfCall):
     asks_again: CallNumber = 0
     requested_model: str
     blind: bool = False
+    effort: GivenEffort = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallEnded(OfCall):
     """A call was made, or refused by one of our caps. ``detail`` is empty for an answer.
 
-    ``advisor`` and ``asks_again`` are as in its ``CallStarted``; a call that was refused has none.
+    ``advisor``, ``asks_again`` and ``effort`` are as in its ``CallStarted``; a call that was refused has none.
     ``notes`` say what of the answer was cut, or set right, before it was used.
     ``blind``: it asked the executor about the diff alone. ``kept``: an earlier run of this review, which was killed or
     has stopped, was given the reply and paid for it; nothing was asked again. That run is ``paid_by``, and ``reply``
     names the reply among those of that run; both are empty where no replies are kept. ``tools``: the model had tools.
     ``own`` are the call's tokens without its consults', None where they are not known. ``consulted`` names the model of
-    each consult that was asked, and is empty for one that failed before its model was known.
+    each consult that was asked, and is empty for one that failed before its model was known. ``turns`` are the model's
+    messages, consults apart: each costs a request. It is 0 where nobody knows, as in older streams.
+    ``failures_unadvised`` is the longest run of failed tool calls since the last answered consult of the call,
+    ``readings_unadvised`` how often one place of a file was read since then.
     """
 
     kind: Literal["call_ended"] = "call_ended"
@@ -175,6 +161,9 @@ class CallEnded(OfCall):
     consulted: tuple[str, ...] = ()
     duration_seconds: float = 0.0
     tool_failures: int = 0
+    turns: int = 0
+    failures_unadvised: int = 0
+    readings_unadvised: int = 0
     prompt_characters: int = 0
     prompt_sha256: str = ""
     blind: bool = False
@@ -182,6 +171,7 @@ class CallEnded(OfCall):
     reply: str = ""
     paid_by: str = ""
     tools: bool = False
+    effort: GivenEffort = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,12 +183,32 @@ class Planned(OfCall):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Opined(OfCall):
+    """A declared advisor said what it sees in the change, before the executor began.
+
+    ``own`` are its own fields as JSON, empty without any. ``missing`` are the instances on which it says nothing.
+    """
+
+    kind: Literal["opined"] = "opined"
+    advisor: str
+    opinion: Opinion
+    instances: tuple[InstanceOpinion, ...] = ()
+    own: str = ""
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Consulted(OfCall):
-    """The executor used, or tried to use, a mid-flight consult in the call ``number``. ``advisor`` is who was asked."""
+    """A mid-flight consult in the call ``number``. ``advisor`` is who was asked.
+
+    ``asked_by``: the executor used, or tried to use, it within its own call; or the harness asked in a call of its own.
+    """
 
     kind: Literal["consulted"] = "consulted"
     advisor: str = ""
+    effort: GivenEffort = ""
     note: ConsultNote
+    asked_by: Literal["executor", "harness"] = "executor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,11 +236,15 @@ class UnfoundedRejection(OfCall):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported(OfCall):
-    """The executor's report, held against the change. ``structural``: made by our own check, no model asked."""
+    """The executor's report, held against the change. ``structural``: made by our own check, no model asked.
+
+    ``put_back`` are the ids of grave findings that the executor left out or made milder after advice, and that stay.
+    """
 
     kind: Literal["reported"] = "reported"
     report: CheckedReport
     structural: bool = False
+    put_back: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,8 +267,29 @@ class Repaired(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemberReviewed(OfCall):
+    """What a member of a council found by itself, before it saw the executor's report, held against the change."""
+
+    kind: Literal["member_reviewed"] = "member_reviewed"
+    advisor: str
+    report: CheckedReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voted(OfCall):
+    """How a member of a council judged the executor's verdict, and how it voted about the change."""
+
+    kind: Literal["voted"] = "voted"
+    advisor: str
+    vote: MemberVote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verified(OfCall):
-    """Post-verify answered; its raw verdict, before any advisory downgrade."""
+    """Post-verify answered; its raw verdict, before any advisory downgrade.
+
+    Of a council it is the one judgement that the votes come to, and belongs to no call.
+    """
 
     kind: Literal["verified"] = "verified"
     judged: Attempt
@@ -287,12 +322,16 @@ class PartEnded(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeStored(Step):
-    """A knowledge entry was stored as ``name``. ``not_in_repository``: why only beside the review; empty if both."""
+    """A knowledge entry was stored as ``name``. ``not_in_repository``: why only beside the review; empty if both.
+
+    ``proposal``: its advisor did not approve it, so it is for people to decide whether it is knowledge.
+    """
 
     kind: Literal["knowledge_stored"] = "knowledge_stored"
     title: str
     name: str
     not_in_repository: str = ""
+    proposal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,13 +368,22 @@ StepEvent = (
     | CallStarted
     | CallEnded
     | Planned
+    | Opined
     | Consulted
     | BlindJudged
     | UnfoundedRejection
+    | Escalated
+    | Recommended
+    | AdviceOpen
+    | Disposed
     | Reported
     | Repaired
+    | MemberReviewed
+    | Voted
     | Verified
     | Ruled
+    | Challenged
+    | VoicesHeard
     | PartEnded
     | KnowledgeStored
 )

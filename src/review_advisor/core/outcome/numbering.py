@@ -13,24 +13,38 @@ from review_advisor.core.outcome.events import (
     CallStarted,
     Consulted,
     Event,
+    MemberReviewed,
+    Opined,
     Planned,
     PolicyFrozen,
     Reported,
     UnfoundedRejection,
     Verified,
+    Voted,
 )
-from review_advisor.core.outcome.replay import require
+from review_advisor.core.outcome.replayed.replayed_advice import require
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voices_event import VoicesHeard
 from review_advisor.core.policy.judge_retries import NO_SECOND_TRY, OutageRules, fallbacks
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import BUSY
+from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, REFUTER, VOICES, Roster
 
+_Report = BlindJudged | UnfoundedRejection | Escalated | AdviceOpen | Reported | MemberReviewed
+AnswerRead = Planned | Opined | _Report | Voted | Verified | Challenged | VoicesHeard
+"""What is read from the answer of a call."""
 _BUSY = {("lost", reason.value) for reason in BUSY}
 
 
 def check_numbers(events: Sequence[Event]) -> None:
     """Raise ``Unsound`` unless each call has a number of its own, and each event fits the call that it names."""
     first = events[0] if events else None
-    calls = _Calls(first.policy.outage if isinstance(first, PolicyFrozen) else NO_SECOND_TRY)
+    policy = first.policy if isinstance(first, PolicyFrozen) else None
+    roster = DEFAULT_ROSTER if policy is None else policy.roster
+    refuted = policy is not None and policy.refuter
+    calls = _Calls(NO_SECOND_TRY if policy is None else policy.outage, roster, refuter=refuted)
+    has_council = len(roster.panel) > 1
     for event in events:
         match event:
             case CallStarted():
@@ -39,12 +53,29 @@ def check_numbers(events: Sequence[Event]) -> None:
                 calls.end(event)
             case Consulted():
                 call = calls.ended.get(event.number)
-                fits = call is not None and call.role is Role.EXECUTOR and call.place == event.place
+                asker = Role.EXECUTOR if event.asked_by == "executor" else Role.MID_FLIGHT
+                fits = call is not None and call.role is asker and call.place == event.place
                 require(fits, "a consult names a call that it cannot be part of")
-                require(event.advisor == Role.MID_FLIGHT.advisor, "a consult names an advisor that is not declared")
+                declared = event.advisor in _declared(Role.MID_FLIGHT, roster)
+                require(declared, "a consult names an advisor that is not declared")
             case Reported() if event.structural:
                 require(event.number == 0, "the bot's own structural check names a call")
-            case Planned() | BlindJudged() | UnfoundedRejection() | Reported() | Verified():
+            case Verified() if has_council:
+                require(event.number == 0, "the judgement of a council names a call")
+            case (
+                Planned()
+                | Opined()
+                | BlindJudged()
+                | UnfoundedRejection()
+                | Escalated()
+                | AdviceOpen()
+                | Reported()
+                | MemberReviewed()
+                | Voted()
+                | Verified()
+                | Challenged()
+                | VoicesHeard()
+            ):
                 require(_is_of(event, calls.ended.get(event.number)), "an answer names a call that did not give it")
                 if isinstance(event, UnfoundedRejection):
                     calls.unfounded.add(event.number)
@@ -54,8 +85,10 @@ def check_numbers(events: Sequence[Event]) -> None:
 
 
 class _Calls:
-    def __init__(self, outage: OutageRules) -> None:
+    def __init__(self, outage: OutageRules, roster: Roster, *, refuter: bool) -> None:
         self._outage = outage
+        self._roster = roster
+        self._refuter = refuter
         self.begun: dict[int, CallStarted | CallEnded] = {}
         self.ended: dict[int, CallEnded] = {}
         self.unfounded: set[int] = set()
@@ -65,7 +98,9 @@ class _Calls:
         """A call that starts, or is refused in the place of that."""
         require(event.number > 0, "a call has no number")
         require(event.number not in self.begun, "a number is given to two calls")
-        require(event.advisor == event.role.advisor, "a call names an advisor that is not declared")
+        refutes = self._refuter and (event.role, event.advisor) == (Role.POST_VERIFY, REFUTER)
+        declared = refutes or event.advisor in _declared(event.role, self._roster)
+        require(declared, "a call names an advisor that is not declared")
         if event.asks_again:
             first = self.ended.get(event.asks_again)
             before = self._asked_again.setdefault(event.asks_again, [])
@@ -100,24 +135,39 @@ class _Calls:
         if event.ended == "refused":
             self.begin(event)
         begun = self.begun.get(event.number)
-        fits = begun is not None and (_about(begun), begun.asks_again) == (_about(event), event.asks_again)
+        fits = begun is not None and _as_begun(begun) == _as_begun(event)
         require(fits and event.number not in self.ended, "a call ended that had not started, or ended twice")
         self.ended[event.number] = event
+
+
+def _declared(role: Role, roster: Roster) -> frozenset[str]:
+    """The ids under which somebody may be asked in a role: the role's own, and those of the declared advisors."""
+    at = {Role.PRE_FLIGHT: roster.starting, Role.MID_FLIGHT: roster.on_demand, Role.POST_VERIFY: roster.panel}
+    speaking = at.get(role, ())
+    joint = (VOICES,) if role is Role.POST_VERIFY and roster.voices else ()
+    return frozenset((role.advisor, *joint, *(each.id for each in speaking if each.id != ADR_ADVISOR.id)))
 
 
 def _about(event: CallStarted | CallEnded) -> object:
     return event.place, event.role, event.advisor, event.blind, event.requested_model
 
 
-def _is_of(event: Planned | BlindJudged | UnfoundedRejection | Reported | Verified, call: CallEnded | None) -> bool:
+def _as_begun(event: CallStarted | CallEnded) -> object:
+    return _about(event), event.asks_again, event.effort
+
+
+def _is_of(event: AnswerRead, call: CallEnded | None) -> bool:
     match event:
-        case Planned():
+        case Planned() | Opined():
             role = Role.PRE_FLIGHT
-        case Verified():
+        case Verified() | MemberReviewed() | Voted() | Challenged() | VoicesHeard():
             role = Role.POST_VERIFY
         case _:
             role = Role.EXECUTOR
-    if call is None:
+    if call is None or (isinstance(event, Opined | MemberReviewed | Voted) and event.advisor != call.advisor):
+        return False
+    own = ((Challenged, REFUTER), (VoicesHeard, VOICES))
+    if any(isinstance(event, kind) is not (call.advisor == who) for kind, who in own):
         return False
     missing = isinstance(event, BlindJudged) and event.report is None
     about = (event.place, role, isinstance(event, BlindJudged), not missing)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.policy.budgets import review_seconds
 from review_advisor.core.policy.exclusion import excluding_glob
 from review_advisor.core.policy.policy import Policy, Rules, money_for
+from review_advisor.core.roster.advisor import Advisor, Roster
 
 UNREADABLE = "\ufffd"
 """In a path it stands for bytes that are no text: such a name reads otherwise in git."""
@@ -21,8 +22,8 @@ class OwnFacts:
 
     ``paths`` are all names in the change, as the forge lists them, old ones of renamed files too. ``implementation``
     are the globs of the bot's own, ``watched`` the changed workflows that concern it, ``modified`` the files
-    that stand under one name on both sides. ``redact`` is what the outcome's
-    texts have passed. ``cut``: there may be more files than the forge lists.
+    that stand under one name on both sides. ``redact`` is what the outcome's texts have passed. ``cut``: there may be
+    more files than the forge lists. ``of_map`` are the advisors that the repository's map of paths adds for some path.
     """
 
     paths: tuple[str, ...]
@@ -33,6 +34,7 @@ class OwnFacts:
     watched: tuple[str, ...] = ()
     modified: tuple[str, ...] = ()
     cut: bool = False
+    of_map: tuple[Advisor, ...] = ()
 
     def is_own(self, path: str) -> bool:
         """Whether a changed path is part of the bot's own implementation."""
@@ -77,22 +79,47 @@ def _unsaid(
 def _milder(policy: Policy, known: OwnFacts, shards: int) -> str | None:
     """Which setting of the policy is milder than that of the configuration."""
     rules, budgets = known.rules, policy.budgets
+    if policy.mode != rules.mode:
+        return f"its review ran in mode {policy.mode}, and the configuration says {rules.mode}"
     if rules.fail_on_degraded and not policy.fail_on_degraded:
         return "its policy leaves out `fail_on` of the configuration"
     if known.fail_as_veto and not policy.fail_as_veto:
         return "its policy leaves out HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO"
+    of_roster = _of_another_roster(policy.roster, known)
+    if of_roster is not None:
+        return of_roster
+    if policy.refuter and not rules.refuter:
+        return "its policy asks a refuter, and the configuration does not"
+    if rules.escalation.caps is not None and policy.static is None and policy.escalation != rules.escalation:
+        return "its policy leaves out `escalation` of the configuration"
     full = shards * rules.shard_tokens
-    usd = money_for(rules, policy.surfaces, policy.blast.radius, shards, full, blind=rules.metadata_blind)
+    council = replace(rules, roster=policy.roster)
+    usd = money_for(council, policy.surfaces, policy.blast.radius, shards, full, blind=rules.metadata_blind)
     most = (
         ("USD", budgets.max_usd, usd),
         ("seconds for a call", budgets.call_seconds, rules.call_seconds),
         (
             "seconds for the review",
             budgets.review_seconds,
-            review_seconds(rules.review_seconds, shards, rules.max_seconds),
+            review_seconds(rules.review_seconds, shards, rules.max_seconds, panel=len(policy.roster.panel)),
         ),
     )
     for unit, said, allowed in most:
         if said > allowed:
             return f"its policy allows {said:g} {unit}, and the configuration {allowed:g}"
     return None
+
+
+def _of_another_roster(said: Roster, known: OwnFacts) -> str | None:
+    """What makes a roster milder than the known one.
+
+    Every known advisor has to be in it as declared. A further one could outvote them, and brings money of its own, so
+    where not every path is known it has to be one that the map of paths adds for some path.
+    """
+    named = known.rules.roster.advisors
+    missing = [each.id for each in named if each not in said.advisors]
+    if missing:
+        return f"its policy leaves out the advisor {missing[0]!r} of the configuration, or changes it"
+    may_join = known.of_map if known.cut or any(UNREADABLE in path for path in known.paths) else ()
+    further = [each.id for each in said.advisors if each not in (*named, *may_join)]
+    return f"its policy adds the advisor {further[0]!r}, whom the configuration does not name" if further else None

@@ -9,7 +9,7 @@ advisors.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import accumulate
 
@@ -19,14 +19,34 @@ from review_advisor.core.outcome.events import (
     CallStarted,
     Consulted,
     Event,
+    MemberReviewed,
+    Opined,
     Planned,
     Reported,
     UnfoundedRejection,
     Verified,
+    Voted,
 )
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voices_event import VoicesHeard
 from review_advisor.core.policy.surfaces import Role
 
-Within = Consulted | Planned | BlindJudged | UnfoundedRejection | Reported | Verified
+Within = (
+    Consulted
+    | Planned
+    | Opined
+    | BlindJudged
+    | UnfoundedRejection
+    | Escalated
+    | AdviceOpen
+    | Reported
+    | MemberReviewed
+    | Voted
+    | Verified
+    | Challenged
+    | VoicesHeard
+)
 """What happens within a call, or is read from its answer."""
 
 
@@ -82,6 +102,13 @@ def unusual_advisor(role: Role, advisor: str) -> str:
     return "" if advisor == role.advisor else advisor
 
 
+def efforts(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
+    """Role and effort of every call and consult for which the configuration has set one."""
+    for event in events:
+        if isinstance(event, CallEnded | Consulted) and event.effort:
+            yield (event.role if isinstance(event, CallEnded) else Role.MID_FLIGHT).value, event.effort
+
+
 class _UnnumberedCalls:
     """Matches the events of calls without numbers: starts with ends in turn, anything else with the latest end."""
 
@@ -112,9 +139,9 @@ def _unnumbered(event: CallStarted | CallEnded) -> Hashable:
 def _asked(event: Within) -> Role:
     """Whose call it was. A report of our own check is nobody's: no call stands in its place."""
     match event:
-        case Planned():
+        case Planned() | Opined():
             return Role.PRE_FLIGHT
-        case Verified():
+        case Verified() | MemberReviewed() | Voted() | Challenged() | VoicesHeard():
             return Role.POST_VERIFY
-        case Consulted() | BlindJudged() | UnfoundedRejection() | Reported():
+        case Consulted() | BlindJudged() | UnfoundedRejection() | Escalated() | AdviceOpen() | Reported():
             return Role.EXECUTOR

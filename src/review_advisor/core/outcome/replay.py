@@ -5,14 +5,12 @@ It calls the functions by which the review itself decides, so whatever they come
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar, get_args
 
-from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.repair_edits import RepairState
+from review_advisor.core.outcome.blocking import after_challenges, to_challenge
 from review_advisor.core.outcome.ends import (
     PartEnding,
     flipped,
@@ -31,6 +29,7 @@ from review_advisor.core.outcome.events import (
     CallStarted,
     Consulted,
     KnowledgeStored,
+    Opined,
     PartEnded,
     Planned,
     PolicyFrozen,
@@ -38,43 +37,39 @@ from review_advisor.core.outcome.events import (
     Reported,
     RoleSkipped,
     Ruled,
-    Step,
     UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule, standing
+from review_advisor.core.outcome.replayed.replayed_advice import (
+    NOT_ADVISED,
+    ReplayedAdvice,
+    Unsound,
+    followed_advice,
+    require,
+    unanswered_by,
+)
+from review_advisor.core.outcome.replayed.replayed_judges import ReplayedJudges
+from review_advisor.core.outcome.replayed.replayed_repair import calls_a_person, weighed
+from review_advisor.core.outcome.replayed.steps_in_order import OUT_OF_PLACE, CutShort, Kind, StepsInOrder
+from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, Standing, rule, rule_panel, standing
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
+from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.budgets import RefusalReason, Refused, surface_retry_budget
-from review_advisor.core.policy.policy import Policy, SurfacePolicy
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role
-from review_advisor.core.roles.calls import Lost, LostReason
+from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.policy import SurfacePolicy
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role
+from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal
 from review_advisor.core.roles.repair_law import may_repair
 from review_advisor.core.roles.replies import lost_twice
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roles.transcript import Attempt
 
-Kind = TypeVar("Kind", bound=Step)
-_RADII = tuple(BlastRadius)
 _NOT_ASKED_AGAIN = "a rejection without a finding that stands was not asked again"
 
 
-class Unsound(Exception):  # noqa: N818 (what the events are)
-    """Events that no review of ours leaves. A few words of our own say why."""
-
-
-class _Cut(Exception):  # noqa: N818 (what happened to the part)
-    """The events of the part end here, because a stop ended the review."""
-
-
-def require(holds: bool, why: str) -> None:  # noqa: FBT001 (it is read as a sentence)
-    """Raise ``Unsound`` unless it holds."""
-    if not holds:
-        raise Unsound(why)
-
-
-class PartReplay:
+class PartReplay(StepsInOrder):
     """Plays one part again. ``stopped``: a stop ended the review, so that the events may end anywhere."""
 
     def __init__(self, first: PolicyFrozen, row: SurfacePolicy, steps: Sequence[Step], *, stopped: bool) -> None:
@@ -82,15 +77,13 @@ class PartReplay:
         self._head = (first.policy, row)
         self._policy, self._row = self._head
         self._looks = SURFACE_INPUTS[row.surface]
-        self._steps = deque(steps)
-        self._stopped = stopped
-        self._leads = steps[0].shard == 0
-        self._attempt = 0
+        super().__init__(steps, stopped=stopped)
+        self._shard = steps[0].shard
         self._consults: list[ConsultNote] = []
-        self._repair = RepairState()
-        self._tree = ""
-        self._answered_by = 0
-        self._answered_as = ""
+        self._repair, self._tree = RepairState(), ""
+        self._answered_by, self._answered_as = 0, ""
+        self._turn: CallEnded | None = None
+        self._judges = ReplayedJudges(self, lambda: (self._answered_by, self._answered_as), require)
 
     def ended(self) -> PartEnded | None:
         """The part's end, which is the one that its events lead to; None where a stop came first.
@@ -100,7 +93,7 @@ class PartReplay:
         try:
             ending = self._ending()
             told = self._take(PartEnded)
-        except _Cut:
+        except CutShort:
             return None
         said = (told.outcome, told.read, told.degraded, told.recovered, told.exhausted, told.repaired)
         led_to = (ending.outcome, ending.read, ending.degraded, ending.recovered, ending.exhausted, ending.repaired)
@@ -130,7 +123,7 @@ class PartReplay:
     def _checked(self) -> PartEnding:
         """Our own check in the place of an executor. A judge has its say where a ruling follows."""
         told = self._take(Reported)
-        require(told.structural and self._leads, "a report has no call that made it")
+        require(told.structural and self._shard == 0, "a report has no call that made it")
         if isinstance(self._next(), PartEnded):
             return settled(told.report)
         ruling, judged = self._ruled(told.report, ())
@@ -138,21 +131,23 @@ class PartReplay:
 
     def _planned(self) -> None:
         """The plan for all parts, which is made before the first one."""
-        if not self._leads or SURFACE_DEFAULTS[self._row.surface].pre_flight is PreFlightRule.REUSE:
+        if self._shard != 0 or SURFACE_DEFAULTS[self._row.surface].pre_flight is PreFlightRule.REUSE:
             return
         if not self._row.roles[Role.PRE_FLIGHT].runs:
             self._skipped(Role.PRE_FLIGHT)
-        elif self._asked(Role.PRE_FLIGHT) is None:
+            return
+        if self._asked(Role.PRE_FLIGHT) is None:
             self._take(Planned)
+        for advisor in self._policy.roster.opening:
+            if self._asked(Role.PRE_FLIGHT, advisor=advisor.id) is None:
+                self._take(Opined)
 
     def _blind(self) -> CheckedReport | Lost | Refused | None:
         if not self._policy.blind.runs or not self._looks.stands_alone:
             return None
         missing = self._asked(Role.EXECUTOR, blind=True)
         told = self._take(BlindJudged)
-        require(
-            (told.report is None) is (missing is not None), "the blind judgement does not match the answer to its call"
-        )
+        require((told.report is None) is (missing is not None), "the blind judgement does not fit its call's answer")
         return told.report or missing
 
     # --- the loop ---
@@ -168,12 +163,17 @@ class PartReplay:
             tree = self._tree
             self._repaired(attempts)
             insisted = self._asked_for_a_finding()
-            told = self._take(Reported)
-            require(insisted is not None or told.report.unfounded is None, _NOT_ASKED_AGAIN)
+            first = self._next()
+            if isinstance(first, Escalated | Reported):
+                require(insisted is not None or first.report.unfounded is None, _NOT_ASKED_AGAIN)
+            still = insisted and self._still_unfounded(*insisted, first)
+            advised = (
+                NOT_ADVISED if still else followed_advice(self._first, self._policy, self._row, self._shard, self._tree)
+            )
+            told = self._escalated(advised)
             require(not told.structural, "a model's report is marked as the bot's own structural check")
-            still = insisted and self._still_unfounded(*insisted, told)
-            if still:
-                return halted(still)
+            if still or advised.halts:
+                return halted(still or "")
             if isinstance(self._next(), PartEnded):
                 require(self._may_halt(alone, before, told.report, tree), "a report that needs a judgement has none")
                 return halted("")
@@ -181,9 +181,11 @@ class PartReplay:
                 not self._must_halt(alone, before, told.report, tree),
                 "a report was judged although the review had to stop and call a person",
             )
-            ruling, judged = self._ruled(told.report, attempts)
+            ruling, judged = self._ruled(told.report, attempts, advised)
             if ruling.move is not Move.RETRY or judged is None:
-                return ruled(ruling, told.report, attempts, self._repair, judged=judged)
+                ending = ruled(ruling, told.report, attempts, self._repair, judged=judged)
+                due = to_challenge(self._policy, self._row, told.report, ending, judged)
+                return after_challenges(self._policy, told.report, ending, judged, self._judges.challenges(due))
             attempts += (judged,)
             before = told.report
 
@@ -196,7 +198,45 @@ class PartReplay:
         require(self._is_asked_again(told), _NOT_ASKED_AGAIN)
         return told, self._asked(Role.EXECUTOR, after=self._consults)
 
-    def _still_unfounded(self, first: UnfoundedRejection, missing: Lost | Refused | None, told: Reported) -> str | None:
+    def _escalated(self, advised: ReplayedAdvice) -> Reported:
+        """The attempt's report, after every consult of the harness that was due before it."""
+        while not advised.halts:
+            for each in self._every(Disposed):
+                advised.disposed(each)
+            if isinstance(self._next(), AdviceOpen):
+                advised.is_open(self._take(AdviceOpen))
+                advised.goes_on(with_report=self._asked(Role.EXECUTOR, after=self._consults) is None)
+            elif not isinstance(self._next(), Escalated) or not self._consulted(advised):
+                break
+        report = self._take(Reported)
+        advised.ends(report, self._turn, self._consults)
+        return report
+
+    def _consulted(self, advised: ReplayedAdvice) -> bool:
+        """One consult of the harness; False where nobody is asked any more after it."""
+        told = self._take(Escalated)
+        advised.due(told, self._turn)
+        if told.refused:
+            return False
+        self._asked(Role.MID_FLIGHT, after=self._consults)
+        require(bool(self._consults), "a consult of the harness is not recorded")
+        note = self._consults[-1]
+        if stop_signal([note]):
+            advised.stops()
+            return False
+        if note.guidance is None:
+            advised.unanswered()
+            return True
+        advised.recommended(merged := self._take(Recommended), note.guidance)
+        if not (merged.merged.conflict or advised.halts):
+            advised.goes_on(with_report=self._asked(Role.EXECUTOR, after=self._consults) is None)
+        return True
+
+    def _still_unfounded(
+        self, first: UnfoundedRejection, missing: Lost | Refused | None, told: Step | None
+    ) -> str | None:
+        if not isinstance(told, Escalated | Reported):
+            raise Unsound(OUT_OF_PLACE)
         due = (self._answered_by, told.report) if missing is None else (first.number, first.report)
         require((told.number, told.report) == due, "a report is not the one that the second question brought")
         return still_unfounded(missing or told.report)
@@ -206,12 +246,14 @@ class PartReplay:
     ) -> bool:
         turned = alone is not None and flipped(alone, report, self._attempt)
         same = nothing_changed(before, report, same_diff=tree == self._tree)
-        return bool(stop_signal(self._consults) or turned or same)
+        place = (self._policy, self._row, self._shard)
+        told = calls_a_person(self._first, *place, self._tree, consults=self._consults)
+        return bool(told or turned or same)
 
     def _may_halt(
         self, alone: CheckedReport | None, before: CheckedReport | None, report: CheckedReport, tree: str
     ) -> bool:
-        """Also for a question at the consult cap: which files it is about, the events do not say for sure."""
+        """Also for any question that the consult cap refused: which files it is about, the events may not tell."""
         denied = any(each.status == "denied" for each in self._consults)
         return self._must_halt(alone, before, report, tree) or (
             denied and self._policy.blast.radius is BlastRadius.HIGH
@@ -233,49 +275,25 @@ class PartReplay:
                 self._repair, self._tree = RepairState(), ""
                 self._policy, self._row = self._head
             case "accepted":
-                require(
-                    bool(told.patch and told.tree and told.files),
-                    "an accepted repair has no patch, no tree or no files",
-                )
+                whole = bool(told.patch and told.tree and told.files)
+                require(whole, "an accepted repair has no patch, no tree or no files")
                 self._repair, self._tree = RepairState(told.patch), told.tree
-                self._policy, self._row = self._weighed(told)
+                self._policy, self._row = weighed(*self._head, told)
 
-    def _weighed(self, told: Repaired) -> tuple[Policy, SurfacePolicy]:
-        """What holds for the change with the repair in it: nothing that is milder than for the head."""
-        policy, row = self._head
-        if told.blast is None or told.guard is None:
-            raise Unsound("an accepted repair has no blast radius or no guard")
-        milder = _RADII.index(told.blast.radius) < _RADII.index(policy.blast.radius)
-        milder = milder or not set(policy.guard.paths) <= set(told.guard.paths)
-        require(not milder, "a repair lowers the blast radius or takes paths out of the guard")
-        authority = Authority.VETO if told.guard.holds else row.authority
-        budget = surface_retry_budget(row.surface, told.blast.radius, authority)
-        return replace(policy, guard=told.guard, blast=told.blast), replace(
-            row, authority=authority, retry_budget=budget
-        )
-
-    def _ruled(self, report: CheckedReport, attempts: tuple[Attempt, ...]) -> tuple[Ruling, Attempt | None]:
+    def _ruled(
+        self, report: CheckedReport, attempts: tuple[Attempt, ...], advised: ReplayedAdvice = NOT_ADVISED
+    ) -> tuple[Ruling, Attempt | None]:
         """The ruling, which is the one that the answer leads to, and the judgement if there was one."""
-        answer: PostVerifyResult | Lost | Refused | Disabled | None
         judged = None
+        stands = standing(self._policy, self._row, report.verdict, attempts)
+        at = replace(stands, turned=advised.turned, advisor_alone=advised.alone)
         switch = self._row.roles[Role.POST_VERIFY].disabled_by
         if switch is not None:
             self._skipped(Role.POST_VERIFY)
-            answer = Disabled(switch)
+            due = rule(at, Disabled(switch))
         else:
-            answer = self._asked(Role.POST_VERIFY)
-        if answer is None:
-            judged = self._take(Verified).judged
-            about = (judged.number, judged.executor_verdict, judged.executor_summary)
-            require(
-                about == (len(attempts), report.verdict, report.summary),
-                "a judgement is about another report than the last one",
-            )
-            answer = judged.result
+            due, judged = self._by_the_judges(at, report)
         told = self._take(Ruled).ruling
-        stands_in = judged is not None and self._answered_as != self._row.advisor_model
-        fallback = self._answered_as if stands_in else ""
-        due = rule(standing(self._policy, self._row, report.verdict, attempts), answer, fallback)
         said = (told.move, told.degraded, told.exhausted, told.verdict)
         require(
             said == (due.move, due.degraded, due.exhausted, due.verdict),
@@ -283,15 +301,48 @@ class PartReplay:
         )
         return told, judged
 
+    def _by_the_judges(self, at: Standing, report: CheckedReport) -> tuple[Ruling, Attempt | None]:
+        """The ruling that the answers of the panel lead to, and their one judgement if there was one."""
+        panel, model = self._policy.roster.panel, self._row.advisor_model
+        told: Attempt | None = None
+        self._judges.voices(self._policy.roster.voices)
+        if len(panel) == 1:
+            alone, told = self._judges.alone(panel[0], model)
+            members = [alone]
+        else:
+            members = [self._judges.member(each, model, self._tree) for each in panel]
+        due, joint = rule_panel(at, members)
+        if joint is None:
+            return due, None
+        judged = told or self._take(Verified).judged
+        about = (judged.number, judged.executor_verdict, judged.executor_summary)
+        require(
+            about == (self._attempt, report.verdict, report.summary),
+            "a judgement is about another report than the last one",
+        )
+        require(judged.result == joint, "the judgement of a council does not follow from its votes")
+        return due, judged
+
+    def judged_by(self, advisor: str) -> Lost | Refused | None:
+        """All calls of the next question to a judge; why there is no answer, or None for one."""
+        return self._asked(Role.POST_VERIFY, advisor=advisor)
+
+    def read(self, kind: type[Kind]) -> Kind:
+        """The next event, which has to be of this kind and of the present attempt."""
+        return self._take(kind)
+
     # --- the events, in their order ---
 
-    def _asked(self, role: Role, *, blind: bool = False, after: Sequence[ConsultNote] = ()) -> Lost | Refused | None:
-        """All calls that ask this question; why there is no answer, or None for one."""
+    def _asked(
+        self, role: Role, *, blind: bool = False, advisor: str = "", after: Sequence[ConsultNote] = ()
+    ) -> Lost | Refused | None:
+        """All calls that ask this question; why there is no answer, or None for one. ``advisor``: not the usual one."""
         self._consults = list(after)
-        first = self._call(role, blind=blind)
+        asked = (role, advisor or role.advisor, blind)
+        first = self._call(*asked)
         missing = self._came_to(first)
         while missing is not None and self._is_asked_again(first):
-            before, missing = missing, self._came_to(self._call(role, blind=blind))
+            before, missing = missing, self._came_to(self._call(*asked))
             if isinstance(before, Lost) and isinstance(missing, Lost):
                 missing = lost_twice(before, missing)
         return missing
@@ -300,24 +351,25 @@ class PartReplay:
         """Why a call brought no answer; None for one, whose number and model are known from here on."""
         if call.ended == "stopped":
             require(self._stopped, "a call was stopped but the review went on")
-            raise _Cut
+            raise CutShort
         if call.ended != "answered":
-            return _missing(call)
+            return unanswered_by(call)
         self._answered_by, self._answered_as = call.number, call.requested_model
+        self._turn = call if call.role is Role.EXECUTOR else self._turn
         return None
 
     def _is_asked_again(self, first: CallEnded | UnfoundedRejection) -> bool:
         told = self._next()
         return isinstance(told, CallStarted | CallEnded) and told.asks_again == first.number
 
-    def _call(self, role: Role, *, blind: bool) -> CallEnded:
+    def _call(self, role: Role, advisor: str, blind: bool) -> CallEnded:  # noqa: FBT001 (one question, as a tuple)
         begun = self._take(CallStarted) if isinstance(self._next(), CallStarted) else None
         told = self._take(CallEnded)
         require((begun is None) is (told.ended == "refused"), "a refused call has a start, or another call has none")
         for each in (begun, told):
             require(
-                each is None or (each.role, each.blind) == (role, blind),
-                "a call is of another role than the one whose turn it is",
+                each is None or (each.role, each.advisor, each.blind) == (role, advisor, blind),
+                "a call is of another role or advisor than the one whose turn it is",
             )
         consults = self._every(Consulted)
         require(all(each.number == told.number for each in consults), "a consult does not follow its own call")
@@ -331,34 +383,3 @@ class PartReplay:
             said == (role, decision.because, decision.disabled_by),
             "a role was skipped for another reason than the policy gives",
         )
-
-    def _next(self) -> Step | None:
-        return self._steps[0] if self._steps else None
-
-    def _take(self, kind: type[Kind]) -> Kind:
-        """The next event, which has to be of this kind and of the present attempt."""
-        told = self._next()
-        if told is None and self._stopped:
-            raise _Cut
-        if not isinstance(told, kind) or told.attempt != self._attempt:
-            raise Unsound("an event is missing, appears twice or is out of place")
-        self._steps.popleft()
-        return told
-
-    def _every(self, kind: type[Kind]) -> list[Kind]:
-        found = []
-        while isinstance(self._next(), kind):
-            found.append(self._take(kind))
-        return found
-
-
-def _missing(call: CallEnded) -> Lost | Refused:
-    """What a call without an answer came to."""
-    if call.ended == "lost":
-        reasons = [each for each in LostReason if each.value == call.reason]
-        require(bool(reasons), "a call was lost for a reason that does not exist")
-        return Lost(reasons[0], call.detail)
-    for reason in get_args(RefusalReason):
-        if reason == call.reason:
-            return Refused(reason, call.detail)
-    raise Unsound("a call was refused for a reason that does not exist")

@@ -1,7 +1,7 @@
 """What a post-verify answer means: ADR-0059's two tables, and nobody else's business.
 
 ``rule`` covers both: what a verdict means under an authority and a budget, and what a lost, refused or
-switched-off post-verify means. Every ruling carries its reason.
+switched-off post-verify means. ``rule_panel`` does so for the votes of several. Every ruling carries its reason.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from enum import StrEnum
 from typing import Literal, assert_never
 
 from review_advisor.core.answers.answers import PostVerifyResult
+from review_advisor.core.answers.member_vote import MemberVote
+from review_advisor.core.council.ballots import Tally
+from review_advisor.core.council.panel import MemberAnswer, joint_result, panel_tally, panel_verdict
 from review_advisor.core.policy.budgets import REJECTION_RETRIES, Refused
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import Authority
@@ -31,6 +34,10 @@ class Move(StrEnum):
     ESCALATE = "escalate"
 
 
+_MILDEST_FIRST = tuple(Move)
+"""On an approval: it stands, it may stand after another attempt, or a person decides."""
+
+
 @dataclass(frozen=True, slots=True)
 class Disabled:
     """Post-verify was switched off: nothing was asked."""
@@ -40,7 +47,11 @@ class Disabled:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a surface stands when a post-verify answer comes in."""
+    """Where a surface stands when a post-verify answer comes in.
+
+    ``turned``: after advice the executor approves what it had rejected. ``advisor_alone``: the executor has used its
+    consults, and the advisor's judgement alone decides.
+    """
 
     executor: Verdict
     authority: Authority
@@ -49,6 +60,8 @@ class Standing:
     retry_budget: int
     retries_used: int
     rejection_retries_used: int
+    turned: bool = False
+    advisor_alone: bool = False
 
 
 def standing(policy: Policy, row: SurfacePolicy, verdict: Verdict, attempts: Sequence[Attempt]) -> Standing:
@@ -85,6 +98,21 @@ def rule(standing: Standing, answer: PostVerifyResult | Lost | Refused | Disable
     ``fallback`` is the model that judged in the place of the advisor's own; empty if that judged itself. A fallback's
     veto counts like any other. Its approval is no judgement of the advisor: it means what an outage means.
     """
+    return _after_advice(standing, _ruling(standing, answer, fallback))
+
+
+def _after_advice(standing: Standing, ruling: Ruling) -> Ruling:
+    """Advice alone approves nothing: where it led to an approval, or stands in for one, a judgement has to follow."""
+    if standing.advisor_alone and ruling.move is Move.RETRY:
+        return replace(ruling, move=Move.ESCALATE, because="vetoed, and the executor has used its consults")
+    unjudged = standing.executor == "approve" and ruling.move is Move.ACCEPT and ruling.verdict is None
+    if unjudged and (standing.turned or standing.advisor_alone):
+        why = "an approval that follows from advice needs a judgement"
+        return replace(ruling, move=Move.ESCALATE, because=f"{why}: {ruling.because}")
+    return ruling
+
+
+def _ruling(standing: Standing, answer: PostVerifyResult | Lost | Refused | Disabled, fallback: str) -> Ruling:
     match answer:
         case PostVerifyResult() if fallback and answer.verdict == "APPROVE":
             what = f"post-verify was lost to an outage (the fallback model {fallback} confirms the verdict)"
@@ -102,6 +130,70 @@ def rule(standing: Standing, answer: PostVerifyResult | Lost | Refused | Disable
             return _on_disabled(standing, answer)
         case _:
             assert_never(answer)
+
+
+Judged = tuple[Ruling, PostVerifyResult | None]
+"""A ruling, and the judgement that it rests on if there is one."""
+
+
+def rule_panel(standing: Standing, members: Sequence[MemberAnswer]) -> Judged:
+    """What the answers of a panel mean, and the one judgement that they come to; None if nobody answered.
+
+    A panel of one means what ``rule`` says. Of several a member that is missing votes against the change, and a person
+    decides where the result rests on that. Members that a label or a path has added make no ruling milder.
+    """
+    if len(members) == 1 and not isinstance(members[0].answer, MemberVote):
+        answer = members[0].answer
+        alone = answer if isinstance(answer, PostVerifyResult) else None
+        return rule(standing, answer, members[0].fallback), alone
+    declared = [each for each in members if not each.advisor.is_added]
+    if declared and len(declared) < len(members):
+        return _severer(standing, _by_council(standing, members), _by_council(standing, declared))
+    return _by_council(standing, members)
+
+
+def _severer(standing: Standing, every: Judged, declared: Judged) -> Judged:
+    """The author may have caused that members are added, by a label or a path: they make no ruling milder."""
+    if standing.executor == "approve":
+        milder = _MILDEST_FIRST.index(every[0].move) < _MILDEST_FIRST.index(declared[0].move)
+    else:
+        milder = every[0].verdict == "VETO" and declared[0].verdict != "VETO"
+    if not milder:
+        return every
+    ruling, joint = declared
+    return replace(ruling, because=f"{ruling.because}, counted without the members that a label or a path added"), joint
+
+
+def _by_council(standing: Standing, members: Sequence[MemberAnswer]) -> Judged:
+    counted = panel_tally(standing.executor, members)
+    joint = joint_result(standing.executor, members, counted)
+    if joint is None:
+        return Ruling(Move.ESCALATE, "no member of the council answered", degraded=True), None
+    ruling = _after_advice(standing, _on_panel(standing, members, counted, joint))
+    return replace(ruling, because=f"{ruling.because} ({counted.why})"), joint
+
+
+def _on_panel(standing: Standing, members: Sequence[MemberAnswer], counted: Tally, joint: PostVerifyResult) -> Ruling:
+    missing = f"the judgement of {' and '.join(counted.missing)} is missing"
+    holds = standing.authority is Authority.VETO
+    if counted.missing and standing.guarded:
+        return _without_a_judgement(standing, missing)
+    if joint.verdict == "VETO":
+        came = [each for each in members if each.advisor.id not in counted.missing]
+        alone = panel_tally(standing.executor, came)
+        if panel_verdict(standing.executor, alone) == "APPROVE":
+            move = Move.ESCALATE if holds else Move.ACCEPT
+            return Ruling(move, f"{missing}, and a missing vote counts against the change", degraded=True)
+        ruling = _on_verdict(standing, joint)
+        return replace(ruling, degraded=bool(counted.missing) and ruling.move is not Move.RETRY)
+    if counted.is_split and standing.executor == "approve" and holds:
+        why = f"the council is split over the approval: its votes are {counted.spread:.0f} apart"
+        return Ruling(Move.ESCALATE, why, degraded=bool(counted.missing))
+    if not counted.missing:
+        return _on_verdict(standing, joint)
+    ruling = _without_a_judgement(standing, missing)
+    confirmed = f"{missing}: the other members confirm the verdict"
+    return replace(ruling, because=confirmed) if ruling.move is Move.ACCEPT else ruling
 
 
 def _on_verdict(standing: Standing, result: PostVerifyResult) -> Ruling:

@@ -20,6 +20,7 @@ from review_advisor.core.facts.guidelines import cited
 from review_advisor.core.outcome.ends import Ending, NotRun, join_parts, join_review, why_not_run
 from review_advisor.core.outcome.events import (
     BlindJudged,
+    Consulted,
     Event,
     PartEnded,
     PolicyFrozen,
@@ -28,18 +29,21 @@ from review_advisor.core.outcome.events import (
     ReviewEnded,
     ReviewStopped,
     RoleSkipped,
-    Step,
     SurfaceEnded,
 )
 from review_advisor.core.outcome.numbering import check_numbers
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.replay import PartReplay, Unsound, require
+from review_advisor.core.outcome.replay import PartReplay
+from review_advisor.core.outcome.replayed.replayed_advice import Unsound, require
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
+from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.blast import blast_radius
-from review_advisor.core.policy.budgets import surface_retry_budget
+from review_advisor.core.policy.budgets import may_be_refused, surface_retry_budget
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role, Surface
 from review_advisor.core.policy.switches import surface_switch
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
+from review_advisor.core.roster.advisor import ADR_ADVISOR
 
 LARGEST_NUMBER = 10**15
 """Beyond any review's tokens, dollars, seconds and lines; sums of such numbers are still exact."""
@@ -61,6 +65,7 @@ def unsound(events: Sequence[Event]) -> str | None:
         _plain_facts(first, events)
         _policy(first)
         check_numbers(events)
+        _consults(first, events)
         _review(first, events[1:-1], last)
     except Unsound as found:
         return str(found)
@@ -97,7 +102,8 @@ def _plain_facts(first: PolicyFrozen, events: Sequence[Event]) -> None:
     commits = [each for each in named if each is not None]
     require(all(map(_COMMIT.fullmatch, commits)), "the name of a commit is not valid")
     paths = [path for file in first.files for path in (file.path, file.old_path) if path is not None]
-    require(not any("\0" in path for path in paths), "a path holds a NUL character")
+    named_paths = (path for file in first.files for path in file.paths)
+    require(not any("\0" in path for path in named_paths), "a path holds a NUL character")
     repaired = (path for each in events if isinstance(each, Repaired) for path in each.files)
     known = {*paths, *repaired, *(picture.name for picture in first.pictures)}
     for report in _reports(events):
@@ -111,7 +117,7 @@ def _plain_facts(first: PolicyFrozen, events: Sequence[Event]) -> None:
 
 
 def _reports(events: Sequence[Event]) -> Iterator[CheckedReport]:
-    found = (each.report for each in events if isinstance(each, Reported | BlindJudged))
+    found = (each.report for each in events if isinstance(each, Reported | Escalated | AdviceOpen | BlindJudged))
     return (each for each in found if each is not None)
 
 
@@ -162,10 +168,39 @@ def _policy(first: PolicyFrozen) -> None:
         )
         for decision in row.roles.values():
             require(not (decision.runs and decision.disabled_by), "a role runs although it is switched off")
+    names = [each.id for each in policy.roster.panel]
+    require(len(set(names)) == len(names), "a member of the council has the name of another")
+    require(ADR_ADVISOR.id in names, "the council lacks the advisor of ADR-0059")
     _excluded(first)
     require(first.shards >= 1, "the record says that the change has no parts")
     placed = (part < first.shards for file in first.files for part in file.shards)
     require(all(placed), "a file is assigned to a part that does not exist")
+
+
+def _consults(first: PolicyFrozen, events: Sequence[Event]) -> None:
+    """A profile's cap holds, and the advisor decides alone only once that is reached.
+
+    Any other refusal calls a person, so nobody gains by one that is not true.
+    """
+    policy = first.policy
+    caps, budgets = policy.escalation.caps_of(policy.roster.panel), policy.budgets
+    if caps is None:
+        return
+    require(budgets.max_consults <= caps.consults, "the review may consult more often than its profile allows")
+    whole = _counted(events)
+    used, failed = whole
+    require(used <= budgets.max_consults + min(failed, budgets.max_refunds), "a review consults beyond its cap")
+    for place, event in enumerate(events):
+        if isinstance(event, Escalated) and event.advisor_alone:
+            counted = _counted(events[:place]) if first.shards == 1 else whole
+            reached = may_be_refused(budgets, *counted, first.shards)
+            require(reached, "a consult was refused although the cap was not reached")
+
+
+def _counted(events: Sequence[Event]) -> tuple[int, int]:
+    """How many consults were asked, and how many of them failed."""
+    notes = [each.note for each in events if isinstance(each, Consulted)]
+    return sum(each.asked for each in notes), sum(each.status == "failed" for each in notes)
 
 
 def _excluded(first: PolicyFrozen) -> None:

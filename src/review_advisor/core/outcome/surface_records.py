@@ -19,13 +19,14 @@ from review_advisor.core.outcome.events import (
     Reported,
     RoleSkipped,
     Ruled,
-    Step,
     SurfaceEnded,
     UnfoundedRejection,
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Ruling
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.mid_flight import ConsultNote
@@ -38,6 +39,7 @@ class PartRecord:
 
     ``blind`` is what the executor said of the diff alone, before all reports; None where it was not asked.
     ``unfounded`` are the rejections without a finding that stands, each of which was asked once more.
+    ``challenges`` are the answers of the refuter.
     """
 
     shard: int
@@ -49,6 +51,7 @@ class PartRecord:
     repairs: tuple[Repaired, ...] = ()
     blind: BlindJudged | None = None
     unfounded: tuple[UnfoundedRejection, ...] = ()
+    challenges: tuple[Challenged, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +125,5 @@ def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
         repairs=stream.only(Repaired),
         blind=blind[-1] if blind else None,
         unfounded=stream.only(UnfoundedRejection),
+        challenges=stream.only(Challenged),
     )

@@ -13,6 +13,8 @@ from review_advisor.core.outcome.events import (
     Consulted,
     Event,
     KnowledgeStored,
+    MemberReviewed,
+    Opined,
     PartEnded,
     Planned,
     PolicyFrozen,
@@ -22,17 +24,21 @@ from review_advisor.core.outcome.events import (
     ReviewStopped,
     RoleSkipped,
     Ruled,
-    Step,
     SurfaceEnded,
     UnfoundedRejection,
     Verified,
+    Voted,
 )
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.questions import unusual_advisor
 from review_advisor.core.outcome.rulings import Move
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.happened import Step
+from review_advisor.core.outcome.steps.voices_event import VoicesHeard
 from review_advisor.core.pages.entry import Entry, Tone
 from review_advisor.core.pages.text import page_lines, page_text, without_empty
-from review_advisor.core.pages.transcript_entries import spoken
+from review_advisor.core.pages.transcript_entries import of_member, spoken
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.wording import counted
@@ -84,7 +90,22 @@ def entry_of(event: Event) -> Entry:
     match event:
         case PolicyFrozen():
             return _begun(event)
-        case Planned() | Consulted() | BlindJudged() | UnfoundedRejection() | Reported() | Repaired() | Verified():
+        case MemberReviewed() | Voted() | Challenged() | VoicesHeard():
+            return of_member(event)
+        case (
+            Planned()
+            | Opined()
+            | Consulted()
+            | BlindJudged()
+            | UnfoundedRejection()
+            | Escalated()
+            | Recommended()
+            | AdviceOpen()
+            | Disposed()
+            | Reported()
+            | Repaired()
+            | Verified()
+        ):
             return spoken(event)
         case CallStarted() | CallEnded() | RoleSkipped() | Ruled() | KnowledgeStored():
             return _small(event)
@@ -211,12 +232,14 @@ def call_json(call: CallEnded) -> Mapping[str, Any]:
         role=call.role.value,
         ended=call.ended,
         model=page_text(call.resolved_model or call.requested_model),
+        effort=call.effort,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
         cost_usd=usage.cost_usd,
         seconds=call.duration_seconds,
+        turns=call.turns,
         prompt_characters=call.prompt_characters,
         kept=call.kept,
     )

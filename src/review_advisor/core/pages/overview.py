@@ -12,11 +12,13 @@ from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.readings import UNFINISHED
 from review_advisor.core.ledger.row import Participant
 from review_advisor.core.ledger.runs import RunLine
+from review_advisor.core.ledger.task_lines import TaskLine
 from review_advisor.core.metrics.kpis import Alarm, Kpi, Rollup
 from review_advisor.core.metrics.targets import CONSULT_RATE, CONSULT_SHARE, Target, format_value
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.pages import shown_line
+from review_advisor.core.pages.task_pages import task_row
 from review_advisor.core.pages.text import page_lines, page_text
 
 STATUSES = ("approved", "changes_requested", "escalated", "stopped", UNFINISHED)
@@ -25,7 +27,19 @@ CHUNK = 2_000
 """Runs in one file of the list."""
 _FLAGS = ("degraded", "disabled", "recovered", "exhausted")
 _COLUMNS = (
-    *("run_id", "started_at", "status", "repository", "pull_request", "label", "title", "cost_usd", "unpriced"),
+    *(
+        "run_id",
+        "started_at",
+        "status",
+        "like",
+        "kind",
+        "repository",
+        "pull_request",
+        "label",
+        "title",
+        "cost_usd",
+        "unpriced",
+    ),
     *("consults", "findings", "vetoes", "wall_ms", "executor_tokens", "advisor_tokens"),
 )
 
@@ -98,19 +112,19 @@ def _alert_words(alarm: Alarm) -> str:
 
 
 def list_json(
-    lines: Sequence[RunLine], castings: Mapping[str, tuple[Participant, ...]], files: Mapping[str, str]
+    lines: Sequence[RunLine | TaskLine], castings: Mapping[str, tuple[Participant, ...]], files: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """The list in chunks of columns. Runs share the same few castings: each chunk holds its own.
+    """The list in chunks of columns, of reviews and tasks. Runs share the same few castings: each chunk holds its own.
 
     ``files`` says what the file of each run is called.
     """
     for start in range(0, len(lines), CHUNK):
-        chunk = [shown_line(line) for line in lines[start : start + CHUNK]]
+        chunk = [_row(line) for line in lines[start : start + CHUNK]]
         known: dict[tuple[Participant, ...], int] = {}
         of_run = [known.setdefault(castings.get(str(row["run_id"]), ()), len(known)) for row in chunk]
         columns = {column: [row[column] for row in chunk] for column in _COLUMNS}
         columns["file"] = [files[line.run_id] for line in lines[start : start + CHUNK]]
-        columns["flags"] = [[flag for flag in _FLAGS if row[flag]] for row in chunk]
+        columns["flags"] = [[flag for flag in _FLAGS if row.get(flag)] for row in chunk]
         columns["casting"] = of_run
         yield {
             "columns": columns,
@@ -118,3 +132,7 @@ def list_json(
                 [[p.surface, p.role, page_text(p.model), page_text(p.error)] for p in parts] for parts in known
             ],
         }
+
+
+def _row(line: RunLine | TaskLine) -> dict[str, Any]:
+    return task_row(line) if isinstance(line, TaskLine) else shown_line(line)

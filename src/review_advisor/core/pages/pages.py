@@ -17,8 +17,9 @@ from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, Po
 from review_advisor.core.outcome.questions import ends_of_calls
 from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.entries import entry_json, finding_json
-from review_advisor.core.pages.report_changes import changes
+from review_advisor.core.pages.report_changes import became_of_advice, changes
 from review_advisor.core.pages.text import page_lines, page_text
+from review_advisor.core.report.council_text import council_texts
 from review_advisor.core.safety.fence import as_facts
 
 _SERVER = re.compile(
@@ -63,6 +64,7 @@ class RunPage:
             "became": self._became(""),
             "unlabelled": page_text(self.unlabelled),
             "disputes": page_lines(dispute_lines(map(as_facts, self._judgements()))),
+            "council": [page_text(each) for each in council_texts(self.events)],
             "not_read": _not_read(document) if document else [],
             "repair": page_text(document.repair.patch) if document and document.repair else "",
             "entries": list(self._entries()),
@@ -116,12 +118,14 @@ class RunPage:
             yield "Answers that did not come", ", ".join(self.document.flags.lost)
 
     def _entries(self) -> Iterator[dict[str, Any]]:
-        changed = changes(self.events)
+        changed, became = changes(self.events), became_of_advice(self.events)
         ends = ends_of_calls(self.events)
         for number, event in enumerate(self.events):
             if isinstance(event, CallStarted) and number in ends:
                 continue  # its end tells everything that its beginning tells
             entry = entry_json(number, event)
+            if number in became:
+                entry["facts"] = [*entry.get("facts", ()), ["what became of it", became[number]]]
             yield entry | {"change": changed[number].as_json()} if number in changed else entry
 
 
@@ -132,4 +136,9 @@ def _not_read(document: OutcomeDocument) -> list[str]:
 def shown_line(line: RunLine) -> dict[str, Any]:
     """A run's line as a page shows it: its numbers as they are."""
     texts = {"title": page_text(line.title), "label": page_text(line.label)}
-    return line.as_json() | texts | {"repository": None if line.repository is None else page_text(line.repository)}
+    return (
+        line.as_json()
+        | texts
+        | {"like": line.status, "kind": "review"}
+        | {"repository": None if line.repository is None else page_text(line.repository)}
+    )

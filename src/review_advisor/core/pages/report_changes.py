@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from review_advisor.core.answers.findings import Finding
-from review_advisor.core.outcome.events import Consulted, Event, Repaired, Reported, Step, Verified
+from review_advisor.core.outcome.events import Consulted, Event, Repaired, Reported, Verified
+from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.pages.text import page_text, without_empty
 from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.report.advice_ends import advice_ends
 
 How = Literal["new", "gone", "changed", "same"]
 _Numbered = tuple[int, Step]
@@ -66,6 +68,16 @@ def changes(events: Sequence[Event]) -> dict[int, ReportChange]:
         if isinstance(event, Step):
             parts[event.surface, event.shard].append((number, event))
     return dict(found for steps in parts.values() for found in _within(steps))
+
+
+def became_of_advice(events: Sequence[Event]) -> dict[int, str]:
+    """By the number of its event: what became of the advice of each consult, and why."""
+    told: dict[int, str] = {}
+    for end in advice_ends(events) if events else ():
+        if end.consulted is not None and end.disposition is not None:
+            why = f": {end.reason}" if end.reason else ""
+            told[end.index] = page_text(f"{end.disposition}{why}")
+    return told
 
 
 def _within(steps: Sequence[_Numbered]) -> Iterator[tuple[int, ReportChange]]:

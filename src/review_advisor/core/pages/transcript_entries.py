@@ -8,20 +8,30 @@ from typing import assert_never
 from review_advisor.core.answers.answers import FocusArea, Guidance, ReviewPlan
 from review_advisor.core.answers.evidence import CheckedReport, Knowledge
 from review_advisor.core.answers.findings import merged_into
+from review_advisor.core.answers.own_answer import own_words
 from review_advisor.core.outcome.events import (
     BlindJudged,
     Consulted,
+    MemberReviewed,
+    Opined,
     Planned,
     Repaired,
     Reported,
     UnfoundedRejection,
     Verified,
+    Voted,
 )
-from review_advisor.core.pages.entry import Entry
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.pages.entry import Entry, Tone
+from review_advisor.core.report.advice_text import merge_lines
+from review_advisor.core.report.council_text import vote_words
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 
-Spoken = Planned | Consulted | BlindJudged | UnfoundedRejection | Reported | Repaired | Verified
+Advice = Escalated | Recommended | AdviceOpen | Disposed
+Spoken = Planned | Opined | Consulted | BlindJudged | UnfoundedRejection | Advice | Reported | Repaired | Verified
 
 
 def spoken(event: Spoken) -> Entry:
@@ -29,17 +39,17 @@ def spoken(event: Spoken) -> Entry:
     match event:
         case Planned():
             return _planned(event.plan)
+        case Opined():
+            return _opined(event)
         case Consulted():
             return _consulted(event.note)
-        case BlindJudged():
-            return _blind(event)
+        case BlindJudged() | UnfoundedRejection():
+            return _first_word(event)
         case Reported():
             by = " (our own check, no model was asked)" if event.structural else ""
             return _reported(f"Report: {event.report.verdict}{by}", event.report)
-        case UnfoundedRejection():
-            return _reported(
-                "Report: reject, without a finding that stands, so the executor was asked again", event.report
-            )
+        case Escalated() | Recommended() | AdviceOpen() | Disposed():
+            return _advice(event)
         case Repaired():
             return _repaired(event)
         case Verified():
@@ -48,10 +58,60 @@ def spoken(event: Spoken) -> Entry:
             assert_never(event)
 
 
-def _blind(event: BlindJudged) -> Entry:
+def of_member(event: MemberReviewed | Voted | Challenged | VoicesHeard) -> Entry:
+    """What the page says of a member of a council, or of the refuter."""
+    if isinstance(event, VoicesHeard):
+        said = tuple(f"{each.advisor}: {each.words}" for each in event.voices)
+        return Entry("Advice of the inline members, which have no vote", blocks=(("Advice", said),))
+    if isinstance(event, Challenged):
+        return Entry(
+            f"The refuter on {event.finding}: {event.words}",
+            "warn" if event.refutes else "",
+            blocks=(
+                ("Reasoning", event.challenge.reasoning),
+                ("Quote", tuple(event.challenge.quote.split("\n")) if event.challenge.quote else ()),
+                ("From", event.challenge.path),
+            ),
+        )
+    if isinstance(event, MemberReviewed):
+        return _reported(f"{event.advisor} by itself: {event.report.verdict}", event.report)
+    vote = event.vote
+    return Entry(
+        f"{event.advisor} votes",
+        "good" if vote.verdict == "APPROVE" else "bad",
+        facts=(("weights", vote_words(vote)), ("verdict", vote.verdict)),
+        blocks=(
+            ("Why this vote", vote.vote.reasoning if vote.vote else ""),
+            ("Reasoning", vote.reasoning),
+            ("Disagreements", tuple(f"{each.severity}: {each.advisor_assessment}" for each in vote.disagreements)),
+            ("Of each finding", tuple(f"{each.instance}: {each.opinion}" for each in vote.instances)),
+            ("Its own fields", own_words(vote.own)),
+        ),
+    )
+
+
+def _first_word(event: BlindJudged | UnfoundedRejection) -> Entry:
+    if isinstance(event, UnfoundedRejection):
+        title = "Report: reject, without a finding that stands, so the executor was asked again"
+        return _reported(title, event.report)
     if event.report is None:
         return Entry("No judgement by the diff alone", "warn", facts=(("why", event.missing),))
     return _reported(f"By the diff alone: {event.report.verdict}", event.report)
+
+
+def _opined(event: Opined) -> Entry:
+    said = tuple(f"{each.instance}: {each.opinion}" for each in event.instances)
+    return Entry(
+        f"Opinion of {event.advisor}",
+        "warn" if event.missing else "",
+        blocks=(
+            ("Opinion", event.opinion.opinion),
+            ("Concerns", event.opinion.concerns),
+            ("Of each", said),
+            ("Says nothing of", event.missing),
+            ("Its own fields", own_words(event.own)),
+        ),
+    )
 
 
 def _planned(plan: ReviewPlan) -> Entry:
@@ -142,6 +202,38 @@ def _reported(title: str, report: CheckedReport) -> Entry:
 def _learned(entry: Knowledge) -> str:
     tags = f"\nTags: {', '.join(entry.tags)}" if entry.tags else ""
     return f"{entry.title} ({entry.path}:{entry.line})\n{entry.body}\nEvidence: {entry.evidence}{tags}"
+
+
+def _advice(event: Advice) -> Entry:
+    match event:
+        case Escalated():
+            return _escalated(event)
+        case Recommended():
+            tone: Tone = "warn" if event.merged.conflict or event.repeated else ""
+            twice = "yes: the same was recommended before and not applied" if event.repeated else ""
+            diff = merge_lines(event.merged)
+            return Entry(f"Recommendation {event.recommendation}", tone, (("repeated", twice),), (("Diff", diff),))
+        case AdviceOpen():
+            return Entry(
+                "The executor is asked what became of the advice", "ask", blocks=(("", event.recommendations),)
+            )
+        case Disposed():
+            title = f"Recommendation {event.recommendation}: {event.disposition}"
+            return Entry(title, "warn" if event.disposition == "open" else "", blocks=(("Why", event.reason),))
+        case _:
+            assert_never(event)
+
+
+def _escalated(event: Escalated) -> Entry:
+    title = "The advisor was due and not consulted" if event.refused else "The review consults the advisor"
+    reasons = tuple(f"{reason.kind.value}: {reason.detail}" for reason in event.reasons)
+    return Entry(
+        title,
+        "warn" if event.refused else "ask",
+        facts=(("the report so far", event.report.verdict), ("confidence", f"{event.report.confidence:.2f}")),
+        blocks=(("Reasons", reasons), ("Why not", event.refused)),
+        findings=event.report.findings,
+    )
 
 
 def _repaired(event: Repaired) -> Entry:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WAIT_SECONDS = 60.0
-BUSY_TRIES = 5
+BUSY_TRIES = 3
+"""The pauses are 15, 30 and 60 seconds: limits are per minute, so the last try comes after a whole quiet one."""
 MOST_BUSY_TRIES = 20
 
 

@@ -16,8 +16,9 @@ from review_advisor.core.facts.files.paths import OWN_NAME, literal
 from review_advisor.core.facts.files.risky_code import risky_code
 from review_advisor.core.facts.guidelines import DEFAULT_RULES, GuidelineRules
 from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
+from review_advisor.core.facts.patches.around import most_room
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.shards import tokens_of
+from review_advisor.core.facts.shards import CHARACTERS_PER_TOKEN, tokens_of
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, Blast, BlastRadius, blast_radius
 from review_advisor.core.policy.budgets import (
@@ -30,6 +31,8 @@ from review_advisor.core.policy.budgets import (
     review_usd,
     surface_retry_budget,
 )
+from review_advisor.core.policy.effort import EffortTable, GivenEffort, effort_of
+from review_advisor.core.policy.escalation_rules import NO_ESCALATION, EscalationRules
 from review_advisor.core.policy.exclusion import (
     NOTHING_EXCLUDED,
     Exclusion,
@@ -40,10 +43,13 @@ from review_advisor.core.policy.exclusion import (
 )
 from review_advisor.core.policy.guard import Guard, guard
 from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
+from review_advisor.core.policy.mode import Mode
 from review_advisor.core.policy.static_review import PYTHON, StaticReview, static_checks
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import STATIC, Switches, surface_switch
 from review_advisor.core.policy.trigger import AlwaysTrigger, CompositeTrigger, Trigger, TriggerFacts
+from review_advisor.core.roster.advisor import DEFAULT_ROSTER, Roster
+from review_advisor.core.roster.lenses import roster_for
 
 ENGLISH = "English"
 """What models write in unless the configuration says otherwise: prompts then say nothing of it."""
@@ -77,6 +83,12 @@ class Rules:
     outage: OutageRules = DEFAULT_OUTAGE_RULES
     language: str = ENGLISH
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    roster: Roster = DEFAULT_ROSTER
+    effort: EffortTable = field(default_factory=dict)
+    escalation: EscalationRules = NO_ESCALATION
+    refuter: bool = False
+    decision_cards: bool = False
+    mode: Mode = "enforce"
 
     @property
     def own_globs(self) -> tuple[str, ...]:
@@ -149,6 +161,20 @@ class Policy:
     risky: tuple[str, ...] = ()
     """What a small change deals with that makes it medium, as ``path: subject``."""
     excluded: Exclusion = NOTHING_EXCLUDED
+    roster: Roster = DEFAULT_ROSTER
+    effort: EffortTable = field(default_factory=dict)
+    escalation: EscalationRules = NO_ESCALATION
+    consult_requested: bool = False
+    """A person asked that the advisor is consulted."""
+    refuter: bool = False
+    """Each blocking finding of a rejection is put to a refuter."""
+    decision_cards: bool = False
+    """The executor says with each finding what is at risk, what the fix costs and how to see who is right."""
+    mode: Mode = "enforce"
+
+    def effort_of(self, role: Role) -> GivenEffort:
+        """What a role's model is asked to make of an effort; empty where the CLI decides."""
+        return effort_of(self.effort, role, self.blast.radius)
 
     @property
     def advisor_disabled(self) -> tuple[str, ...]:
@@ -170,11 +196,13 @@ def decide_policy(
     pictures: Sequence[PictureDifference] = (),
     repair: RepairMode = "suggest",
     excluded: Exclusion = NOTHING_EXCLUDED,
+    consult_requested: bool = False,
 ) -> Policy:
     """Decide everything that can be decided from the facts, the switches and the configuration alone.
 
     Of the files that ``excluded`` leaves unread, ``change`` holds the hunks that are read.
     """
+    rules = replace(rules, roster=roster_for(rules.roster, change.files))
     held = guard(change, rules.own_globs, rules.check_name)
     critical = rules.critical_paths.touched_by(change.files)
     lines = changed_code_lines(change.files)
@@ -186,7 +214,7 @@ def decide_policy(
         _surface_policy(surface, facts, switches, held, blast)
         for surface in (applying[:1] if switches.static else applying)
     )
-    tokens = min(tokens_of(change.files), shards * rules.shard_tokens)
+    tokens = _tokens(change, rules, shards, static=switches.static)
     blind = RoleDecision(False, (f"switched off by {STATIC}",)) if switches.static else _blind(rules)
     return Policy(
         surfaces=rows,
@@ -197,8 +225,11 @@ def decide_policy(
         budgets=Budgets(
             max_usd=money_for(rules, rows, blast.radius, shards, tokens, blind=blind.runs),
             call_seconds=rules.call_seconds,
-            review_seconds=review_seconds(rules.review_seconds, shards, rules.max_seconds),
-            max_consults=switches.max_consults,
+            review_seconds=review_seconds(
+                rules.review_seconds, shards, rules.max_seconds, panel=len(rules.roster.panel)
+            ),
+            max_consults=consult_cap(rules, switches),
+            max_consult_tokens=None if switches.static else consult_tokens(rules),
         ),
         fail_as_veto=switches.fail_as_veto,
         fail_on_degraded=rules.fail_on_degraded,
@@ -211,7 +242,26 @@ def decide_policy(
         language=rules.language,
         risky=risky,
         excluded=excluded,
+        roster=rules.roster,
+        effort={} if switches.static else rules.effort,
+        escalation=NO_ESCALATION if switches.static else rules.escalation,
+        consult_requested=consult_requested,
+        refuter=rules.refuter and not switches.static,
+        decision_cards=rules.decision_cards and not switches.static,
+        mode=rules.mode,
     )
+
+
+def consult_cap(rules: Rules, switches: Switches) -> int:
+    """Consults of the review: what the switch says, and no more than the profile of escalation allows."""
+    caps = rules.escalation.caps_of(rules.roster.panel)
+    return switches.max_consults if caps is None else min(switches.max_consults, caps.consults)
+
+
+def consult_tokens(rules: Rules) -> int | None:
+    """Tokens that all consults of the review may use; None for no bound."""
+    caps = rules.escalation.caps_of(rules.roster.panel)
+    return None if caps is None else caps.tokens
 
 
 def left_unread(change: Change, rules: Rules, head_text: HeadText, secrets: SecretHunks) -> Exclusion:
@@ -234,7 +284,19 @@ def money_for(
     given = rules.usd_by_blast.get(radius)
     if given is not None:
         return min(rules.max_usd, given * max(1, shards))
-    return review_usd(attempts_of((row.retry_budget for row in rows), blind=blind), shards, tokens, rules.max_usd)
+    roster, retries = rules.roster, [row.retry_budget for row in rows]
+    panel, opening = len(roster.panel), len(roster.opening) + bool(roster.voices)
+    attempts = attempts_of(retries, blind=blind, panel=panel, opening=opening, refuter=rules.refuter)
+    caps = rules.escalation.caps_of(roster.panel)
+    return review_usd(attempts, shards, tokens, rules.max_usd, 0 if caps is None else caps.consults)
+
+
+def _tokens(change: Change, rules: Rules, shards: int, *, static: bool) -> int:
+    """About how many tokens of diff the parts have, with what stands beside it where there is a tree to look into."""
+    tokens = tokens_of(change.files)
+    if change.tree is not None and not static:
+        tokens += round(most_room(round(tokens * CHARACTERS_PER_TOKEN), shards) / CHARACTERS_PER_TOKEN)
+    return min(tokens, shards * rules.shard_tokens)
 
 
 def _repair(mode: RepairMode, change: Change, shards: int) -> RoleDecision:

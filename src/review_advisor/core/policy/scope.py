@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.escalation_rules import NO_ESCALATION
 from review_advisor.core.policy.policy import Policy
+from review_advisor.core.roster.advisor import Advisor
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,24 @@ def policy_digest(policy: Policy) -> str:
     budgets = asdict(policy.budgets)
     for by_size in ("max_usd", "review_seconds"):
         budgets.pop(by_size)
+    if budgets["max_consult_tokens"] is None:
+        budgets.pop("max_consult_tokens")
     facts = [rows, policy.fail_as_veto, policy.fail_on_degraded, policy.shard_tokens, policy.wants_knowledge, budgets]
     facts += [policy.blind.runs, asdict(policy.outage), policy.language, policy.excluded.globs]
+    facts.append(list(map(_advisor_facts, policy.roster.advisors)))
+    facts += [policy.effort] if policy.effort else []
+    facts += [] if policy.escalation == NO_ESCALATION else [asdict(policy.escalation)]
+    facts += ["refuter"] if policy.refuter else []
+    facts += ["decision cards"] if policy.decision_cards else []
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+
+def _advisor_facts(advisor: Advisor) -> dict[str, Any]:
+    """What is declared of an advisor; that a path has added it is brought about by the change."""
+    facts = asdict(advisor)
+    facts.pop("by_path")
+    if not advisor.inline:
+        facts.pop("inline")
+    if not advisor.temperament:
+        facts.pop("temperament")
+    return facts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import inf
 
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.policy.budgets import LEAST_REVIEW_USD
@@ -12,6 +13,7 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.state import State
 from review_advisor.core.pull_request.waiting import (
     Waiting,
+    authors_day_used_up,
     breaker_open,
     draft_waits,
     fork_waits,
@@ -25,22 +27,34 @@ from review_advisor.core.pull_request.waiting import (
 class Beginning:
     """``review``: one begins. ``waiting``: why not, for the check to say; None where there is nothing to say.
 
-    ``drop_fork_label``: what a maintainer had let through is no longer what is there.
+    ``drop_fork_label``: what a maintainer had let through is no longer what is there. ``most_usd`` is what is left to
+    the pull request's reviews and to its author's day, which bounds this review; None where a person asked for it, who
+    grants a whole one.
     """
 
     review: bool
     because: str
     waiting: Waiting | None = None
     drop_fork_label: bool = False
+    most_usd: float | None = None
 
 
 def beginning(
-    pull_request: PullRequest, state: State | None, rules: PublicationRules, *, asked: bool, opening: bool = True
+    pull_request: PullRequest,
+    state: State | None,
+    rules: PublicationRules,
+    *,
+    asked: bool,
+    opening: bool = True,
+    spent_usd: float = 0.0,
+    author_usd: float = 0.0,
 ) -> Beginning:
     """The decision. ``asked``: somebody who may push asked for a review, by a label of this very head or by a command.
 
     A command means whatever head is there when it is heard. A fork is reviewed only when asked: a label that is still
     there may be older than what is there now. ``opening``: the event opens the pull request, and does not change it.
+    ``spent_usd`` is what its reviews have cost, by whoever says the most, and ``author_usd`` what those reviews cost
+    today that pushes to the author's pull requests started. Who asks for a review grants it.
     """
     if pull_request.state != "open":
         return Beginning(review=False, because=f"the pull request is {pull_request.state}")
@@ -57,17 +71,29 @@ def beginning(
     if failing is not None and failing.head_sha == pull_request.head_sha and failing.times >= OPENS_BREAKER:
         waiting = breaker_open(failing.reason, failing.times)
         return Beginning(review=False, because="the same failure came again and again", waiting=waiting)
-    used_up = _used_up(state, rules) if state is not None else None
+    used_up = _used_up(pull_request, state, rules, spent_usd, author_usd)
     if used_up is not None:
         return Beginning(review=False, because="its automatic reviews are used up", waiting=used_up)
-    return Beginning(review=True, because="its head is to be reviewed")
+    left_usd = min(_left(rules.most_usd, spent_usd), _left(rules.author_day_usd, author_usd))
+    return Beginning(review=True, because="its head is to be reviewed", most_usd=left_usd)
 
 
-def _used_up(state: State, rules: PublicationRules) -> Waiting | None:
-    """Why pushes start no further review, if the rounds or the money of the pull request are used up."""
-    if state.rounds >= rules.most_rounds:
+def _used_up(
+    pull_request: PullRequest, state: State | None, rules: PublicationRules, spent_usd: float, author_usd: float
+) -> Waiting | None:
+    """Why pushes start no further review: the rounds or the money of the pull request, or its author's money today."""
+    if state is not None and state.rounds >= rules.most_rounds:
         return rounds_used_up(rules)
-    return money_used_up(rules, state.spent_usd) if state.spent_usd + LEAST_REVIEW_USD > rules.most_usd else None
+    if _left(rules.most_usd, spent_usd) < LEAST_REVIEW_USD:
+        return money_used_up(rules, spent_usd)
+    if _left(rules.author_day_usd, author_usd) < LEAST_REVIEW_USD:
+        return authors_day_used_up(rules, pull_request.author, author_usd)
+    return None
+
+
+def _left(most_usd: float | None, usd: float) -> float:
+    """What is left under a cap; without one, everything."""
+    return inf if most_usd is None else round(most_usd - usd, 2)
 
 
 OPENING_ACTIONS = ("opened", "reopened", "ready_for_review")

@@ -20,6 +20,7 @@ MOST_REASON = 500
 MOST_COMMENT = 65_535
 USAGE = (
     f"{WORD} review",
+    f"{WORD} consult",
     f"{WORD} dismiss FINDING reason",
     f"{WORD} explain FINDING",
     f"{WORD} override SHA reason",
@@ -35,7 +36,9 @@ _SHA = re.compile(OBJECT_NAME)
 
 @dataclass(frozen=True, slots=True)
 class ReviewAgain:
-    """Review the head, whatever rounds were used up."""
+    """Review the head, whatever rounds were used up. ``consult``: the review is to consult the advisor."""
+
+    consult: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +123,8 @@ def _is_blank(line: str) -> bool:
 def _parsed(line: str) -> Command | Misspelt:
     _, *words = line.split(maxsplit=3)
     match words:
-        case ["review"]:
-            return ReviewAgain()
+        case ["review" | "consult" as word]:
+            return ReviewAgain(consult=word == "consult")
         case ["help"] | []:
             return Help()
         case ["explain", finding] if _FINDING.fullmatch(finding):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.memory import remembered
+from review_advisor.core.pull_request.money.counting import NOTHING, PaidSoFar
 from review_advisor.core.pull_request.state import UNKNOWN_PLACES, KnownFinding, State
 
 
@@ -16,7 +17,13 @@ def with_dismissed(state: State, finding: str, *, by: str, reason: str) -> State
 
 
 def remembered_beside(
-    standing: State | None, before: State | None, document: OutcomeDocument, *, asked: bool, run: str = ""
+    standing: State | None,
+    before: State | None,
+    document: OutcomeDocument,
+    *,
+    asked: bool,
+    run: str = "",
+    spent: PaidSoFar = NOTHING,
 ) -> State:
     """What ``remembered`` says, and everything that people have dismissed or approved since ``before`` was read.
 
@@ -24,7 +31,8 @@ def remembered_beside(
     the one that it is now. Whoever approves an escalation means the review that it is of, and no other.
     """
     settled = with_dismissals_of(before, standing) if before is not None else None
-    now = with_dismissals_of(remembered(settled, document, asked=asked, run=run), standing)
+    new = remembered(settled, document, asked=asked, run=run, spent=spent)
+    now = with_dismissals_of(new, standing)
     if standing is None or standing.run_id != document.run_id:
         return now
     return now.model_copy(update={"approved_by": standing.approved_by})

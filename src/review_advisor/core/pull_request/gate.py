@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, SelfSettle
+from review_advisor.core.policy.mode import shadow_name
+from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules, SelfSettle
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,53 @@ def own_work_remark(self_settle: SelfSettle, maintainers: int | None) -> GateRem
     return GateRemark("own work", ok=True, says=says)
 
 
-def money_remark(most_usd: float) -> GateRemark:
+def money_remark(rules: PublicationRules) -> GateRemark:
     """What bounds the money of reviews, and what does not."""
+    author = (
+        "What one author costs a day is not bounded: set github.author_day_usd."
+        if rules.author_day_usd is None
+        else f"Pushes of one author may cost {rules.author_day_usd:,.2f} USD a day (github.author_day_usd), as far as"
+        " the checks of pull requests tell it. Reviews at a terminal and of other repositories are not counted."
+    )
     says = (
-        f"All reviews of one pull request may cost {most_usd:,.2f} USD (github.most_usd). Nothing bounds what one"
-        " author costs a day: that needs a ledger which all runs share, and each run writes its own. Set a limit of"
+        f"All reviews of one pull request may cost {rules.most_usd:,.2f} USD (github.most_usd). {author} Set a limit of"
         " spending for the credential as well."
     )
     return GateRemark("money", ok=True, says=says)
+
+
+def mode_remark(rules: PublicationRules) -> tuple[GateRemark, ...]:
+    """That the mode is shadow, and what that means; nothing in mode ``enforce``."""
+    if not rules.is_shadow:
+        return ()
+    says = (
+        f"The mode is shadow: nothing is enforced. Reviews are shown in the check {rules.check_name!r}, and the check"
+        f' {rules.enforcing_name!r} is never reported. Set mode = "enforce" to make it a gate.'
+    )
+    return (GateRemark("mode", ok=True, says=says),)
+
+
+def shadow_remarks(gate: Gate, rules: PublicationRules) -> tuple[GateRemark, ...]:
+    """What a maintainer should know of the branch's rules in shadow mode: neither check may be required."""
+    consequences = {
+        rules.enforcing_name: "shadow mode never reports it, so nothing can be merged. Do not require it until the"
+        ' mode is "enforce".',
+        rules.check_name: "GitHub takes its neutral conclusion for a pass, whatever the verdict would have been. Take"
+        " it off the rule.",
+    }
+    found = {each.name: each for each in gate.required if each.name in consequences}
+    if not found:
+        says = f"{gate.branch} requires neither check of the bot, as it should be in shadow mode"
+        return (GateRemark("required check", ok=True, says=says),)
+    return tuple(
+        GateRemark(
+            "required check",
+            ok=False,
+            says=f"{name!r} is required on {gate.branch} by {found[name].source}, and {consequences[name]}",
+        )
+        for name in consequences
+        if name in found
+    )
 
 
 def gate_remarks(gate: Gate, check_name: str, login: str) -> tuple[GateRemark, ...]:
@@ -76,6 +116,13 @@ def gate_remarks(gate: Gate, check_name: str, login: str) -> tuple[GateRemark, .
     whoever may push a branch: a workflow on it runs with a token that makes check runs of any name.
     """
     ours = [each for each in gate.required if each.name == check_name]
+    shadows = [each for each in gate.required if each.name == shadow_name(check_name)]
+    if shadows:
+        says = (
+            f"{shadows[0].name!r} is required on {gate.branch} by {shadows[0].source}, and only shadow mode reports it,"
+            f" so nothing can be merged. Require {check_name!r} in its place."
+        )
+        return (GateRemark("required check", ok=False, says=says),)
     if not ours:
         others = _listed(gate.required)
         says = (

@@ -10,7 +10,11 @@ PREFIX = "<!-- review-advisor:"
 SUMMARY = f"{PREFIX}summary -->"
 _EXTERNAL = re.compile(
     r"pr-(?P<number>[1-9][0-9]{0,9})(?:/run-(?P<run>[^/]*))?(?:/(?P<seal>(?:signed|noted)-[0-9a-f]{48}))?"
+    r"(?:/usd-(?P<usd>[0-9]{1,7}\.[0-9]{2}))?"
+    r"(?:/day-(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})-(?P<day_usd>[0-9]{1,7}\.[0-9]{2}))?"
 )
+MOST_USD = 9_999_999.99
+"""More than any pull request may cost: so much, at most, a check run says."""
 _FINDING = re.compile(re.escape(PREFIX) + rf"finding ({FINDING_ID}) -->")
 
 
@@ -40,14 +44,20 @@ def finding_in(body: str) -> str | None:
     return found[1] if found else None
 
 
-def external_id(number: int, run: str = "", seal: str = "") -> str:
+def external_id(
+    number: int, run: str = "", seal: str = "", usd: float = 0.0, today: tuple[str, float] = ("", 0.0)
+) -> str:
     """What tells a pull request's check runs from those of another one with the same head.
 
     ``run``: the workflow run that wrote the check last; while it is in progress, that run is to conclude it. The
     details URL cannot say so: GitHub ignores the one that a workflow's own token sends. ``seal`` is of the state that
-    stands in the summary (``seals``).
+    stands in the summary (``seals``), ``usd`` what all reviews of the pull request have cost, and ``today`` is a
+    day with what those cost that pushes started on it; without a day that is not told.
     """
-    return f"pr-{number}{f'/run-{run}' if run else ''}{f'/{seal}' if seal else ''}"
+    spent = f"/usd-{min(usd, MOST_USD):.2f}" if round(usd, 2) else ""
+    day, day_usd = today
+    told = f"/day-{day}-{min(day_usd, MOST_USD):.2f}" if day else ""
+    return f"pr-{number}{f'/run-{run}' if run else ''}{f'/{seal}' if seal else ''}{spent}{told}"
 
 
 def is_check_of(number: int, external: str) -> bool:
@@ -71,6 +81,18 @@ def seal_in(external: str) -> str:
     """The seal that a check run bears; empty where it bears none."""
     found = _EXTERNAL.fullmatch(external)
     return (found["seal"] or "") if found else ""
+
+
+def usd_in(external: str) -> float:
+    """What a check run says that all reviews of its pull request have cost; 0 where it says nothing."""
+    found = _EXTERNAL.fullmatch(external)
+    return float(found["usd"] or 0) if found else 0.0
+
+
+def day_in(external: str) -> tuple[str, float]:
+    """A day, and what pushes have cost on it, as a check run says; an empty day where it says nothing."""
+    found = _EXTERNAL.fullmatch(external)
+    return (found["day"] or "", float(found["day_usd"] or 0)) if found else ("", 0.0)
 
 
 def is_by_newer(external: str, run: str) -> bool:

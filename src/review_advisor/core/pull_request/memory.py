@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypedDict
 
 from review_advisor.core.answers.findings import Finding, id_at
 from review_advisor.core.facts.earlier_review import CompleteReview, Earlier, EarlierFinding
 from review_advisor.core.outcome.blocking import blocking_findings
-from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
+from review_advisor.core.policy.budgets import USD_OF_AN_UNTOLD_REVIEW
 from review_advisor.core.policy.scope import policy_digest
+from review_advisor.core.pull_request.money.counting import NOTHING, Counted, PaidSoFar, is_counted, so_far, with_cost
 from review_advisor.core.pull_request.settling import rests_on_findings
 from review_advisor.core.pull_request.state import (
     Failing,
@@ -28,12 +28,16 @@ OPENS_BREAKER = 3
 """So often the same failure on the same head, and no push starts another review of it."""
 MOST_FINDINGS = 120
 """So many are remembered, the weightiest: more do not fit into a comment."""
+_OVERTAKEN = "a newer push overtook the review"
 
 
-def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, run: str = "") -> State:
+def remembered(
+    before: State | None, document: OutcomeDocument, *, asked: bool, run: str = "", spent: PaidSoFar = NOTHING
+) -> State:
     """The state after a review that ran. ``asked``: a person wanted it, so that it is no round of its own.
 
-    ``run`` is the workflow run that it ran in; empty outside of one.
+    ``run`` is the workflow run that it ran in; empty outside of one. ``spent`` is what the earlier reviews cost, as far
+    as it is known without ``before``.
 
     The same review remembered twice changes nothing, but tells anew what no check vouches for. A finding that the
     review raised is open, unless it was dismissed, also under the name that its file had before git says that it was
@@ -46,7 +50,7 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
     if before is not None and before.run_id == document.run_id:
         return _once_more(before, document)
     if document.outcome is Outcome.STOPPED:
-        counted = with_cost(before, document)
+        counted = with_cost(before, document, spent, asked=asked)
         reason = "; ".join(document.because)
         return counted_in(failed(before, document.run_id, document.head_sha or "", reason), counted)
     settled = _settles(document)
@@ -80,27 +84,40 @@ def remembered(before: State | None, document: OutcomeDocument, *, asked: bool, 
         fix_attempts=attempts + new_head if rejected else 0,
         whole=_whole(before, document),
         rests_on_findings=rests_on_findings(document),
-        **with_cost(before, document),
+        estimated_usd=before.estimated_usd if before is not None else 0.0,
+        **with_cost(before, document, spent, asked=asked),
     )
 
 
-class Counted(TypedDict):
-    """What a pull request has cost so far; two fields of ``State``."""
+def with_estimate(
+    before: State | None, run_id: str, head_sha: str, reason: str, *, spent: PaidSoFar = NOTHING, asked: bool = False
+) -> State:
+    """The state after a run that left no outcome and may have asked models: what that cost is estimated, once.
 
-    spent_usd: float
-    counted: str
-
-
-def with_cost(before: State | None, document: OutcomeDocument) -> Counted:
-    """What the reviews cost together once this one is over. A run is counted once.
-
-    No amount is below 0. Whoever can write the state can set the sum back, as whoever may write can ask for a review.
+    It is what the reviews so far cost on average, and at least what one attempt at a part of full size may cost.
     """
-    spent = before.spent_usd if before is not None else 0.0
-    if before is not None and document.run_id in (before.run_id, before.counted):
-        return Counted(spent_usd=spent, counted=before.counted)
-    usd = total_usage(row.usage for row in document.cost).cost_usd or 0.0
-    return Counted(spent_usd=round(spent + max(0.0, usd), 4), counted=document.run_id)
+    state = failed(before, run_id, head_sha, reason)
+    if before is not None and is_counted(before, run_id):
+        return state
+    return _with_estimate_of(state, spent, asked=asked)
+
+
+def overtaken_untold(
+    before: State | None, run_id: str, head_sha: str, spent: PaidSoFar = NOTHING, *, asked: bool = False
+) -> State | None:
+    """The state after such a run of which nothing else is said: the estimate counts. None where it does already."""
+    if before is not None and is_counted(before, run_id):
+        return None
+    state = before or failed(None, run_id, head_sha, _OVERTAKEN)
+    return _with_estimate_of(state.model_copy(update={"counted": run_id}), spent, asked=asked)
+
+
+def _with_estimate_of(state: State, spent: PaidSoFar, *, asked: bool) -> State:
+    usd_so_far, today = so_far(state, spent)
+    usd = round(max(USD_OF_AN_UNTOLD_REVIEW, usd_so_far / max(1, state.rounds)), 2)
+    today = today if asked else today.plus(usd)
+    about = {"spent_usd": round(usd_so_far + usd, 4), "estimated_usd": round(state.estimated_usd + usd, 2)}
+    return state.model_copy(update={**about, "day": today.day, "day_usd": today.usd})
 
 
 def counted_in(state: State, counted: Counted) -> State:
@@ -108,13 +125,14 @@ def counted_in(state: State, counted: Counted) -> State:
     return state.model_copy(update={**counted})
 
 
-def overtaken(before: State | None, document: OutcomeDocument) -> State | None:
+def overtaken(
+    before: State | None, document: OutcomeDocument, spent: PaidSoFar = NOTHING, *, asked: bool = False
+) -> State | None:
     """The state after a review of which nothing else is said: its cost counts. None where it is known, or nothing."""
-    counted = with_cost(before, document)
+    counted = with_cost(before, document, spent, asked=asked)
     if counted["spent_usd"] == (before.spent_usd if before is not None else 0.0):
         return None
-    reason = "a newer push overtook the review"
-    state = before or failed(None, document.run_id, document.head_sha or "", reason)
+    state = before or failed(None, document.run_id, document.head_sha or "", _OVERTAKEN)
     return counted_in(state, counted)
 
 

@@ -7,7 +7,7 @@ in the summary with the reason.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from review_advisor.core.answers.answers import SEVERITIES, Severity
@@ -71,13 +71,15 @@ class Posting:
 class Narrowing:
     """What holds for the comments of one review: the ``number`` of the complete review that it is, and the settings.
 
-    ``least_confidence`` is by category, as ``least_confidence_for`` says, and ``least`` for every other.
+    ``least_confidence`` is by category, as ``least_confidence_for`` says, and ``least`` for every other. ``few`` says
+    of findings, by id, how few members of a council raise them.
     """
 
     number: int
     volume: Volume
     least: float
     least_for: Mapping[str, float]
+    few: Mapping[str, str] = field(default_factory=dict)
 
 
 def postings(
@@ -116,6 +118,8 @@ def _held_back(finding: Finding, blocking: Collection[str], narrowing: Narrowing
     least = narrowing.least_for.get(finding.category.casefold(), narrowing.least)
     if finding.confidence < least:
         return f"its confidence is below {least:g}"
+    if finding.id in narrowing.few:
+        return narrowing.few[finding.id]
     if finding.age is Age.UNCHANGED:
         return "its lines did not change since the last complete review"
     number = 1 if finding.age is Age.NEW else narrowing.number

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from review_advisor.core.answers.answers import Confidence
+from review_advisor.core.policy.mode import Mode, enforcing_name, is_shadow_name, shadow_name
 from review_advisor.core.pull_request.rounds import Narrowing, Volume
 
 ACTIONS_LOGIN = "github-actions[bot]"
@@ -42,6 +43,13 @@ def _exact(branch: str) -> str:
     return branch
 
 
+def _enforcing(check_name: str) -> str:
+    if is_shadow_name(check_name):
+        raise ValueError("a name that ends in (shadow) is that of shadow mode's check")
+    return check_name
+
+
+CheckName = Annotated[Name, AfterValidator(_enforcing)]
 BranchName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_exact)]
 
 
@@ -53,7 +61,9 @@ class PublicationRules(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    check_name: Name = Field(default="review-advisor", description="The name of the check run, the one to require.")
+    check_name: CheckName = Field(
+        default="review-advisor", description="The name of the check run, the one to require."
+    )
     login: Login = Field(
         default=ACTIONS_LOGIN,
         description="The account that the bot writes as: a GitHub App's is `name[bot]`.",
@@ -87,13 +97,27 @@ class PublicationRules(BaseModel):
         gt=0,
         le=100_000,
         allow_inf_nan=False,
-        description="US dollars for all reviews of one pull request; at the cap a review starts only on request.",
+        description="US dollars for all reviews of a pull request; at the cap one ends, and another needs a request.",
+    )
+    author_day_usd: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="US dollars a day (UTC) for the reviews that one author's pushes start; then only on request.",
+    )
+    repository_day_usd: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="The same for all authors: `begin` warns once it is reached, and stops nobody.",
     )
     settle_seconds: int = Field(
         default=60,
         ge=0,
         le=600,
-        description="A push waits so long while the head before it is under review; a newer push takes its place.",
+        description="Seconds that a push waits while the previous head is under review; a newer push replaces it.",
     )
     review: Literal["every_push", "opened", "on_request"] = Field(
         default="every_push",
@@ -101,7 +125,7 @@ class PublicationRules(BaseModel):
     )
     skip_paths: tuple[str, ...] = Field(
         default=(),
-        description="Gitignore-style globs: if all changed paths match and none is critical or the bot's, no review.",
+        description="Gitignore-style globs: no review if all changed paths match and none is critical or the bot's.",
     )
     skip_bases: tuple[BranchName, ...] = Field(
         default=(), description="Base branches, by exact name: pull requests into them are not reviewed."
@@ -122,10 +146,30 @@ class PublicationRules(BaseModel):
         description="Base branches, by exact name, whose own file applies to pull requests into them. Protect each.",
     )
 
+    @property
+    def counts_days(self) -> bool:
+        """Whether checks tell what reviews have cost on one day."""
+        return self.author_day_usd is not None or self.repository_day_usd is not None
+
     def narrowing(self, number: int) -> Narrowing:
         """What holds for the comments of the ``number``-th complete review."""
         least_for = {category.casefold(): least for category, least in self.least_confidence_for.items()}
         return Narrowing(number, self.volume, self.least_confidence, least_for)
+
+    def of_mode(self, mode: Mode) -> PublicationRules:
+        """The rules by which the bot publishes in ``mode``: shadow mode has a check of its own."""
+        name = self.enforcing_name
+        return self.model_copy(update={"check_name": shadow_name(name) if mode == "shadow" else name})
+
+    @property
+    def is_shadow(self) -> bool:
+        """Whether these are the rules of shadow mode. No configuration can name its check."""
+        return is_shadow_name(self.check_name)
+
+    @property
+    def enforcing_name(self) -> str:
+        """The name of the check that mode ``enforce`` publishes, and that a repository may require."""
+        return enforcing_name(self.check_name)
 
     def is_ours(self, login: str) -> bool:
         """Whether this account is the bot's own."""

@@ -19,6 +19,35 @@ class StandingCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckMark:
+    """What a check run says of itself: by which app, under which external id, and whether it is in progress."""
+
+    app: str
+    external_id: str
+    in_progress: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecentPullRequest:
+    """A pull request that changed lately, and the check runs of one name on its head.
+
+    ``author_id`` is 0 where the forge names no author.
+    """
+
+    number: int
+    author_id: int
+    checks: tuple[CheckMark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecentWork:
+    """The pull requests that changed lately, the newest change first. ``whole``: the forge listed all of them."""
+
+    pull_requests: tuple[RecentPullRequest, ...] = ()
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class StandingComment:
     """A comment on the pull request. Who edited it last, and when; both are empty if nobody did."""
 

@@ -105,7 +105,9 @@ class State(_Kept):
     head passes although the review did not approve it. ``rests_on_findings``: the review rejects the head for findings
     that the advisor confirmed, and for nothing else. ``whole`` is the last complete review, which may be an older one;
     None where there was none, or where nothing vouches for it. ``spent_usd`` is what all reviews so far cost, as far as
-    it was reported, and ``counted`` the run that was counted last.
+    it was reported, and ``counted`` the run that was counted last. ``estimated_usd`` of it is an estimate, for runs
+    that left no outcome. ``day_usd`` is what the reviews cost that pushes started on the ``day``; a day is told only
+    where the configuration bounds what an author costs on one.
     """
 
     version: Literal[1] = 1
@@ -129,6 +131,9 @@ class State(_Kept):
     rests_on_findings: bool = False
     spent_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     counted: str = ""
+    estimated_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    day: Annotated[str, Field(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$")] = ""
+    day_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
 def state_block(state: State) -> str:

@@ -78,6 +78,16 @@ def money_used_up(rules: PublicationRules, spent_usd: float) -> Waiting:
     )
 
 
+def authors_day_used_up(rules: PublicationRules, author: str, usd: float) -> Waiting:
+    """The reviews that an author's pushes started have cost what they may cost on one day."""
+    return Waiting(
+        f"Not reviewed: {usd:,.2f} USD of the author's day are spent",
+        f"The reviews that pushes to pull requests by {code(author)} started today have cost {usd:,.2f} USD of"
+        f" {rules.author_day_usd or 0.0:,.2f} (`github.author_day_usd`). The count starts again at midnight UTC."
+        f" `{WORD} review` in a comment grants one more review, of this head.",
+    )
+
+
 def breaker_open(reason: str, times: int) -> Waiting:
     """The same failure has come again and again on this head."""
     return Waiting(

@@ -8,15 +8,21 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
+from review_advisor.core.policy.mode import is_shadow_name
+
 MOST_CHARACTERS = 65_535
 """The longest body of a comment or a review, and the longest summary or text of a check run."""
 ANNOTATIONS_PER_REQUEST = 50
 
 
 class Conclusion(StrEnum):
-    """How a check run ends. ``neutral`` and ``skipped`` are missing on purpose: GitHub counts both as passing."""
+    """How a check run ends. ``skipped`` is missing on purpose: GitHub counts it as passing.
+
+    GitHub counts ``neutral`` as passing, too: only a check of shadow mode, which gates nothing, may conclude so.
+    """
 
     SUCCESS = "success"
+    NEUTRAL = "neutral"
     FAILURE = "failure"
     ACTION_REQUIRED = "action_required"
     CANCELLED = "cancelled"
@@ -53,6 +59,11 @@ class Check:
     annotations: tuple[Annotation, ...] = ()
     details_url: str | None = None
     seal: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` for a check that passes in shadow mode, and for a neutral one outside of it."""
+        if self.conclusion is (Conclusion.SUCCESS if is_shadow_name(self.name) else Conclusion.NEUTRAL):
+            raise ValueError(f"the check {self.name!r} may not conclude {self.conclusion.value!r}")
 
 
 def missing_annotations(wanted: tuple[Annotation, ...], standing: Iterable[Annotation]) -> tuple[Annotation, ...]:

@@ -11,6 +11,8 @@ from review_advisor.core.outcome.events import (
     Consulted,
     Event,
     KnowledgeStored,
+    MemberReviewed,
+    Opined,
     PartEnded,
     Planned,
     PolicyFrozen,
@@ -24,10 +26,17 @@ from review_advisor.core.outcome.events import (
     SurfaceEnded,
     UnfoundedRejection,
     Verified,
+    Voted,
 )
 from review_advisor.core.outcome.questions import who
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.report.advice_text import advice_words
+from review_advisor.core.report.council_text import vote_words
 from review_advisor.core.report.repair_text import repair_words
 from review_advisor.core.report.wording import counted
+from review_advisor.core.roster.advisor import REFUTER
 from review_advisor.core.safety.terminal import one_line
 
 
@@ -54,25 +63,47 @@ def _step_line(event: StepEvent) -> str | None:
         case RoleSkipped():
             return f"{event.role.value} does not run: {', '.join(event.because)}"
         case CallStarted():
-            return f"{_role_words(event)} ({event.requested_model}) ..."
+            effort = f", {event.effort} effort" if event.effort else ""
+            return f"{_role_words(event)} ({event.requested_model}{effort}) ..."
         case CallEnded():
             took = "in an earlier run" if event.kept else f"in {event.duration_seconds:.1f} s"
             return f"{_role_words(event)} {event.ended}{f': {event.detail}' if event.detail else f' {took}'}"
-        case Consulted():
-            return f"consult {event.note.status}: {event.note.consult.question}"
         case Ruled():
             return f"{event.ruling.move.value}: {event.ruling.because}"
-        case Verified() | BlindJudged() | UnfoundedRejection():
+        case Consulted() | Opined() | Voted() | Challenged() | VoicesHeard() | MemberReviewed():
+            return _advisor_words(event)
+        case Verified() | BlindJudged() | UnfoundedRejection() | Repaired():
             return _verdict_words(event)
-        case Repaired():
-            return f"repair {event.result}: {repair_words(event)}"
+        case Escalated() | Recommended() | AdviceOpen() | Disposed():
+            return advice_words(event)
         case Planned() | Reported() | PartEnded() | KnowledgeStored():
             return None
         case _:
             assert_never(event)
 
 
-def _verdict_words(event: Verified | BlindJudged | UnfoundedRejection) -> str:
+def _advice_words(event: Consulted | Opined) -> str:
+    if isinstance(event, Consulted):
+        return f"consult {event.note.status}: {event.note.consult.question}"
+    missing = f" (says nothing of {', '.join(event.missing)})" if event.missing else ""
+    return f"{event.advisor}: {event.opinion.opinion}{missing}"
+
+
+def _advisor_words(event: Consulted | Opined | MemberReviewed | Voted | Challenged | VoicesHeard) -> str:
+    if isinstance(event, Consulted | Opined):
+        return _advice_words(event)
+    if isinstance(event, VoicesHeard):
+        return f"advice of {', '.join(each.advisor for each in event.voices)}"
+    if isinstance(event, Challenged):
+        return f"{REFUTER} on {event.finding}: {event.words}"
+    if isinstance(event, MemberReviewed):
+        return f"{event.advisor} by itself: {event.report.verdict}"
+    return f"{event.advisor} votes {vote_words(event.vote)}"
+
+
+def _verdict_words(event: Verified | BlindJudged | UnfoundedRejection | Repaired) -> str:
+    if isinstance(event, Repaired):
+        return f"repair {event.result}: {repair_words(event)}"
     if isinstance(event, UnfoundedRejection):
         return f"executor rejects, but {event.report.unfounded}: asked once more"
     if isinstance(event, Verified):

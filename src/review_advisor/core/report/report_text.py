@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import merged_into
 from review_advisor.core.facts.files.languages import language_of
-from review_advisor.core.outcome.cost import RoleCost, total_usage
+from review_advisor.core.outcome.cost import RoleCost, executor_turns, total_usage
+from review_advisor.core.outcome.council_records import council_records
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.questions import efforts
 from review_advisor.core.outcome.surface_records import PartRecord, SurfaceRecord
 from review_advisor.core.policy.static_review import StaticReview
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.report.advice_ends import advice_ends
+from review_advisor.core.report.advice_text import advice_lines, consult_lines
 from review_advisor.core.report.blind_text import blind_words, lacks_blind
+from review_advisor.core.report.council_text import council_texts
 from review_advisor.core.report.found_text import coverage_text, findings_text, pictures_text
+from review_advisor.core.report.refuter_text import refuter_text
 from review_advisor.core.report.repair_text import no_repair_words, offered_repair, repair_words
-from review_advisor.core.report.wording import and_unknown, counted, counted_findings
+from review_advisor.core.report.shadow_text import shadow_words
+from review_advisor.core.report.wording import and_unknown, counted, counted_findings, effort_words
 from review_advisor.core.roles.calls import Usage
-from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.core.safety.terminal import printable, wrapped
 
@@ -34,8 +40,8 @@ NOTHING_TO_REVIEW = "NOTHING TO REVIEW: the change is empty"
 PASSED_STATIC_CHECKS = "NO OBJECTION"
 _MOST_NAMED, _LONGEST_NAME = 2, 60
 
-Consults = dict[tuple[Surface, int, int], list[ConsultNote]]
-"""By surface, part and attempt."""
+Consults = dict[tuple[Surface, int, int], list[str]]
+"""The lines of consults by surface, part and attempt."""
 
 
 def verdict_words(document: OutcomeDocument) -> str:
@@ -92,9 +98,27 @@ def unread_words(document: OutcomeDocument) -> str:
     return f"not read by configuration: {named}{more}" if runs else ""
 
 
+def unverified_words(document: OutcomeDocument) -> str:
+    """Whose judgement a degraded review lacks: that of the missing members of a council, or the advisor's."""
+    places = [
+        (surface.surface, part.shard)
+        for surface in document.surfaces
+        for part in surface.parts
+        if part.ended and part.ended.degraded
+    ]
+    if not places:
+        return ""
+    last = {(each.surface, each.shard): each.counted.missing for each in council_records(document.events)}
+    missing = tuple(dict.fromkeys(name for place in places for name in last.get(place, ())))
+    if not all(map(last.get, places)):
+        return "not verified by the advisor"
+    more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
+    return f"not verified by {', '.join(map(printable, missing[:_MOST_NAMED]))}{more}"
+
+
 def _degraded(document: OutcomeDocument) -> Iterator[str]:
-    if any(part.ended and part.ended.degraded for surface in document.surfaces for part in surface.parts):
-        yield "DEGRADED: not verified by the advisor"
+    if unverified := unverified_words(document):
+        yield f"DEGRADED: {unverified}"
     if lacks_blind(document):
         yield "DEGRADED: not judged by the diff alone"
 
@@ -102,10 +126,12 @@ def _degraded(document: OutcomeDocument) -> Iterator[str]:
 def report_text(document: OutcomeDocument) -> str:
     """The whole report, plain text, at most about a hundred columns: what was found, then how it came about."""
     blocks = [_opening(document), findings_text(document.findings), pictures_text(document.pictures)]
-    blocks += ["\n".join(map(printable, offered_repair(document)))]
+    blocks += [refuter_text(document), "\n".join(map(printable, offered_repair(document)))]
     consults = _consults(document)
     blocks += [_surface_text(surface, consults) for surface in document.surfaces]
-    blocks += [coverage_text(document), _cost_text(document)]
+    advice = advice_lines(document.events)
+    blocks += ["\n".join(["Advice", *(wrapped("  ", line) for line in advice)]) if advice else ""]
+    blocks += [*council_texts(document.events), coverage_text(document), _cost_text(document)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -123,6 +149,7 @@ def _opening(document: OutcomeDocument) -> str:
             printable(f"  configuration: that of {document.rules_ref}, which does not name {document.base_ref}")
         )
     lines += [wrapped("  team rules: ", each.words) for each in document.guidelines]
+    lines += [wrapped("  blind spot: ", each) for each in policy.roster.blind_spots]
     if no_repair := no_repair_words(document):
         lines.append(f"  {no_repair}")
     if policy.guard.holds:
@@ -141,9 +168,9 @@ def _first(items: tuple[str, ...], count: int) -> list[str]:
 
 def _consults(document: OutcomeDocument) -> Consults:
     found: Consults = defaultdict(list)
-    for event in document.events:
-        if isinstance(event, Consulted):
-            found[event.surface, event.shard, event.attempt].append(event.note)
+    for end in advice_ends(document.events):
+        if end.consulted is not None:
+            found[end.consulted.surface, end.consulted.shard, end.consulted.attempt] += consult_lines(end)
     return found
 
 
@@ -178,11 +205,9 @@ def _part_lines(surface: Surface, part: PartRecord, consults: Consults) -> Itera
         for repaired in part.repairs:
             if repaired.attempt == number:
                 yield wrapped("  repair       ", f"{repaired.result}: {repair_words(repaired)}")
-        for note in consults.get((surface, part.shard, number), ()):
-            yield from _consult_lines(note)
+        yield from consults.get((surface, part.shard, number), ())
         yield from _judged_lines(part, number)
-    for note in consults.get((surface, part.shard, len(part.reports)), ()):  # of an attempt that brought no report
-        yield from _consult_lines(note)
+    yield from consults.get((surface, part.shard, len(part.reports)), ())  # of an attempt that brought no report
     if part.ended is not None and len(part.rulings) < max(1, len(part.reports)):
         yield wrapped("  ended        ", f"{part.ended.outcome.value}: {part.ended.because}")
 
@@ -213,17 +238,6 @@ def _report_lines(report: CheckedReport) -> Iterator[str]:
         )
 
 
-def _consult_lines(note: ConsultNote) -> Iterator[str]:
-    yield wrapped("  consult      asked: ", note.consult.question)
-    if note.guidance is not None:
-        stop = " (STOP)" if note.guidance.stop_signal else ""
-        yield wrapped(f"               advice{stop}: ", note.guidance.action)
-    else:
-        yield wrapped(f"               {note.status}: ", note.reason)
-    if note.tokens is not None:
-        yield f"               used {note.tokens:,} tokens"
-
-
 def _verdict_lines(attempt: Attempt) -> Iterator[str]:
     yield wrapped("  post-verify  ", f"{attempt.result.verdict}: {attempt.result.reasoning}")
     for identity, each in attempt.disagreements:
@@ -238,13 +252,22 @@ def _cost_text(document: OutcomeDocument) -> str:
         return "Calls: none"
     consults = sum(isinstance(event, Consulted) and event.note.asked for event in document.events)
     asked = f", with {counted(consults, 'consult')} inside them" if consults else ""
-    lines = [f"Calls: {len(calls)}{asked}"]
+    lines = [f"Calls: {len(calls)}{asked}{_turns_text(calls)}"]
     for row in document.cost:
         times = counted(row.calls, _what(row))
         lines.append(f"  {row.role.value:<12} {printable(row.model):<24} {times:<11} {_row_text(row)}")
     total = total_usage(row.usage for row in document.cost)
     lines.append(f"  {'total':<49} {_usage_text(total, document.unpriced)}")
+    if effort := effort_words(efforts(document.events)):
+        lines.append(f"  effort, as configured: {effort}")
+    if in_shadow := shadow_words(document.shadows):
+        lines.append(f"  in shadow, without effect: {in_shadow}")
     return "\n".join(lines)
+
+
+def _turns_text(calls: Iterable[CallEnded]) -> str:
+    took = executor_turns(calls)
+    return f"; executor: {counted(took.turns, 'turn')} in {counted(took.calls, 'call')}" if took.calls else ""
 
 
 def _what(row: RoleCost) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import BlindJudged, CallEnded, Reported, Verified
+from review_advisor.core.outcome.events import BlindJudged, CallEnded, MemberReviewed, Reported, Verified, Voted
 from review_advisor.core.outcome.questions import ends_of_calls
+from review_advisor.core.outcome.steps.challenge_event import Challenged
 
 
 def session_rows(document: OutcomeDocument) -> list[dict[str, Any]]:
@@ -35,14 +36,18 @@ def _row(document: OutcomeDocument, call: CallEnded, verdict: str | None) -> dic
         "authority": authority[call.surface],
         "model": call.requested_model,
         "resolved_model": call.resolved_model,
+        "effort": call.effort or None,
         "session_id": call.session_id,
         "ended": call.ended,
         "error": call.reason or None,
         "verdict": verdict,
+        "turns": call.turns,
         "duration_ms": round(call.duration_seconds * 1000),
         "prompt_chars": call.prompt_characters,
         "prompt_sha256": call.prompt_sha256,
         "tokens_in": call.usage.input_tokens,
+        "tokens_cache_read": call.usage.cache_read_tokens,
+        "tokens_cache_written": call.usage.cache_write_tokens,
         "tokens_out": call.usage.output_tokens,
         "cost_usd": call.usage.cost_usd,
     }
@@ -53,7 +58,11 @@ def _verdicts(document: OutcomeDocument) -> dict[int, str]:
     found: dict[int, str] = {}
     for index, end in ends_of_calls(document.events).items():
         event = document.events[index]
-        if isinstance(event, Reported | BlindJudged) and event.report is not None:
+        if isinstance(event, Voted):
+            found[end] = event.vote.verdict
+        elif isinstance(event, Challenged):
+            found[end] = event.challenge.verdict
+        elif isinstance(event, Reported | BlindJudged | MemberReviewed) and event.report is not None:
             found[end] = event.report.verdict
         elif isinstance(event, Verified):
             found[end] = event.judged.result.verdict

@@ -6,22 +6,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from review_advisor.core.answers.answers import Answer, PostVerifyResult, ReviewPlan, ReviewReport, RuledReport
+from review_advisor.core.answers.answers import (
+    AdvisedReport,
+    AdvisedRuledReport,
+    Answer,
+    PostVerifyResult,
+    ReviewPlan,
+    ReviewReport,
+    RuledReport,
+)
+from review_advisor.core.answers.decision_card import with_cards
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.guidelines import NO_GUIDELINES, FoundGuidelines, Guideline
+from review_advisor.core.facts.patches.around import NOTHING_AROUND, Around
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.facts.shards import Shard, Unsent
+from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, cited_lessons_section, lessons_section
 from review_advisor.core.policy.policy import ENGLISH, Policy, SurfacePolicy
 from review_advisor.core.policy.scope import WHOLE, Scope
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
+from review_advisor.core.roles.around_prompt import around_section
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, Withheld
 from review_advisor.core.roles.earlier_prompt import earlier_section, scope_section, shown_files
 from review_advisor.core.roles.excluded_prompt import excluded_section
 from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor, consult_advisor
+from review_advisor.core.roles.mid_flight import (
+    ConsultNote,
+    MidFlightAdvisor,
+    consult_advisor,
+    consult_others,
+    notes_as_told,
+)
 from review_advisor.core.roles.repair_law import leave_words, may_ever_repair, repair_sections
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roles.team_rules import cited_rules_section, rules_section
@@ -34,7 +52,7 @@ class Briefing:
     """What every question about one version of the change shares: the head, or the head with a repair.
 
     ``tree`` is its exported tree, None without one. ``scope`` is what of it the executor is shown,
-    ``guidelines`` are the team's own rules.
+    ``guidelines`` are the team's own rules, ``lessons`` the entries of the base's memory.
     """
 
     run_id: str
@@ -47,6 +65,7 @@ class Briefing:
     pictures: tuple[PictureDifference, ...] = ()
     scope: Scope = WHOLE
     guidelines: FoundGuidelines = NO_GUIDELINES
+    lessons: Lessons = NO_LESSONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,8 @@ class Part:
 
     ``about``, ``section`` and ``gallery`` are the surface's own: what its matter is called, what is shown beside the
     diff, and the folder that its agents read instead of the head tree. ``unread`` names what can be seen by nobody.
+    ``around`` is what the executor is shown beside the diff, so that it need not look it up.
+    ``opinions``: what declared advisors say to the executor before it begins.
     """
 
     shard: Shard
@@ -72,6 +93,8 @@ class Part:
     section: str = ""
     gallery: Path | None = None
     unread: tuple[str, ...] = ()
+    around: Around = NOTHING_AROUND
+    opinions: str = ""
 
 
 class PreFlightAdvisor:
@@ -80,10 +103,9 @@ class PreFlightAdvisor:
     def __init__(self, briefing: Briefing) -> None:
         self._briefing = briefing
 
-    def call(self, row: SurfacePolicy, part: Part | None) -> AgentCall:
-        """The question; ``part`` is None when the change is too large to be shown whole."""
+    def call(self, row: SurfacePolicy, part: Part | None, ask: str = "Plan the review of this change.") -> AgentCall:
+        """The question, or another about the same; ``part`` is None when the change is too large to be shown whole."""
         seen = self._briefing
-        ask = "Plan the review of this change."
         if seen.change.prior_fix_attempts:
             ask += f" Fix attempts before this one: {seen.change.prior_fix_attempts}."
         sections = [prompts.whole_change(seen.change, seen.nonce)]
@@ -120,12 +142,13 @@ class Executor:
         grant = self._mid_flight.grant(row, seen.policy, len(attempts))
         scope = seen.scope if SURFACE_INPUTS[row.surface].goes_on else WHOLE
         matter = self._matter(row, part, shown_files(part.shard.files, seen.change, scope))
-        told = _told(seen, part, plan)
+        told = [*_told(seen, part, plan), part.opinions]
         told.append(scope_section(scope))
         if seen.policy.wants_knowledge and SURFACE_INPUTS[row.surface].teaches:
             told.append("Give the knowledge entries that this change deserves, too; often there is none.")
         if grant is not None:
             told.append(consult_advisor(seen.policy.budgets.max_consults))
+            told.append(consult_others(grant.others))
         sections = [f"Review {part.about} and give your verdict."]
         if attempts:
             sections.append(
@@ -137,9 +160,7 @@ class Executor:
         if before is not None:
             sections.append(f"Your earlier report:\n{_report(before, seen.nonce)}")
         if consults:
-            # How long an answer took is no part of a question: it would be another one each time.
-            unmeasured = [replace(note, tokens=None, duration_ms=None) for note in consults]
-            noted = fence_facts(prompts.GUIDANCE, unmeasured, seen.nonce)
+            noted = fence_facts(prompts.GUIDANCE, notes_as_told(consults), seen.nonce)
             sections.append(f"Your earlier consults and their guidance:\n{noted}")
         if editable is not None:
             sections.append(leave_words())
@@ -166,7 +187,9 @@ class Executor:
         return [
             in_language(seen.policy.language, "every title, body and summary"),
             rules_section(*team_rules(seen, row, part), seen.nonce),
+            lessons_section(seen.lessons, seen.nonce) if SURFACE_INPUTS[row.surface].by_team_rules else "",
             *_matter(seen, part, files),
+            around_section(part.around, seen.nonce),
         ]
 
     def _call(
@@ -183,7 +206,7 @@ class Executor:
             self._briefing,
             row,
             Role.EXECUTOR,
-            _report_form(given),
+            _report_form(given, row, self._briefing.policy),
             blocks,
             tools=True,
             part=part,
@@ -223,6 +246,7 @@ class PostVerifyAdvisor:
             )
         sections = [f"The executor's report:\n{_report(report, seen.nonce)}"]
         sections.append(cited_rules_section(report.findings, team_rules(seen, row, part)[0], seen.nonce))
+        sections.append(cited_lessons_section(seen.lessons, (each.body for each in report.findings), seen.nonce))
         sections.append(transcript_section(attempts, seen.nonce))
         sections += repair_sections(seen.repair, seen.nonce)
         sections.append(f"The executor {verdict} {part.about}. Judge that verdict (attempt {len(attempts) + 1}).")
@@ -252,9 +276,12 @@ def team_rules(seen: Briefing, row: SurfacePolicy, part: Part) -> tuple[tuple[Gu
     return seen.guidelines.for_files(file.path for file in part.shard.files)
 
 
-def _report_form(given: Sequence[Guideline]) -> type[ReviewReport]:
-    """The answer's form. Without rules it has no place for one, and costs nothing more."""
-    return RuledReport if given else ReviewReport
+def _report_form(given: Sequence[Guideline], row: SurfacePolicy, policy: Policy) -> type[ReviewReport]:
+    """The answer's form. Without rules it has no place for one, and costs nothing more; nor without advice or cards."""
+    form: type[ReviewReport] = RuledReport if given else ReviewReport
+    if row.roles[Role.MID_FLIGHT].runs and policy.escalation.caps is not None:
+        form = AdvisedRuledReport if given else AdvisedReport
+    return with_cards(form) if policy.decision_cards else form
 
 
 def _matter(seen: Briefing, part: Part, files: tuple[FileChange, ...]) -> list[str]:
@@ -323,6 +350,7 @@ def _call(
         max_usd=0.0,
         timeout_seconds=0.0,
         evidence="" if gallery else seen.change.tree or "",
+        effort=seen.policy.effort_of(role),
     )
 
 

@@ -12,10 +12,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from review_advisor.core.answers.answers import Answer
+from review_advisor.core.policy.effort import GivenEffort
 from review_advisor.core.policy.surfaces import Role, Surface
 
 CallNumber = Annotated[int, Field(ge=0)]
 """A call's number within its review, from 1; 0 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAdvisor:
+    """A declared advisor that an executor may consult by its id, with its own prompt and model."""
+
+    id: str
+    about: str
+    prompt: str
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,8 @@ class ConsultGrant:
 
     Each question still needs its own leave (``Consults.ask``): the cap counts all consults of a review together.
     ``advisor_prompt`` and ``advisor_model`` are forced on the subagent whatever the executor asks for. ``sentinel``
-    is put in front of every question, and the question is fenced with ``nonce``.
+    is put in front of every question, and the question is fenced with ``nonce``. ``effort`` is the advisor's.
+    ``others`` may be asked by their ids; without any, whoever is asked for is this advisor.
     """
 
     subagent_type: str
@@ -32,6 +44,14 @@ class ConsultGrant:
     advisor_model: str
     sentinel: str
     nonce: str
+    effort: GivenEffort = ""
+    others: tuple[NamedAdvisor, ...] = ()
+
+    def named(self, wanted: str) -> str | None:
+        """The id under which whoever is ``wanted`` is asked; None if nobody has it."""
+        if not self.others or wanted in ("", self.subagent_type):
+            return self.subagent_type
+        return next((each.id for each in self.others if each.id == wanted), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +89,7 @@ class AgentCall:
     ``evidence`` names what it holds, and another content otherwise; empty where only a look at the files tells.
     ``withheld`` are tools that it lists and may not use. ``blind``: the executor is asked about the diff alone.
     ``further_try`` counts the tries after an outage took the answer, ``crashed_before``: the CLI crashed on this
-    question.
+    question. ``effort`` is what the configuration asks of the model. ``shadow`` is the id of the shadow that asks.
     """
 
     role: Role
@@ -93,6 +113,8 @@ class AgentCall:
     asks_again: int = 0
     further_try: int = 0
     crashed_before: bool = False
+    effort: GivenEffort = ""
+    shadow: str = ""
 
     @property
     def prompt(self) -> str:
@@ -125,16 +147,24 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """Leave for one consult. ``prompt`` is all that the advisor is asked: sentinel, opening and fenced question."""
+    """Leave for one consult. ``prompt`` is all that the advisor is asked: sentinel, opening and fenced question.
+
+    ``advisor`` is the id under which it is asked.
+    """
 
     prompt: str
+    advisor: str
 
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """No leave for one consult. ``reason`` is for whoever asked."""
+    """No leave for one consult. ``reason`` is for whoever asked.
+
+    ``at_cap``: the consults of this review alone have reached the cap. Those that a killed run made are not among them.
+    """
 
     reason: str
+    at_cap: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +186,7 @@ class ConsultRecord:
     ``answered``: ``reply`` holds the advisor's final text. ``failed``: it was allowed and gave no
     answer. ``denied``: refused by the cap (``reason`` says so); the question stays unanswered.
     ``tokens`` and ``duration_ms`` are the CLI's word and pay for nothing; None where it has not said them.
+    ``advisor`` is the id of the declared advisor that was asked; empty for the ADR's.
     """
 
     tool_use_id: str
@@ -166,6 +197,7 @@ class ConsultRecord:
     resolved_model: str = ""
     tokens: int | None = None
     duration_ms: int | None = None
+    advisor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +214,12 @@ class Receipt:
     consults: tuple[ConsultRecord, ...] = ()
     tool_failures: int = 0
     """The longest run of consecutive failed tool calls, seen in the CLI's own event stream."""
+    turns: int = 0
+    """How many messages the model wrote, consults apart; 0 where nobody knows."""
+    failures_unadvised: int = 0
+    """The same since the last consult of the call that was answered."""
+    readings_unadvised: int = 0
+    """How often one place of a file was read since then."""
     kept: bool = False
     """It is the receipt of an earlier run of the same review, which was killed or has stopped."""
     reply: str = ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from review_advisor.core.policy.surfaces import Role, Surface
 
-WORDS = 5
+WORDS = 6
 """Raised with every change of the words that prompts have from code. A test holds their digest."""
 ADVISOR = "hydraflow-review-advisor"
 
@@ -29,6 +29,10 @@ class Instructions:
     def advisor(self, role: str) -> str:
         """The advisor's own words, then those of the role it plays."""
         return f"{_without_frontmatter(self.texts[ADVISOR])}\n\n{self.texts[role].strip()}"
+
+    def declared(self, words: str, surface: Surface) -> str:
+        """The system prompt of a declared advisor on one surface: what advisors are, then its own words."""
+        return f"{_without_frontmatter(self.texts[ADVISOR])}\n\n{words}\n\n{self.texts[surface.value].strip()}"
 
     def system_prompt(self, role: Role, surface: Surface) -> str:
         """The system prompt of one role on one surface."""

@@ -8,21 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
 from review_advisor.core.answers.answers import Consult, Guidance
 from review_advisor.core.answers.tolerant import Notes
 from review_advisor.core.answers.words import bare, values_under
-from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import NO, YES
-from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord
+from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord, NamedAdvisor
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
-from review_advisor.core.safety.fence import clean
+from review_advisor.core.roles.persona import as_advisor, field_of
+from review_advisor.core.roster.nearest import nearest_of
+from review_advisor.core.safety.fence import as_facts, clean
 from review_advisor.core.safety.frame import framed
 from review_advisor.core.safety.legible import legible, read_json
 from review_advisor.core.safety.redaction import Redactor
@@ -97,7 +98,34 @@ class MidFlightAdvisor:
                 nonce=self._nonce, surface=row.surface.value, run_id=self._run_id, attempt=attempt
             ),
             nonce=self._nonce,
+            effort=policy.effort_of(Role.MID_FLIGHT),
+            others=self._others(row, policy),
         )
+
+    def _others(self, row: SurfacePolicy, policy: Policy) -> tuple[NamedAdvisor, ...]:
+        """The declared advisors that are silent until somebody asks them by their id."""
+        told = self._instructions.advisor("mid_flight")
+        return tuple(
+            NamedAdvisor(each.id, field_of(each), f"{told}\n\n{as_advisor(each)}", each.model or row.advisor_model)
+            for each in policy.roster.on_demand
+        )
+
+
+def nobody_is(grant: ConsultGrant, wanted: str) -> str:
+    """Why a question to an advisor of this id is refused, with the nearest id that there is."""
+    near = nearest_of(wanted, (grant.subagent_type, *(each.id for each in grant.others)))
+    return f"No advisor has the id {ascii(wanted)[:80]}; {near}"
+
+
+def consult_others(others: Iterable[NamedAdvisor]) -> str:
+    """What an executor is told of the advisors that it may ask by their ids; empty without any."""
+    listed = "".join(f"\n- {each.id}: {each.about}" for each in others)
+    if not listed:
+        return ""
+    return (
+        "For a question in their own field you may ask one of these in the same way and within the same cap, with their"
+        f" id as the subagent_type:{listed}"
+    )
 
 
 def consult_advisor(cap: int) -> str:
@@ -207,6 +235,20 @@ def _json_in(text: str) -> object:
         return None
 
 
+def notes_as_told(notes: Iterable[ConsultNote]) -> list[Any]:
+    """Consults and their guidance as a model is shown them: without measurements, and without fields that say nothing.
+
+    How long an answer took is no part of a question: it would be another one each time.
+    """
+    told: list[Any] = as_facts([replace(note, tokens=None, duration_ms=None) for note in notes])
+    for note in told:
+        for part, fields in (("consult", ("answers",)), ("guidance", ("answer", "changes"))):
+            for name in fields:
+                if note[part] and not note[part][name]:
+                    del note[part][name]
+    return told
+
+
 def stop_signal(notes: Iterable[ConsultNote]) -> str | None:
     """The advisor's stop signal, if any consult carried one: the review goes to a human, with these words."""
     for note in notes:
@@ -220,19 +262,23 @@ def _names(text: str, path: str) -> bool:
     return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-])", text) is not None
 
 
-def unanswered_critical(notes: Iterable[ConsultNote], critical: tuple[str, ...], change: Change) -> str | None:
+def unanswered_critical(
+    notes: Iterable[ConsultNote], critical: tuple[str, ...], paths: Iterable[str] | None
+) -> str | None:
     """A question refused by the cap that concerns a critical path, in words for people, or None.
 
-    It concerns one when it names it, or when it names no changed file at all.
+    ``paths`` are those of the change. It concerns a critical one when it names it, or when it names no path at all.
+    With None they are not all known: then a question that names none may be about another path.
     """
-    changed = {shown_path(path) for file in change.files for path in file.paths}
+    watched = set(map(shown_path, critical))
+    changed = watched.union(map(shown_path, paths or ()))
     for note in notes:
         if note.status != "denied" or not critical:
             continue
         asked = f"{note.consult.question}\n{note.consult.context}"
         named = {path for path in changed if _names(asked, path)}
-        concerned = named & {shown_path(path) for path in critical}
-        if concerned or not named:
+        concerned = named & watched
+        if concerned or (paths is not None and not named):
             about = ", ".join(sorted(concerned)) or "a change with critical paths"
             return f"a question about {about} stayed unanswered at the consult cap: {note.consult.question}"
     return None

@@ -21,6 +21,7 @@ DESCRIPTION = "DESCRIPTION"
 SPEC = "SPEC"
 TOOLS = "OTHER_TOOLS"
 PLAN = "PLAN"
+OPINIONS = "OPINIONS"
 REPORT = "REPORT"
 TRANSCRIPT = "TRANSCRIPT"
 GUIDANCE = "GUIDANCE"
@@ -86,6 +87,11 @@ def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> st
     return f"{which}, as git shows it; a line `@@ -OLD +NEW @@` tells the next line's numbers:\n" + fence(
         DIFF, _rendered(files), nonce
     )
+
+
+def diff_length(files: tuple[FileChange, ...]) -> int:
+    """How many characters the diff of these files has where it is shown."""
+    return len(_rendered(files))
 
 
 @lru_cache(maxsize=4)

@@ -105,13 +105,16 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     ``evidence`` stands for what the call's tree holds. Money and time are no part of the question.
     """
     grant = call.consults
-    advisor = () if grant is None else (grant.subagent_type, grant.advisor_model, grant.advisor_prompt)
+    advisor = () if grant is None else (grant.subagent_type, grant.advisor_model, grant.advisor_prompt, *grant.others)
     edits = None if call.edits is None else call.edits.denied
     leave = (edits, call.withheld.edits, call.withheld.consults is not None)
     asked = (call.role, call.advisor, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, leave)
     words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), answer_schema(call.answer))
     tried = (call.further_try,) if call.further_try else ()
-    return _digest((asked, words, call.tree is not None, evidence, *tried))
+    efforts = (call.effort, "" if grant is None else grant.effort)
+    effort = (efforts,) if any(efforts) else ()
+    shadow = (("shadow", call.shadow),) if call.shadow else ()
+    return _digest((asked, words, call.tree is not None, evidence, *tried, *effort, *shadow))
 
 
 def renamed(reply: Answered | Lost, before: RunNames | None, after: RunNames | None) -> Answered | Lost:

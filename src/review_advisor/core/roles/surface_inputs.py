@@ -93,7 +93,8 @@ class SurfaceInput:
     of our own beside it, which decide nothing. ``reads`` is the folder its agents work in. ``teaches``: its reports may
     carry knowledge. ``pages`` are stored once it is approved. ``goes_on``: it may begin where the last review of the
     same pull request ended. ``stands_alone``: its diff can be judged without anything that is said about the change.
-    ``by_team_rules``: its executor is shown the team's rules.
+    ``by_team_rules``: its executor is shown the team's rules. ``looks_around``: its executor is shown what stands
+    around the hunks.
     """
 
     about: str = "this change"
@@ -108,6 +109,7 @@ class SurfaceInput:
     goes_on: bool = False
     stands_alone: bool = False
     by_team_rules: bool = False
+    looks_around: bool = False
     pages: Callable[[Subject], tuple[Page, ...]] = _no_pages
 
     @property
@@ -183,7 +185,9 @@ def _entries(subject: Subject) -> Structural:
 
 
 SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
-    Surface.PR_REVIEW: SurfaceInput(teaches=True, goes_on=True, stands_alone=True, by_team_rules=True),
+    Surface.PR_REVIEW: SurfaceInput(
+        teaches=True, goes_on=True, stands_alone=True, by_team_rules=True, looks_around=True
+    ),
     Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(),
     Surface.ADR_REVIEW: SurfaceInput(narrow=_records, doubts=_structural_doubts, stands_alone=True),
     Surface.VISUAL_GATE: SurfaceInput(

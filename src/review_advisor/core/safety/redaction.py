@@ -153,6 +153,12 @@ def redactor(environ: Mapping[str, str]) -> Redactor:
     return Redactor(_any_of([*sorted(filter(None, map(_escaped, secrets))), *pieces]))
 
 
+def unrecognised(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of this environment's secrets that the redactor cannot know by their values, in order."""
+    named = (name for name, value in environ.items() if _names_a_secret(name) and value.strip())
+    return tuple(sorted(name for name in named if not any(_secrets_in(environ[name]))))
+
+
 def _secret_values(environ: Mapping[str, str]) -> Iterator[str]:
     for name, value in environ.items():
         yield from _PASSWORD_IN_URL.findall(value)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar
+from datetime import datetime
+from typing import Literal, TypeVar
 
 from review_advisor.core.facts.pull_request import BranchCommit, LinkedIssue, Makers, Permission, PullRequest
 from review_advisor.core.facts.remark import Reaction, StandingRemark
-from review_advisor.core.pull_request.standing import StandingCheck, StandingComment, StandingReview, Thread
+from review_advisor.core.pull_request.standing import RecentWork, StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.pull_request.writes import (
     Check,
     CommittedFile,
@@ -23,17 +24,21 @@ from review_advisor.mockworld.github.ground import moment, time_of
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, Review, ReviewThread
 from review_advisor.mockworld.github.requests.checks import CheckValues, values_of
-from review_advisor.mockworld.github.requests.facts import NO_COMMIT
+from review_advisor.mockworld.github.requests.facts import NO_COMMIT, StandingPath
 from review_advisor.mockworld.github.requests.git_objects import TreeEntry
 from review_advisor.mockworld.github.requests.issues import NO_LABEL
 from review_advisor.mockworld.github.requests.reviews import ONE_PENDING
 from review_advisor.mockworld.github.requests.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
+from review_advisor.mockworld.object_names import FOLDER_MODE, SUBMODULE_MODE
 from review_advisor.ports.forge import (
     MOST_COMPARED,
+    MOST_IN_FOLDER,
     MOST_LISTED_COMMITS,
+    MOST_RECENT,
     CommentableLines,
     Comparison,
+    FolderEntry,
     ForgeDenied,
     ForgeError,
     ForgeMissing,
@@ -49,6 +54,13 @@ MOST_BYTES = 1_000_000
 MOST_PUSHES = 1_000
 """So many pushes of a branch are read."""
 _Answer = TypeVar("_Answer")
+_KINDS: Mapping[str, Literal["file", "folder"]] = {
+    "100644": "file",
+    "100755": "file",
+    FOLDER_MODE: "folder",
+    SUBMODULE_MODE: "file",
+}
+"""As GitHub tells them: a submodule as a file."""
 
 
 class FakeForge:
@@ -87,6 +99,18 @@ class FakeForge:
         known = pull_request.head_sha in {each.after for each in ours} and len(pushes) <= MOST_PUSHES
         return Makers(tuple(dict.fromkeys(each.login for each in ours)), whole=known)
 
+    def pushed_heads(self, pull_request: PullRequest) -> tuple[str, ...]:
+        """See ``Forge``."""
+        place = pull_request.head_repository
+        pushes = self._read(lambda: self._session.facts.pushes(place, pull_request.head_ref)) if place else ()
+        return tuple(dict.fromkeys(each.after for each in pushes[:100]))
+
+    def recent_work(self, check_name: str, since: datetime) -> RecentWork:
+        """See ``Forge``."""
+        every = self._read(lambda: self._session.facts.recent(check_name))
+        found = tuple(each.told for each in every if time_of(each.at) >= since)
+        return RecentWork(found[:MOST_RECENT], whole=len(found) <= MOST_RECENT)
+
     def compared(self, base: str, head: str) -> Comparison:
         """See ``Forge``."""
         files, commits = self._read(lambda: self._session.facts.compared(base, head))
@@ -94,7 +118,7 @@ class FakeForge:
             BranchCommit(
                 each.sha,
                 each.author,
-                self._is_bot(each.author),
+                self._github.is_bot(each.author),
                 each.committer or each.author,
                 each.verified,
                 len(each.parents),
@@ -120,15 +144,30 @@ class FakeForge:
 
     def file(self, path: str, commit: str) -> bytes | None:
         """See ``Forge``."""
+        found = self._content(path, commit)
+        if isinstance(found, list):
+            return None
+        if len(found[1]) > MOST_BYTES:
+            raise ForgeRejected(f"{path} is larger than 1 MB.")
+        return found[1]
+
+    def folder(self, path: str, commit: str) -> tuple[FolderEntry, ...]:
+        """See ``Forge``."""
+        found = self._content(path, commit)
+        if not isinstance(found, list):
+            return (FolderEntry(path, "other"),)
+        if len(found) >= MOST_IN_FOLDER:
+            raise ForgeRejected(f"{path} has too many entries.")
+        return tuple(FolderEntry(each.path, _KINDS.get(each.mode, "other")) for each in found)
+
+    def _content(self, path: str, commit: str) -> tuple[str, bytes] | list[StandingPath]:
+        """What stands at a path; as in an empty folder, where nothing does."""
         try:
-            _, content = self._read(lambda: self._session.facts.content(path, commit))
+            return self._read(lambda: self._session.facts.content(path, commit))
         except ForgeMissing as gone:
             if str(gone).startswith(NO_COMMIT):
                 raise
-            return None
-        if len(content) > MOST_BYTES:
-            raise ForgeRejected(f"{path} is larger than 1 MB.")
-        return content
+            return []
 
     def changed_files(self, number: int) -> tuple[ListedFile, ...]:
         """See ``Forge``."""
@@ -287,11 +326,9 @@ class FakeForge:
             pull.base_ref, pull.recorded_base, pull.head_ref, pull.head_sha, pull.head_repository,
             "merged" if pull.merged else pull.state, pull.draft, tuple(pull.labels),
             pull.merge_commit or "", None if pull.merged_at is None else time_of(pull.merged_at),
-            self._github.repository(pull.repository).default_branch, self._is_bot(pull.author),
+            self._github.repository(pull.repository).default_branch, self._github.is_bot(pull.author),
+            self._github.id_of(pull.author),
         )  # fmt: skip
-
-    def _is_bot(self, login: str) -> bool:
-        return login in self._github.accounts and self._github.accounts[login].kind == "Bot"
 
     @contextmanager
     def _request(self) -> Iterator[None]:

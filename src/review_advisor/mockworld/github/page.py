@@ -31,6 +31,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 LEVELS = {"failure": "Check failure", "warning": "Check warning", "notice": "Check notice"}
 STATES = {
     "success": "Passed",
+    "neutral": "Neutral",
     "failure": "Failed",
     "action_required": "Action required",
     "cancelled": "Cancelled",
@@ -43,6 +44,7 @@ SIGNS = {
     "stopped": ("failed", "M4 8h8"),
     "unverified": ("asks", ""),
     "cancelled": ("muted", "M4 8h8"),
+    "neutral": ("muted", "M4 8h8"),
     "in_progress": ("asks", ""),
 }
 EMOJI = {

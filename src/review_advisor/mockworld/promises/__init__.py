@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from review_advisor.mockworld.promises import (
     on_budgets,
+    on_councils,
     on_digests,
     on_endings,
     on_findings,
@@ -55,6 +56,7 @@ PROMISES: tuple[Promise, ...] = (
     on_matter.identical_pictures_cost_no_call,
     on_matter.a_picture_that_nobody_saw_is_never_approved,
     on_matter.knowledge_is_stored_only_after_its_gate,
+    on_matter.only_what_its_advisor_approved_is_knowledge,
     on_matter.knowledge_never_decides_a_verdict,
     on_switches.a_switch_off_means_no_call,
     on_switches.a_switch_on_at_the_start_stays_on,
@@ -94,7 +96,32 @@ PROMISES: tuple[Promise, ...] = (
     on_prompts.a_planner_has_no_tools_and_only_executors_consult,
     on_prompts.the_calls_of_a_role_begin_alike,
     on_prompts.guidance_is_carried_into_a_retry,
+    on_councils.members_look_before_they_judge,
+    on_councils.every_vote_is_recorded,
+    on_councils.no_right_to_block_is_passed_over,
+    on_councils.an_approval_is_what_the_votes_come_to,
+    on_councils.publishing_counts_the_same,
 )
+
+OF_ONE_JUDGE: frozenset[Promise] = frozenset(
+    {
+        on_verdicts.an_unanswered_veto_goes_to_a_human,
+        on_verdicts.a_refused_judgement_is_no_approval,
+        on_verdicts.a_judgement_is_what_was_said,
+        on_repairs.only_a_vetoed_approval_may_be_repaired,
+        on_repairs.a_patch_is_offered_if_and_only_if_it_was_judged_right,
+        on_publication.recovered_is_an_approval_that_answered_a_veto,
+        on_publication.exhausted_is_a_veto_that_outlasted_the_retries,
+        on_verdicts.a_judge_that_the_change_may_have_silenced_does_not_approve,
+        on_budgets.each_question_is_asked_once_and_repaired_once,
+        on_endings.degraded_is_never_silent,
+        on_matter.knowledge_never_decides_a_verdict,
+        on_prompts.every_prompt_has_what_its_role_is_owed,
+        on_prompts.a_retry_is_handed_the_whole_transcript,
+        on_prompts.the_judge_sees_the_report_it_judges,
+    }
+)
+"""Promises that read the calls of one judge. What they say of a council, its unit tests and its own promises hold."""
 
 COSTLY: frozenset[Promise] = frozenset(
     {
@@ -124,5 +151,6 @@ def broken_promises(reviews: Sequence[PlayedReview], promises: Sequence[Promise]
     found: list[Broken] = []
     for place, review in enumerate(reviews):
         reading = Reading(review, reviews[:place])
-        found += [Broken(review.number, promise.__name__, says) for promise in promises for says in promise(reading)]
+        held = [each for each in promises if each not in OF_ONE_JUDGE or not reading.has_council]
+        found += [Broken(review.number, promise.__name__, says) for promise in held for says in promise(reading)]
     return tuple(found)

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from review_advisor.core.outcome.events import Repaired, Ruled, UnfoundedRejection
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.fake_advisor_runner import PlayedCall
 from review_advisor.mockworld.promises.on_verdicts import has_veto, in_critical_folder, touches_itself
@@ -69,12 +70,18 @@ def a_rejection_is_retried_once(reading: Reading) -> Iterator[str]:
 
 
 def each_question_is_asked_once_and_repaired_once(reading: Reading) -> Iterator[str]:
-    """A role is asked once an attempt, and once more for a usable reply or for a finding of a bare rejection."""
+    """A role is asked once an attempt, and once more only for a usable reply, a missing finding or a due consult."""
     unfounded = {event.number for event in reading.events(UnfoundedRejection)}
+    turns = Counter(event.place for event in reading.events(Escalated) if not event.refused)
+    turns += Counter(event.place for event in reading.events(AdviceOpen))
     asks: dict[tuple[object, ...], list[PlayedCall]] = {}
+    begun: Counter[tuple[object, ...]] = Counter()
     for asked in reading.review.asked:
         call = asked.call
-        asks.setdefault((call.role, call.surface, call.shard, call.attempt, call.blind, call.advisor), []).append(asked)
+        key = (call.role, call.surface, call.shard, call.attempt, call.blind, call.advisor)
+        begun[key] += call.asks_again == 0
+        turn = min(begun[key] - 1, turns[call.surface, call.attempt, call.shard])
+        asks.setdefault((*key, turn), []).append(asked)
     for (role, surface, shard, attempt, *_), its in asks.items():
         first = its[0]
         unusable = first.line.fault in UNUSABLE and answer_of(first) is None
@@ -134,7 +141,8 @@ def _parts(reading: Reading) -> int:
 def time_stays_within_the_wall_clock(reading: Reading) -> Iterator[str]:
     """No call starts after the review's time, and none may take longer than its own time or what is left."""
     rules = reading.review.rules
-    grown = rules.review_seconds + SECONDS_FOR_EACH_FURTHER_PART * (_parts(reading) - 1)
+    members = len(rules.roster.panel) if reading.has_council else 0
+    grown = rules.review_seconds + SECONDS_FOR_EACH_FURTHER_PART * (_parts(reading) - 1 + members)
     seconds = max(rules.review_seconds, min(rules.max_seconds, grown))
     for number, asked in enumerate(reading.review.asked, start=1):
         elapsed = asked.at - reading.review.asked[0].at

@@ -70,7 +70,7 @@ def _other_settings(policy: Policy) -> Iterator[tuple[str, Policy]]:
     yield "metadata_blind", replace(policy, blind=replace(policy.blind, runs=not policy.blind.runs))
     for budget in fields(policy.budgets):
         if budget.name not in BROUGHT_ALONG:
-            more = replace(policy.budgets, **{budget.name: getattr(policy.budgets, budget.name) + 1})
+            more = replace(policy.budgets, **{budget.name: (getattr(policy.budgets, budget.name) or 0) + 1})
             yield budget.name, replace(policy, budgets=more)
     first, *others = policy.surfaces
     yield "the advisor's model", replace(policy, surfaces=(replace(first, advisor_model="another"), *others))

@@ -36,6 +36,15 @@ class After:
     @property
     def concluded(self) -> PlayedReview | None:
         """The review that was published to its end at this step, whose check no other run is to conclude."""
+        return None if self.step.mode == "shadow" else self._ended
+
+    @property
+    def shadowed(self) -> PlayedReview | None:
+        """The same of a review in shadow mode."""
+        return self._ended if self.step.mode == "shadow" else None
+
+    @property
+    def _ended(self) -> PlayedReview | None:
         review = self.step.review
         return None if review is None or self.step.killed or self.step.head in self.step.due else review
 
@@ -54,7 +63,9 @@ def afters(story: PlayedStory) -> Iterator[After]:
         if step.stands is None:
             return
         told = step.told.happening
-        if step.review is not None:
+        if step.mode == "shadow":
+            pass  # nothing that happens then lets anything pass
+        elif step.review is not None:
             passed[step.head] = step.review.ended == "approved" and step.review.exit_code == 0 and not step.review.stale
         elif isinstance(told, CommandStep) and told.says in ("override", "dismiss"):
             passed[step.head] = passed.get(step.head, False) or (told.may.may_write and _decidable(before, told.says))
@@ -94,6 +105,33 @@ def nothing_passes_that_was_not_approved(after: After) -> Iterator[str]:
     for run in after.stands.checks:
         if run.conclusion == "success" and not after.passed.get(run.commit):
             yield f"the check of {run.commit[:8]} is green: {run.title}"
+
+
+def a_shadow_check_says_what_would_have_been(after: After) -> Iterator[str]:
+    """It is neutral after a verdict, whose words are in its title, and a failure after no verdict; never a pass."""
+    review = after.shadowed
+    if review is None:
+        return
+    decided = review.ended in ("approved", "changes_requested", "escalated")
+    wanted = "cancelled" if review.stale else "neutral" if decided else "failure"
+    if (found := after.stands.shadow_on(after.step.head)) != wanted:
+        yield f"{review.ended}, and the check of shadow mode is {found}, not {wanted}"
+    title = after.stands.title_on(after.step.head, "shadow")
+    if wanted == "neutral" and not title.startswith(f"Would have been: {title_due(review)}"):
+        yield f"{review.ended}, and its title is {title!r}"
+
+
+def nothing_else_is_written_in_shadow_mode(after: After) -> Iterator[str]:
+    """No check that may be required, no comment, no label and no memory comes or goes by a shadow review."""
+    if after.shadowed is None or after.before is None:
+        return
+    now, before = (
+        ([each for run in stands.checks for each in stands.checks_on(run.commit)], stands.said, stands.summaries,
+         stands.labels, stands.answers)
+        for stands in (after.stands, after.before)
+    )  # fmt: skip
+    if now != before:
+        yield "the review in shadow mode has written more than its own check"
 
 
 def one_summary_stands(after: After) -> Iterator[str]:
@@ -202,6 +240,8 @@ def the_memory_is_of_the_last_review(after: After) -> Iterator[str]:
 PROMISES_ON_GITHUB: tuple[Callable[[After], Iterator[str]], ...] = (
     one_check_concludes_the_head,
     nothing_passes_that_was_not_approved,
+    a_shadow_check_says_what_would_have_been,
+    nothing_else_is_written_in_shadow_mode,
     one_summary_stands,
     every_finding_is_said,
     a_finding_is_said_once,

@@ -57,6 +57,17 @@ def knowledge_is_stored_only_after_its_gate(reading: Reading) -> Iterator[str]:
             yield f"{name} is in the wiki, and no event says so"
 
 
+def only_what_its_advisor_approved_is_knowledge(reading: Reading) -> Iterator[str]:
+    """What the advisor of the wiki vetoed or never judged is stored as a proposal and reaches no wiki."""
+    verdicts = [each.judged.result.verdict for each in reading.events(Verified) if each.surface is Surface.WIKI_INGEST]
+    approved = verdicts[-1:] == ["APPROVE"]
+    for each in reading.events(KnowledgeStored):
+        if each.proposal == approved:
+            yield f"{each.name} is stored as {'a proposal' if approved else 'knowledge'} against its judgement"
+        if each.proposal and each.name in reading.review.wiki:
+            yield f"the proposal {each.name} is in the wiki"
+
+
 def knowledge_never_decides_a_verdict(reading: Reading) -> Iterator[str]:
     """No judge of the change is shown knowledge, and its own judgement changes no review but of the bot itself."""
     for asked, report in zip(reading.review.asked, reading.reports, strict=True):

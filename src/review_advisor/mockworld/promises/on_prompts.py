@@ -32,7 +32,7 @@ def every_prompt_has_what_its_role_is_owed(reading: Reading) -> Iterator[str]:
         who = f"{asked.call.role} on {asked.call.surface}, attempt {asked.call.attempt}"
         if not own.startswith(f"This is review {reading.review.run_id}. Its nonce is {reading.review.nonce}.\n"):
             yield f"{who} was not told the nonce first"
-        if asked.call.blind:
+        if asked.call.blind or asked.call.role is Role.MID_FLIGHT:  # it is shown a packet, not the change
             continue
         matter = () if asked.call.role is Role.PRE_FLIGHT else (MATTER.get(asked.call.surface, "DIFF"),)
         for label in (*OWED[asked.call.role], *matter):
@@ -174,6 +174,8 @@ def the_calls_of_a_role_begin_alike(reading: Reading) -> Iterator[str]:
         )
         version = (call.role, call.surface, call.shard, inside.get("DIFF"))
         for alike, facts in (("tools", tools), ("first block", call.blocks[:1]), ("blocks", call.blocks[:-1])):
+            if alike == "first block" and len(call.blocks) == 1:  # a question that is asked again ends with why
+                continue
             about = (*version, alike, call.blind and alike == "blocks")
             if begun.setdefault(about, facts) != facts:
                 yield f"{call.role} on {call.surface}, attempt {call.attempt}, begins with other {alike}"

@@ -81,6 +81,11 @@ class Reading:
         self.review = review
         self.earlier = tuple(earlier)
 
+    @property
+    def has_council(self) -> bool:
+        """Whether several advisors judge."""
+        return len(self.review.rules.roster.panel) > 1
+
     @cached_property
     def parts(self) -> dict[PartKey, list[PlayedCall]]:
         """The executor's and post-verify's calls of each part of each surface, in order, but for the blind ones."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.events import KnowledgeStored, Repaired
+from review_advisor.core.outcome.events import KnowledgeStored, Repaired, Voted
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.mockworld.promises.played_review import fault_of
-from review_advisor.mockworld.seeds.rosters import PLACES, REFUSED
+from review_advisor.mockworld.seeds.review_lines import PLACES, REFUSED
 from review_advisor.mockworld.stories.stage import PlayedReview
 
 Cell = tuple[str, str, str]
@@ -28,6 +28,7 @@ BESIDES = {
     "pictures_shown": DECIDED,
     "pictures_not_shown": DECIDED,
     "knowledge_stored": DECIDED[:2],
+    "council_voted": DECIDED,
 }
 """What can happen that is no fault, and how such a review can end."""
 NO_FAULT = "none"
@@ -57,6 +58,8 @@ def _besides(review: PlayedReview) -> set[str]:
     found = {f"repair_{event.result}" for event in review.events if isinstance(event, Repaired)}
     if any(isinstance(event, KnowledgeStored) for event in review.events):
         found.add("knowledge_stored")
+    if any(isinstance(event, Voted) for event in review.events):
+        found.add("council_voted")
     if any(asked.call.surface is Surface.VISUAL_GATE for asked in review.asked):
         found.add("pictures_shown")
     elif review.pictures:

@@ -16,9 +16,10 @@ from review_advisor.core.policy.switches import (
 )
 from review_advisor.mockworld.promises.on_prompts import CANARY
 from review_advisor.mockworld.seeds.changes import some_files
+from review_advisor.mockworld.seeds.councils import with_council
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.lives import ended, lived, pushed, troubled
-from review_advisor.mockworld.seeds.rosters import Roster
+from review_advisor.mockworld.seeds.review_lines import ReviewLines
 from review_advisor.mockworld.stories.story import (
     ConfigBlock,
     PullRequestBlock,
@@ -48,6 +49,11 @@ ON_WORDS = ("true", "1", "YES", "on", "", "  ")
 
 def story_of(seed: int) -> Story:
     """The story of ``seed``."""
+    return with_council(of_one_judge(seed), seed)
+
+
+def of_one_judge(seed: int) -> Story:
+    """The same before it may get a council."""
     dice = Dice(seed)
     steps: list[StepBlock] = []
     files: tuple[FileBlock, ...] = ()
@@ -143,7 +149,7 @@ def _switches(dice: Dice) -> dict[str, str]:
 
 
 def _review(dice: Dice, number: int, files: tuple[FileBlock, ...]) -> ReviewBlock:
-    roster = Roster(dice, number, files)
+    roster = ReviewLines(dice, number, files)
     return ReviewBlock(
         **roster.lines(),
         trouble=_trouble(dice, *roster.stops),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor as Pool
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallStarted
 from review_advisor.core.report.repair_text import PATCH_FILE
 from review_advisor.core.report.report_text import headline
+from review_advisor.core.shadow.shadow_decision import ShadowDecision, shadow_cost, shadow_decision
+from review_advisor.core.shadow.shadow_events import ShadowDecided
+from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.stories.story_expect import Ended
 from review_advisor.mockworld.world import MockWorld
@@ -44,10 +47,14 @@ class Over:
     exit_code: int | None
     because: tuple[str, ...]
     document: OutcomeDocument | None = None
+    in_shadow: Mapping[str, ShadowDecision] = field(default_factory=dict)
 
 
-def run(world: MockWorld) -> Over:
-    """One review, and its folder. As in the product, a review whose folder cannot be written decides nothing."""
+def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> Over:
+    """One review, its folder, and then what runs in shadow.
+
+    As in the product, a review whose folder cannot be written decides nothing.
+    """
     artifacts = world.artifacts
     try:
         document = world.review()
@@ -61,4 +68,12 @@ def run(world: MockWorld) -> Over:
         artifacts.files.clear()
         asked = any(isinstance(event, CallStarted) for event in world.journal.events)
         return Over("broken", NOT_TO_ITS_END if asked else NOTHING_ASKED, (str(problem),))
-    return Over(document.outcome.value, document.exit_code, document.because, document)
+    decisions: dict[str, ShadowDecision] = {}
+    for shadow in shadows:
+        world.shadow_events.clear()
+        ended = world.shadow(document, shadow)
+        if ended is not None:
+            told = [each for each in world.shadow_events if isinstance(each, ShadowDecided)]
+            decisions[shadow.rule.id] = shadow_decision(told, finished=ended.status == "finished")
+            document = replace(document, shadows=(*document.shadows, shadow_cost(world.shadow_events)))
+    return Over(document.outcome.value, document.exit_code, document.because, document, decisions)

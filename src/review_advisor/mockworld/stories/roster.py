@@ -24,6 +24,7 @@ from review_advisor.mockworld.stories.story_lines import (
     Meanwhile,
     PlanLine,
     SpokenLine,
+    VoteLine,
 )
 from review_advisor.mockworld.world import MockWorld
 
@@ -69,7 +70,15 @@ def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
     for role, spoken in roster:
         for each in spoken:
             agents.script(role, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
+    for vote in review.votes:
+        agents.script(Role.POST_VERIFY, _Unspoken(vote, doing), advisor=vote.advisor)
     agents.struck.update(_struck(review.trouble))
+
+
+def cast_shadow(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
+    """The same for the agents that run in shadow."""
+    for each in review.in_shadow:
+        agents.script(Role.POST_VERIFY, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
 
 
 def _struck(trouble: TroubleBlock) -> dict[int, Line]:
@@ -110,7 +119,7 @@ class _Unspoken:
     def line(self) -> Line:
         spoken = self.spoken
         words = spoken.summary if isinstance(spoken, ExecutorLine) else ""
-        words = spoken.reasoning if isinstance(spoken, JudgementLine) else words
+        words = spoken.reasoning if isinstance(spoken, JudgementLine | VoteLine) else words
         return _line(
             spoken,
             fault=spoken.fault or "",
@@ -119,6 +128,7 @@ class _Unspoken:
             seconds=max(spoken.seconds, SLOW) if spoken.fault == "slow" else spoken.seconds,
             cost_usd=spoken.cost_usd,
             edits=tuple((each.path, each.edit()) for each in spoken.edits) if isinstance(spoken, ExecutorLine) else (),
+            failures=spoken.failures if isinstance(spoken, ExecutorLine) else 0,
             meanwhile=self._meanwhile(),
         )
 
@@ -186,6 +196,9 @@ def _answer(spoken: SpokenLine) -> Json | None:
             return lines.guidance(spoken.action, stop=spoken.says == "stop").answer
         case JudgementLine():
             return _judgement(spoken)
+        case VoteLine():
+            weights = (spoken.approve, spoken.request_changes, spoken.block)
+            return lines.vote(*weights, *spoken.points, on=spoken.on, why=spoken.reasoning).answer
         case _:
             raise TypeError(f"nobody speaks {type(spoken).__name__}")
 
@@ -207,7 +220,11 @@ def report_line(spoken: ExecutorLine) -> Line:
             assert_never(spoken.says)
     if spoken.knowledge:
         said = said.teaching(*(lines.learned(k.title, k.path, k.evidence, k.body) for k in spoken.knowledge))
-    return said
+    if spoken.applies:
+        said = said.applying(*spoken.applies)
+    for recommendation, reason in spoken.overrides.items():
+        said = said.overriding(recommendation, reason)
+    return said.sure(spoken.confidence)
 
 
 def _judgement(spoken: JudgementLine) -> Json:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from review_advisor.core.policy.mode import Mode, is_shadow_name
 from review_advisor.core.pull_request.markers import PREFIX, SUMMARY, finding_in, is_check_of
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingComment
@@ -50,16 +51,25 @@ class Snapshot:
     memory: State | None
 
     def checks_on(self, commit: str) -> tuple[CheckRun, ...]:
-        """The bot's check runs on a commit."""
-        return tuple(run for run in self.checks if run.commit == commit)
+        """The bot's check runs on a commit that may be required."""
+        return tuple(run for run in self.checks if run.commit == commit and not is_shadow_name(run.name))
+
+    def shadows_on(self, commit: str) -> tuple[CheckRun, ...]:
+        """Those of shadow mode."""
+        return tuple(run for run in self.checks if run.commit == commit and is_shadow_name(run.name))
 
     def check_on(self, commit: str) -> str:
         """What the check on a commit concludes, in the words of a story."""
-        return next((run.conclusion or run.status for run in self.checks_on(commit)), "none")
+        return _concludes(self.checks_on(commit))
 
-    def title_on(self, commit: str) -> str:
-        """The title of the check on a commit."""
-        return next((run.title or "" for run in self.checks_on(commit)), "")
+    def shadow_on(self, commit: str) -> str:
+        """The same of the check of shadow mode."""
+        return _concludes(self.shadows_on(commit))
+
+    def title_on(self, commit: str, mode: Mode = "enforce") -> str:
+        """The title of the check on a commit, of this mode."""
+        runs = self.shadows_on(commit) if mode == "shadow" else self.checks_on(commit)
+        return next((run.title or "" for run in runs), "")
 
     @property
     def findings(self) -> dict[str, str]:
@@ -71,6 +81,10 @@ class Snapshot:
         """The titles that several remembered findings have."""
         titles = Counter(each.title for each in self.memory.findings) if self.memory is not None else Counter()
         return tuple(title for title, times in titles.items() if times > 1)
+
+
+def _concludes(runs: tuple[CheckRun, ...]) -> str:
+    return next((run.conclusion or run.status for run in runs), "none")
 
 
 def snapshot(github: GitHub, pull: Pull, rules: PublicationRules) -> Snapshot:

@@ -12,7 +12,10 @@ from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
+from review_advisor.core.policy.mode import Mode
 from review_advisor.core.policy.policy import RepairMode, Rules
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.shadow.shadow_decision import ShadowDecision
 from review_advisor.mockworld.editable_copies import Bench
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner, PlayedCall
 from review_advisor.mockworld.github.model import GitHub
@@ -20,7 +23,7 @@ from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.stories.life import Life
 from review_advisor.mockworld.stories.one_review import OneAfterTheOther, run
-from review_advisor.mockworld.stories.roster import cast, unmet_troubles
+from review_advisor.mockworld.stories.roster import cast, cast_shadow, unmet_troubles
 from review_advisor.mockworld.stories.snapshot import Snapshot, snapshot
 from review_advisor.mockworld.stories.story import DEFAULT_FILE, ReviewBlock, StepBlock, Story
 from review_advisor.mockworld.stories.story_change import PushBlock
@@ -64,6 +67,7 @@ class PlayedReview:
     ended: Ended
     exit_code: int | None
     because: tuple[str, ...]
+    in_shadow: Mapping[str, ShadowDecision]
     stale: bool
     flipped: bool
     unsaid: tuple[str, ...]
@@ -76,7 +80,8 @@ class PlayedStep:
 
     ``because`` says what the bot made of it, ``begins`` whether that is a review, and ``problem`` why the step could
     not happen as it is told. ``stands`` is None where nothing is published.
-    ``killed``: its publication was. ``due`` are the heads whose review has begun and is not played yet.
+    ``mode`` is the one that holds. ``killed``: its publication was. ``due`` are the heads whose review has begun and is
+    not played yet.
     """
 
     number: int
@@ -88,6 +93,7 @@ class PlayedStep:
     problem: str = ""
     stands: Snapshot | None = None
     observed: tuple[ObservedLabel, ...] = ()
+    mode: Mode = "enforce"
     killed: bool = False
     due: frozenset[str] = frozenset()
 
@@ -137,7 +143,7 @@ class _Stage:
         self._own: dict[str, str | None] = {}
         self._reviews = count(1)
         self.branch = HeadBranch(GitHub(), story.pull_request, whole=story.published)
-        self._workflow = Workflow(self.branch, self._clock) if story.published else None
+        self._workflow = Workflow(self.branch, self._clock, self._rules) if story.published else None
         self._opened = False
         if story.steps[0].push is None:
             self._push(PushBlock())
@@ -158,11 +164,15 @@ class _Stage:
             if self._workflow is not None:
                 stands = snapshot(self.branch.github, self.branch.pull, self._workflow.rules)
                 played = replace(played, stands=stands, due=frozenset(run.head for run in self._workflow.due))
-            yield played
+            yield replace(played, mode=self._rules.mode)
 
     def _step(self, number: int, told: StepBlock) -> PlayedStep:
         if told.switches is not None:
             self._environment.update(told.switches)
+            return PlayedStep(number, told, self.branch.pull.head_sha)
+        if told.mode is not None and self._workflow is not None:
+            self._rules = replace(self._rules, mode=told.mode)
+            self._workflow.rules = PublicationRules().of_mode(told.mode)
             return PlayedStep(number, told, self.branch.pull.head_sha)
         if told.review is not None:
             return self._reviewed(number, told, told.review)
@@ -207,7 +217,7 @@ class _Stage:
         if run.head != change.head_sha:
             self._workflow.publish(run, None)
             raise StoryStepError(f"its review does not run: it began for {run.head[:8]}, and a push moved the head")
-        review = self._review(block, self._workflow.remembered(change, run))
+        review = self._review(block, self._workflow.remembered(change, run), consult=run.begun.consult)
         self._workflow.publish(run, review.document, block.trouble)
         problem = "its trouble never came: the publication has fewer writes to GitHub" if self._workflow.unmet else ""
         return PlayedStep(number, told, run.head, review, problem=problem, killed=self._workflow.killed)
@@ -231,15 +241,17 @@ class _Stage:
                 os.environ[name] = value
         self._own.clear()
 
-    def _review(self, told: ReviewBlock, change: Change) -> PlayedReview:
+    def _review(self, told: ReviewBlock, change: Change, *, consult: bool = False) -> PlayedReview:
         number = next(self._reviews)
         agents = FakeAdvisorRunner(self._clock, lifelike=True)
         cast(agents, told, self._meanwhile)
         flips, published = self._flips, self._story.published
         world = self._world(told, agents, change, number)
+        world.consult_requested = consult
+        cast_shadow(world.in_shadow, told, self._meanwhile)
         environment = dict(self._environment)
         try:
-            over = run(world)
+            over = run(world, [each.shadow() for each in self._story.config.shadow])
         finally:
             self._take_back()
         for asked in agents.played:
@@ -263,9 +275,10 @@ class _Stage:
             ended=over.ended,
             exit_code=over.exit_code,
             because=over.because,
+            in_shadow=over.in_shadow,
             stale=self.branch.pull.head_sha != change.head_sha,
             flipped=self._flips != flips,
-            unsaid=() if self._story.loose else tuple(agents.unsaid()),
+            unsaid=() if self._story.loose else (*agents.unsaid(), *world.in_shadow.unsaid()),
             spared=() if self._story.loose else tuple(unmet_troubles(told.trouble, world, published=published)),
         )
 

@@ -9,8 +9,12 @@ from pydantic import Field, model_validator
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS
+from review_advisor.core.policy.escalation_rules import EscalationProfile, EscalationRules
 from review_advisor.core.policy.judge_retries import OutageRules
+from review_advisor.core.policy.mode import Mode
 from review_advisor.core.policy.policy import RepairMode, Rules
+from review_advisor.core.roster.advisor import DEFAULT_ROSTER, Advisor, Roster
+from review_advisor.core.shadow.shadow_rule import Shadow, ShadowPart, ShadowRule
 from review_advisor.mockworld.stories.story_change import Block, FileBlock, Switches
 from review_advisor.mockworld.stories.story_events import (
     CloseStep,
@@ -26,11 +30,39 @@ from review_advisor.mockworld.stories.story_events import (
     RenameStep,
     ResolveStep,
 )
-from review_advisor.mockworld.stories.story_lines import AdviceLine, ExecutorLine, JudgementLine, PlanLine
+from review_advisor.mockworld.stories.story_lines import AdviceLine, ExecutorLine, JudgementLine, PlanLine, VoteLine
 from review_advisor.mockworld.world import STATED_USD
 
 Count = Annotated[int, Field(ge=1)]
 DEFAULT_FILE = FileBlock(path="src/app.py", added=30)
+
+
+class AdvisorBlock(Block):
+    """A declared advisor that judges."""
+
+    id: str = Field(description="Its id.")
+    persona: str = Field(default="You look at the change with your own eyes.", description="Who it is.")
+    weight: float = Field(default=1.0, ge=0, le=100, description="How much its vote counts in the mean.")
+    veto: bool = Field(default=False, description="Whether its block counts by itself.")
+    model: str = Field(default="", description="Its model; empty: the advisor's.")
+
+    def advisor(self) -> Advisor:
+        """The same as the pipeline takes it."""
+        return Advisor(self.id, self.persona, "finish", weight=self.weight, veto=self.veto, model=self.model)
+
+
+class ShadowBlock(Block):
+    """A judge, or an executor, that runs on every review of the story in shadow."""
+
+    id: str = Field(description="Its id.")
+    part: ShadowPart = Field(default="judge", description="What runs in shadow.")
+    model: str = Field(default="", description="Its model; empty: the review's.")
+    max_calls: int = Field(default=6, ge=1, le=200, description="The most calls on one review.")
+    max_usd: float = Field(default=1.0, gt=0, le=100, description="The most money on one review.")
+
+    def shadow(self) -> Shadow:
+        """The same as the pipeline takes it."""
+        return Shadow(ShadowRule(percent=100, **self.model_dump()))
 
 
 class ConfigBlock(Block):
@@ -51,10 +83,16 @@ class ConfigBlock(Block):
     wiki_folder: str | None = Field(default=None, description="Where knowledge entries are stored; null: nowhere.")
     config_path: str | None = Field(default=None, description="The file that the configuration was read from.")
     metadata_blind: bool = Field(default=False, description="Whether each diff is judged alone first.")
+    mode: Mode = Field(default="enforce", description="`shadow`: reviews are shown, and nothing is enforced.")
+    escalation: EscalationProfile = Field(default="adr", description="When the review itself consults the advisor.")
     outage_wait_minutes: float = Field(
         default=0, ge=0, le=60, description="The wait before a lost judge is asked again."
     )
     fallback_models: tuple[str, ...] = Field(default=(), description="Models that judge in an outage.")
+    advisors: tuple[AdvisorBlock, ...] = Field(
+        default=(), description="Advisors that judge beside the ADR's: together they are a council."
+    )
+    shadow: tuple[ShadowBlock, ...] = Field(default=(), max_length=10, description="What runs in shadow.")
     guidelines: dict[str, str] = Field(
         default_factory=dict,
         description="The team's own rules: files at the base, such as `REVIEW.md`, with their text.",
@@ -79,7 +117,10 @@ class ConfigBlock(Block):
             config_path=self.config_path,
             wiki_folder=self.wiki_folder,
             metadata_blind=self.metadata_blind,
+            mode=self.mode,
+            escalation=EscalationRules(self.escalation),
             outage=OutageRules(self.outage_wait_minutes * 60, self.fallback_models),
+            roster=Roster((*DEFAULT_ROSTER.advisors, *(each.advisor() for each in self.advisors))),
         )
 
 
@@ -124,6 +165,8 @@ class ReviewBlock(Happening):
     executor: tuple[ExecutorLine, ...] = Field(default=(), description="What the executor says, in order.")
     mid_flight: tuple[AdviceLine, ...] = Field(default=(), description="What the advisor says to consults, in order.")
     post_verify: tuple[JudgementLine, ...] = Field(default=(), description="What post-verify says, in order.")
+    votes: tuple[VoteLine, ...] = Field(default=(), description="How members of a council vote, each in its order.")
+    in_shadow: tuple[JudgementLine, ...] = Field(default=(), description="What the judges in shadow say, in order.")
     trouble: TroubleBlock = Field(default=TroubleBlock(), description="What goes wrong at a counted place.")
     repair: RepairMode = Field(default="suggest", description="Whether a vetoed approval may be repaired.")
     jobs: int = Field(default=1, ge=1, le=16, description="Calls at a time that the money is divided for.")
@@ -150,6 +193,7 @@ class StepBlock(Block):
     queue: QueueStep | None = Field(default=None, description="The merge queue asks for its check.")
     close: CloseStep | None = Field(default=None, description="The end, and what is observed.")
     switches: Switches | None = Field(default=None, description="Variables for the next reviews.")
+    mode: Mode | None = Field(default=None, description="The base's configuration says this mode from now on.")
 
     @model_validator(mode="before")
     @classmethod
@@ -177,7 +221,7 @@ class StepBlock(Block):
 
     @property
     def happening(self) -> Happening | None:
-        """What happens; None where switches are set."""
+        """What happens; None where switches or a mode are set."""
         found = getattr(self, self.kind)
         return found if isinstance(found, Happening) else None
 

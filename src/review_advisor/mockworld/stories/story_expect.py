@@ -8,6 +8,7 @@ from pydantic import Field
 
 from review_advisor.core.observation.labels import Name, Value
 from review_advisor.core.pull_request.state import FindingStatus
+from review_advisor.core.shadow.shadow_decision import ShadowDecision
 from review_advisor.mockworld.stories.story_change import Block
 
 RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
@@ -16,7 +17,7 @@ Ended = Literal["approved", "changes_requested", "escalated", "stopped", "broken
 ``died`` when its process was killed. In the last two nothing was decided."""
 Flag = Literal["degraded", "recovered", "exhausted", "advisor_disabled", "lost", "stale"]
 RepairResult = Literal["accepted", "withdrawn", "refused"]
-CheckState = Literal["success", "failure", "action_required", "cancelled", "in_progress", "none"]
+CheckState = Literal["success", "neutral", "failure", "action_required", "cancelled", "in_progress", "none"]
 """What the check of a head concludes. ``none``: there is no check."""
 Count = Annotated[int, Field(ge=0)]
 Words = Annotated[str, Field(min_length=1)]
@@ -34,10 +35,14 @@ class ExpectBlock(Block):
     reads: frozenset[str] | None = Field(default=None, description="The files that this review itself reads.")
     flags: frozenset[Flag] | None = Field(default=None, description="Exactly these flags are set.")
     repairs: tuple[RepairResult, ...] | None = Field(default=None, description="What became of its repairs, in order.")
+    in_shadow: dict[str, ShadowDecision] | None = Field(
+        default=None, description="What each shadow would have decided, by its id."
+    )
     because: Words | None = Field(default=None, description="Words that one of the reasons holds.")
     begins: bool | None = Field(default=None, description="Whether the step begins a review.")
     check: CheckState | None = Field(default=None, description="The check of the head, or of the merge queue's commit.")
-    title: Words | None = Field(default=None, description="Words in the check's title.")
+    shadow: CheckState | None = Field(default=None, description="The check of shadow mode on the same commit.")
+    title: Words | None = Field(default=None, description="Words in the title of the check of the present mode.")
     comments: Count | None = Field(default=None, description="How many comments the bot has made in the diff so far.")
     open: Count | None = Field(default=None, description="How many of them are open and stand on their lines.")
     comments_per_finding: Count | None = Field(

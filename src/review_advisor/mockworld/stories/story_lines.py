@@ -133,6 +133,10 @@ class ExecutorLine(SpokenLine):
     knowledge: tuple[KnowledgeBlock, ...] = Field(default=(), description="What it would remember.")
     edits: tuple[EditBlock, ...] = Field(default=(), description="What it edits, where it may repair.")
     asks: tuple[str, ...] = Field(default=(), description="What it asks the advisor before, one consult each.")
+    confidence: Confidence = Field(default=0.9, description="How sure it is of its verdict.")
+    failures: int = Field(default=0, ge=0, le=100, description="How many of its tool calls fail in a row.")
+    applies: tuple[str, ...] = Field(default=(), description="The recommendations it says it applied, such as `r1`.")
+    overrides: dict[str, str] = Field(default_factory=dict, description="Those it overrode, each with its reason.")
 
 
 class AdviceLine(SpokenLine):
@@ -149,3 +153,16 @@ class JudgementLine(SpokenLine):
     reasoning: str = Field(default="", description="Why; empty: a short reason.")
     points: tuple[str, ...] = Field(default=(), description="Its disagreements: blocking in a veto, else concerns.")
     direction: str | None = Field(default=None, description="Where it would look for the fix.")
+
+
+class VoteLine(SpokenLine):
+    """A member of the council judges the executor's verdict, and votes about the change."""
+
+    says: Literal["vote"] = Field(default="vote", description="It votes.")
+    advisor: str = Field(description="The member's id; the ADR's advisor is `hydraflow-review-advisor`.")
+    on: Literal["approve", "reject"] = Field(default="approve", description="The executor's verdict, which it judges.")
+    approve: float = Field(default=0, ge=0, le=100, description="The weight of an approval.")
+    request_changes: float = Field(default=0, ge=0, le=100, description="The weight of a request for changes.")
+    block: float = Field(default=0, ge=0, le=100, description="The weight of a block.")
+    reasoning: str = Field(default="", description="Why; empty: a short reason.")
+    points: tuple[str, ...] = Field(default=(), description="Its blocking disagreements.")

@@ -12,6 +12,7 @@ from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGr
 from review_advisor.core.facts.change import Change
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.policy.policy import Rules
 from review_advisor.core.pull_request.memory import earlier_review
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.mockworld.checkout import NoPatcher
@@ -28,6 +29,7 @@ from review_advisor.pull_request.believed_memory import believed_memory
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.peoples_word import peoples_word
 from review_advisor.pull_request.publish import DidNotRun, PublishPhase
+from review_advisor.pull_request.shadow_publish import ShadowPublishPhase
 from review_advisor.pull_request.unfinished import Unfinished
 
 NO_OUTCOME = "There is no outcome to publish: the review's job ended without one."
@@ -56,8 +58,9 @@ class Workflow:
     last publication that did not come, ``killed`` says whether it was killed.
     """
 
-    def __init__(self, branch: HeadBranch, clock: Clock) -> None:
-        self.rules = PublicationRules()
+    def __init__(self, branch: HeadBranch, clock: Clock, rules: Rules) -> None:
+        self.rules = PublicationRules().of_mode(rules.mode)
+        self._consults = rules.escalation.caps is not None
         self.due: deque[Run] = deque()
         self._branch = branch
         self._clock = clock
@@ -155,6 +158,9 @@ class Workflow:
         unfinished = Unfinished(bot, number, what.run.head)
         with unfinished.decided():
             unfinished.is_known(bot, what.run.head)
+            if self.rules.is_shadow:
+                ShadowPublishPhase(bot, unfinished.stands).publish(number, what.outcome)
+                return
             PublishPhase(bot, NoPatcher(), unfinished.stands).publish(number, what.outcome, asked=what.run.begun.asked)
 
     def observe(self, after_days: int) -> tuple[ObservedLabel, ...]:
@@ -167,10 +173,14 @@ class Workflow:
         return phase.observe(branch.forge.pull_request(pull.number))
 
     def _bot(self, run: int) -> Bot:
-        repository = self._branch.pull.repository
         return Bot(
-            forge=self._branch.forge, clock=self._clock, rules=self.rules, run=str(run), repository=repository
-        )  # fmt: skip
+            forge=self._branch.forge,
+            clock=self._clock,
+            rules=self.rules,
+            run=str(run),
+            repository=self._branch.pull.repository,
+            consults=self._consults,
+        )
 
 
 def _write(number: int) -> Moment:

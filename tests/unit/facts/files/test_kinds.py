@@ -114,7 +114,7 @@ def test_a_rename_that_is_code_on_either_side_is_code() -> None:
 
 NAMED_AFTER_THEIR_KIND: dict[Kind, str] = {
     Kind.LOCK: """
-        poetry.lock bun.lockb package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum gradle.lockfile
+        poetry.lock bun.lockb package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum gems.locked gradle.lockfile
         packages.lock.json Package.resolved .terraform.lock.hcl
     """,
     Kind.GENERATED: """

@@ -3,14 +3,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
+from review_advisor.core.facts.files.critical import CriticalPaths
 from review_advisor.core.facts.files.paths import (
     NEVER_REPAIRED,
     OWN_IMPLEMENTATION_ANYWHERE,
     OWN_IMPLEMENTATION_HERE,
     PathRule,
+    is_glob,
+    is_readable_glob,
     literal,
     path_words,
 )
+from review_advisor.core.policy.exclusion import excluding_glob
 from review_advisor.mockworld.world import deleted, edited, renamed
 
 CRITICAL = PathRule(("**/auth/",))
@@ -77,7 +81,7 @@ EXAMPLES: list[tuple[tuple[str, ...], str]] = [
     (
         OWN_IMPLEMENTATION_ANYWHERE,
         """
-        .review-advisor.toml .claude/agents/advisor.md .mcp.json CLAUDE.md REVIEW.md
+        .review-advisor.toml .review-advisor/advisors/scribe.md .claude/agents/advisor.md .mcp.json CLAUDE.md REVIEW.md
         src/review_advisor.py src/review_phase.py
         """,
     ),
@@ -137,3 +141,21 @@ def test_a_literal_pattern_means_no_other_path() -> None:
 )
 def test_the_words_of_a_part_of_a_path_are_whole_words(part: str, words: set[str]) -> None:
     assert path_words(part) == words
+
+
+@given(st.text(st.sampled_from("aZz-[]!^\\*?/# ."), max_size=8))
+def test_a_glob_that_is_readable_can_be_compared_and_no_other_is_taken(glob: str) -> None:
+    """What a configuration takes never ends a review: neither as it stands nor in small letters."""
+    if not is_readable_glob(glob):
+        assert not is_glob(glob)
+        return
+    assert PathRule((glob,)).matches("src/zA.py") in (True, False)
+    CriticalPaths(globs=(glob,)).matches("src/zA.py")
+    excluding_glob((glob,), "src/zA.py")
+
+
+@pytest.mark.parametrize(
+    "glob,says", [("**", True), ("!x", True), ("#x", False), ("", False), ("[z-a]", False), ("[Z-a]", False)]
+)
+def test_a_glob_matches_paths_or_takes_them_out(glob: str, says: bool) -> None:
+    assert is_glob(glob) is says

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,11 +8,13 @@ from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileC
 from review_advisor.core.facts.patches.diff_text import (
     ShownLine,
     changed_lines,
+    hunk_length,
     render_file,
     render_files,
     render_statistics,
     shown_path,
 )
+from review_advisor.core.facts.shards import CHARACTERS_PER_TOKEN, tokens_of
 from review_advisor.core.safety.fence import clean, fence, fenced
 from review_advisor.mockworld.world import deleted, edited, renamed
 
@@ -47,9 +51,12 @@ def files(draw: st.DrawFn) -> FileChange:
 
 def long_file(lines: list[str], repeated: int, start: int) -> FileChange:
     every = tuple(lines * repeated)
-    return FileChange(Status.ADDED, "a.py", hunks=(Hunk(start, 0, start, len(every), "", every),))
+    old, new = (sum(line[0] in sides for line in every) for sides in (" -", " +"))
+    return FileChange(Status.ADDED, "a.py", hunks=(Hunk(start, old, start, new, "", every),))
 
 
+MOST_OF_A_HEADER = 60
+"""Of the longest numbers."""
 LONG_FILES = st.builds(
     long_file,
     st.lists(st.sampled_from(["+", "+x", "+}", " ", "-y", "+" + "x" * 30, "+" + "x" * 200]), min_size=1, max_size=50),
@@ -170,3 +177,24 @@ def test_the_statistics_tell_what_git_knows(file: FileChange, words: str) -> Non
 def test_files_stand_apart() -> None:
     assert render_files([renamed("a", "b"), renamed("c", "d")]).count("\n\nFILE ") == 1
     assert render_files([]) == ""
+
+
+@given(files() | LONG_FILES)
+def test_a_hunk_is_counted_with_all_that_it_is_shown_with(file: FileChange) -> None:
+    for hunk in file.hunks:
+        shown = len(render_file(replace(file, hunks=(hunk,)))) - len(f"FILE {shown_path(file.path)}")
+        assert shown <= hunk_length(hunk)
+        assert hunk_length(hunk) <= 1.05 * shown + MOST_OF_A_HEADER
+
+
+ORDINARY = st.lists(st.text("abc (=)", min_size=5, max_size=60), min_size=8, max_size=300)
+
+
+@given(ORDINARY, st.integers(1, 9_999))
+def test_a_part_of_ordinary_lines_is_counted_within_a_few_percent(lines: list[str], start: int) -> None:
+    """The estimate was 1.3 to 1.6 times what was shown: a large change had more parts than it needed."""
+    hunk = Hunk(start, 0, start, len(lines), "", [f"+{line}" for line in lines])
+    file = FileChange(Status.ADDED, "src/shop/cart.py", hunks=(hunk,))
+    shown = len(render_file(file)) + len(render_statistics([file])) + len("\n\n\n")
+    assert shown <= CHARACTERS_PER_TOKEN * (tokens_of([file]) + 0.5)
+    assert tokens_of([file]) * CHARACTERS_PER_TOKEN <= 1.03 * shown + 40

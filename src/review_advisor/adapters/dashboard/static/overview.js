@@ -21,7 +21,12 @@
   function period(about) {
     const began = about.since || about.plots.starts[0];
     const since = began ? `since ${words.moment(began)}` : "in the ledger";
-    return `${words.count(about.sums.runs, "run")} ${since}; written ${words.moment(about.made)} (all times are UTC).`;
+    return `${words.count(about.sums.runs, "run")} ${since}; written ${words.moment(about.made)} (all times are UTC).${tasks(about)}`;
+  }
+
+  function tasks({ tasks: many }) {
+    if (!many) return "";
+    return ` This page is about reviews; the list of runs also has ${words.count(many, "task")}.`;
   }
 
   function leftOut(about) {
@@ -98,9 +103,9 @@
   }
 
   dashboard.costTable = (caption, costs) =>
-    table(caption, ["Role", "Model", "Calls", "Tokens in", "Cached", "Tokens out", "Cost", "Cost per call"], costs.map((cost) => [
-      words.role(cost.role), cost.model, calls(cost), tokens(cost, cost.input_tokens), tokens(cost, cost.cached_tokens),
-      tokens(cost, cost.output_tokens), price(cost), words.money(cost.per_call_usd)]));
+    table(caption, ["Role", "Model", "Calls", "Tokens in", "Read from cache", "Written to cache", "Tokens out", "Cost", "Cost per call"], costs.map((cost) => [
+      words.role(cost.role), cost.model, calls(cost), tokens(cost, cost.input_tokens),
+      tokens(cost, cost.cache_read_tokens), tokens(cost, cost.cache_write_tokens), tokens(cost, cost.output_tokens), price(cost), words.money(cost.per_call_usd)]));
 
   // Where executor and consulted advisor are one model, what is known only as one sum is counted with the executor.
   const consulted = (cost) => cost.role === "mid_flight";

@@ -4,7 +4,7 @@
   const { element, link, place, put, badge, words, filters, say } = dashboard;
   const ROWS = 50;
   const LABELS = {
-    text: "Title holds", status: "Status", surface: "Surface", role: "Role", model: "Model", error: "Error", repository: "Repository",
+    text: "Title or task holds", status: "Status", surface: "Surface", role: "Role", model: "Model or backend", error: "Error", repository: "Repository",
     pr: "Pull request", cost: "Cost in $", consults: "Consults", since: "Since (UTC)", until: "Before (UTC)",
   };
   const TYPES = { text: "search", pr: "number", since: "date", until: "date" };
@@ -72,10 +72,11 @@
 
   // What the list itself offers to choose from.
   function choices(chunks) {
+    const statuses = chunks.flatMap((chunk) => chunk.columns.status);
     const parts = chunks.flatMap((chunk) => chunk.castings.flat());
     const some = (values, shown = (value) => value) => [...new Set(values)].filter(Boolean).sort().map((value) => [value, shown(value)]);
     return {
-      status: Object.entries(words.STATUSES),
+      status: [...Object.entries(words.STATUSES), ...some(statuses.filter((status) => !Object.hasOwn(words.STATUSES, status)), words.status)],
       surface: some(parts.map((part) => part[0]), words.plain),
       role: Object.entries(words.ROLES),
       model: some(parts.map((part) => part[2])),
@@ -96,9 +97,10 @@
     const page = Math.min(Math.max(Number.parseInt(query.page, 10) || 1, 1), pages);
     const first = (page - 1) * ROWS;
     const rows = hits.slice(first, first + ROWS);
+    const leftOut = about.left_out + about.tasks_left_out;
     const told = hits.length === about.runs ? words.count(about.runs, "run") : `${words.number(hits.length)} of ${words.count(about.runs, "run")}`;
     put(found,
-      element("p", { class: "count", id: "count" }, told, about.left_out ? `; ${words.number(about.left_out)} more ${about.left_out === 1 ? "has" : "have"} no page` : ""),
+      element("p", { class: "count", id: "count" }, told, leftOut ? `; ${words.number(leftOut)} more ${leftOut === 1 ? "has" : "have"} no page` : ""),
       rows.length ? element("ol", { class: "runs" }, rows.map(([chunk, row]) => line(chunk.columns, row)))
         : element("p", { class: "empty" }, "No run matches. Fewer filters find more."),
       pages > 1 && turning(query, page, pages));
@@ -125,14 +127,16 @@
 
   function line(columns, row) {
     const of = (column) => columns[column][row];
+    const isTask = of("kind") === "task";
     const change = of("repository") ? `${of("repository")}#${of("pull_request")}` : of("label");
     return element("li", {}, link(["run", of("run_id")], { class: "run" },
-      element("span", { class: "state" }, badge(of("status")), of("flags").map((flag) => element("span", { class: "flag" }, words.flag(flag)))),
+      element("span", { class: "state" }, badge(of("status"), of("like")),
+        isTask && element("span", { class: "flag" }, "task"), of("flags").map((flag) => element("span", { class: "flag" }, words.flag(flag)))),
       element("span", { class: "what" }, element("strong", { dir: "auto" }, of("title") || "(no title)"),
         element("span", { class: "quiet" }, change, " · ", words.moment(of("started_at")))),
       element("span", { class: "numbers" },
-        element("span", {}, words.count(of("findings"), "finding")),
-        element("span", {}, words.count(of("vetoes"), "veto").replace("vetos", "vetoes")),
+        element("span", {}, isTask ? "" : words.count(of("findings"), "finding")),
+        element("span", {}, isTask ? "" : words.count(of("vetoes"), "veto").replace("vetos", "vetoes")),
         element("span", {}, words.count(of("consults"), "consult")),
         element("span", {}, words.seconds(of("wall_ms") === null ? null : of("wall_ms") / 1000)),
         element("span", { class: "cost" }, words.money(of("cost_usd"), of("unpriced"))))));

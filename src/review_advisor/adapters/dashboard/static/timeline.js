@@ -22,7 +22,7 @@
 
   function item(entry, { run, entries }) {
     const id = `e${entry.number}`;
-    const place = [entry.surface && words.plain(entry.surface), entry.shard ? `part ${entry.shard + 1}` : "",
+    const place = [entry.surface && words.plain(entry.surface), entry.turn ? `turn ${entry.turn}` : "", entry.shard ? `part ${entry.shard + 1}` : "",
       entry.attempt ? `attempt ${entry.attempt + 1}` : ""].filter(Boolean).join(" · ");
     const heading = element("h3", { id: `${id}-title` }, entry.title);
     return element("li", { class: `entry ${entry.tone || ""} ${entry.role || ""}`, id, tabindex: "-1", "aria-labelledby": `${id}-title` },
@@ -61,9 +61,10 @@
   }
 
   function call(about) {
-    const cached = about.cache_read_tokens + about.cache_write_tokens;
-    const told = [about.model, words.seconds(about.seconds), words.money(about.cost_usd), `${words.number(about.input_tokens)} in`,
-      cached ? `${words.number(cached)} cached` : "", `${words.number(about.output_tokens)} out`];
+    const told = [about.model, about.effort ? `${about.effort} effort` : "", about.turns ? words.count(about.turns, "turn") : "",
+      words.seconds(about.seconds), words.money(about.cost_usd), `${words.number(about.input_tokens)} in`,
+      about.cache_read_tokens ? `${words.number(about.cache_read_tokens)} read from the cache` : "",
+      about.cache_write_tokens ? `${words.number(about.cache_write_tokens)} written to the cache` : "", `${words.number(about.output_tokens)} out`];
     return element("p", { class: "call" }, told.filter(Boolean).map((each) => element("span", {}, each)));
   }
 })();

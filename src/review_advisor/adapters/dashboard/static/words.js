@@ -15,6 +15,8 @@
     wall_clock: "Wall clock",
     consult_share: "Consult share",
     assurance_share: "Assurance share",
+    executor_turns: "Executor turns per call",
+    cached_share: "Input from the cache",
     consult_rate: "Consult rate",
     degraded_share: "Degraded reviews",
     missed_escalations: "Missed escalations",
@@ -29,6 +31,7 @@
   const whole = new Intl.NumberFormat("en");
 
   const named = (names) => (key) => (Object.hasOwn(names, key) ? names[key] : String(key).replaceAll("_", " "));
+  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
   const number = (value) => whole.format(value);
   const share = (value) => `${(100 * value).toFixed(1)}%`;
 
@@ -61,9 +64,10 @@
 
   dashboard.words = {
     STATUSES, ROLES, FLAGS, ticks, number, share, money, seconds, day, moment, count,
-    status: named(STATUSES), role: named(ROLES), kpi: named(KPIS), flag: named(FLAGS), plain: named({}),
+    status: (key) => capital(named(STATUSES)(key)), role: named(ROLES), kpi: named(KPIS), flag: named(FLAGS), plain: named({}),
   };
 
-  dashboard.badge = (status) =>
-    dashboard.element("span", { class: `badge ${Object.hasOwn(STATUSES, status) ? status : ""}` }, dashboard.words.status(status));
+  // `like` is the status of a review that has the same colour: a task's own are others.
+  dashboard.badge = (status, like = status) =>
+    dashboard.element("span", { class: `badge ${Object.hasOwn(STATUSES, like) ? like : ""}` }, dashboard.words.status(status));
 })();

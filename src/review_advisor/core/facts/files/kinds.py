@@ -34,6 +34,7 @@ LOCKS = NameRule(
         "npm-shrinkwrap.json",
         "pnpm-lock.yaml",
         "go.sum",
+        "gems.locked",
         "gradle.lockfile",
         "packages.lock.json",
         "Package.resolved",

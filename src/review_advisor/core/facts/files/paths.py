@@ -13,6 +13,7 @@ from review_advisor.core.facts.change import FileChange
 
 OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = (
     ".review-advisor.toml",
+    ".review-advisor",
     ".claude",
     ".mcp.json",
     "CLAUDE.md",
@@ -20,7 +21,7 @@ OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = (
     "/src/review_advisor.py",
     "/src/review_phase.py",
 )
-"""The bot in any repository: config, agents, prompts, rules, the ADR's two files. See ``workflows``."""
+"""The bot in any repository: config, advisors, agents, prompts, rules, the ADR's two files. See ``workflows``."""
 
 OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
     "/src/review_advisor",
@@ -110,6 +111,22 @@ NEVER_REPAIRED: tuple[str, ...] = (
 def literal(path: str) -> str:
     """A pattern that matches ``path`` and nothing else, whatever glob characters it holds."""
     return re.sub(r"([\\*?\[\]!# ])", r"\\\1", path)
+
+
+def is_readable_glob(pattern: str) -> bool:
+    """Whether a pattern can be compared with paths, as it is and in small letters. A blank one or a comment can."""
+    try:
+        GitIgnoreSpec.from_lines([pattern, pattern.casefold()])
+    except (ValueError, re.error):
+        return False
+    return True
+
+
+def is_glob(pattern: str) -> bool:
+    """Whether a pattern can match a path at all, or take one out again."""
+    return is_readable_glob(pattern) and any(
+        each.include is not None for each in GitIgnoreSpec.from_lines([pattern]).patterns
+    )
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

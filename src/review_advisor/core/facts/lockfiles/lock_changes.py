@@ -15,12 +15,16 @@ MOST_TOLD = 12_000
 """Characters of names and hosts that reviewers are told of one file. A change that brings in more of them is read."""
 MOST_DOUBTS = 200
 LONGEST_LINE = 2_000
+_GO_HASH = r"h1:[A-Za-z0-9+/]{43}="
+"""One in 4,096 of them begins like an address: h1://..."""
 _ADDRESS = re.compile(
-    r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]+://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)"
+    rf"(?<![A-Za-z0-9+.-])(?!{_GO_HASH}(?:\s|$))"
+    r"[A-Za-z0-9+.-]+://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)"
     r"|(?<![\w.-])[\w.-]+@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}):"
 )
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?")
 _SCRIPT = re.compile(r"(?:pre|post)?install\"?'?\s*:|install[-_]?script", re.IGNORECASE)
+_NOUGHTS = re.compile(r"^v|(?<![0-9a-z])0+(?=[0-9])|(?:\.0+)+(?=$|[+-])")
 _PLACE = re.compile(
     r"git\+|git@|git://|\.git(?:#|\")|#commit=|%3A%2F%2F|(?<![a-z+])http://|\\[ux][0-9a-f]|^(?:<<<<<<<|=======|>>>>>>>)",
     re.IGNORECASE,
@@ -171,6 +175,11 @@ def _entry_doubts(before: Sequence[LockEntry], after: Sequence[LockEntry]) -> It
             yield _Doubt(f"{entry.name[:100]} is gone", entry.first, entry.last, at_base=True)
 
 
+def _spelled(version: str) -> str:
+    """A version in one spelling: registries hold 1.0, 1.0.0 and 01.0 for the same."""
+    return _NOUGHTS.sub("", version.casefold())
+
+
 def _against_base(entry: LockEntry, same: Sequence[LockEntry], known: set[str]) -> Iterator[str]:
     """What is unusual about a package only beside the entries of the same name at the base."""
     for source in entry.sources:
@@ -179,7 +188,7 @@ def _against_base(entry: LockEntry, same: Sequence[LockEntry], known: set[str]) 
         elif same and not entry.setting and source not in {each for old in same for each in old.sources}:
             yield f"at the base it does not come from {source}"
     for old in same:
-        if old.version == entry.version and old.digests != entry.digests:
+        if _spelled(old.version) == _spelled(entry.version) and old.digests != entry.digests:
             yield f"version {entry.version} has other hashes than at the base"
     alike = [old.traits for old in same if old.version == entry.version and old.traits]
     if entry.traits and alike and entry.traits not in alike:

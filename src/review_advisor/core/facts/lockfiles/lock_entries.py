@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,9 +64,13 @@ def setting(key: str, first: int, last: int, content: str, *, plain: bool = Fals
     return LockEntry(key, key, "", first, last, content, doubts=() if plain else (content,), setting=True)
 
 
-def heights(value: Mapping[str, Any], first: int) -> Iterator[tuple[str, Any, int, int]]:
-    """The items of a JSON object whose first item stands on line ``first``, each with its first and last line."""
-    for key, item in value.items():
+def heights(value: Mapping[str, Any] | Sequence[Any], first: int) -> Iterator[tuple[str, Any, int, int]]:
+    """The items of a JSON object, or of a list, whose first item stands on line ``first``.
+
+    Each comes with its key, or its number in the list, and with its first and last line.
+    """
+    items = value.items() if isinstance(value, Mapping) else ((str(number), item) for number, item in enumerate(value))
+    for key, item in items:
         last = first + _height(item) - 1
         yield key, item, first, last
         first = last + 1

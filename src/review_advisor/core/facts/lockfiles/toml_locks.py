@@ -203,7 +203,7 @@ def _poetry_package(said: Mapping[str, Any]) -> LockEntry:
     table = said.get("source", {})
     place = " ".join(str(table.get(key, "")) for key in ("type", "url", "reference")) if isinstance(table, dict) else ""
     sources = (place if table else "the default index",)
-    return _entry(said, doubts, sources, (str(each.get("hash")) for each in given), _wheel_among(files))
+    return _entry(_named(said), doubts, sources, (str(each.get("hash")) for each in given), _wheel_among(files))
 
 
 def _uv_package(said: Mapping[str, Any]) -> LockEntry:
@@ -222,15 +222,19 @@ def _uv_package(said: Mapping[str, Any]) -> LockEntry:
     if not given:
         doubts.append("it has no hash")
     sources = (index, *(at[1] for at in found if at is not None))
-    return _entry(said, doubts, sources, (str(each.get("hash")) for each in given), _wheel_among(files))
+    return _entry(_named(said), doubts, sources, (str(each.get("hash")) for each in given), _wheel_among(files))
+
+
+def _named(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**said, "name": normal_name(str(said.get("name", "")))}
 
 
 def _file_doubts(said: Mapping[str, Any], files: Iterable[str]) -> Iterator[str]:
     """The files that are not of this package and version by their name."""
-    name, version = _normal(str(said.get("name"))), str(said.get("version"))
+    name, version = normal_name(str(said.get("name"))), str(said.get("version"))
     for file in files:
         project, stands = _project(file.replace("%2B", "+"))
-        if (_normal(project), stands) != (name, version):
+        if (normal_name(project), stands) != (name, version):
             yield f"its file is {file}"
 
 
@@ -249,7 +253,8 @@ def _wheel_among(files: Iterable[str]) -> tuple[str, ...]:
     return ("wheel",) if any(file.endswith(".whl") for file in files) else ()
 
 
-def _normal(name: str) -> str:
+def normal_name(name: str) -> str:
+    """The one spelling of a Python package's name that stands for all of them."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

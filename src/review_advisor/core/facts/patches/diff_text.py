@@ -21,6 +21,9 @@ LINES_APART = 20
 TEXT_APART = 10
 """So many times as long as such a place is the text before it, so that they cost a tenth of it at most."""
 
+_HEADER_IN_PLACES = 2
+"""A hunk's header is at most so many times as long as the line that tells the numbers of its end."""
+
 
 def shown_path(path: str) -> str:
     """A path on one line: control characters, quotes and backslashes escaped, and what no disk takes shortened.
@@ -35,6 +38,14 @@ def shown_path(path: str) -> str:
         return path
     escaped = path.encode("unicode_escape").decode("ascii").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def path_length(path: str) -> int:
+    """The characters that a path counts in a prompt: as it is shown, and never fewer than it has.
+
+    A path that is shown shortened counts whole, so that no part holds it, and the outcome names it as not sent.
+    """
+    return max(len(path), len(shown_path(path)))
 
 
 def render_file(file: FileChange) -> str:
@@ -68,13 +79,36 @@ def _facts(file: FileChange) -> list[str]:
     return facts
 
 
+def hunk_length(hunk: Hunk) -> int:
+    """The characters that a hunk is shown with, line ends included, or a few more; never fewer."""
+    lines = hunk.text.count("\n")
+    first = place_length(hunk.old_start, hunk.new_start)
+    last = place_length(hunk.old_start + hunk.old_count, hunk.new_start + hunk.new_count)
+    return lines_length(lines, len(hunk.text) - lines, first, last)
+
+
+def lines_length(lines: int, text: int, first: int, last: int) -> int:
+    """The same of so many lines with so much text, between places of the lengths ``first`` and ``last``."""
+    places = min(max(0, lines - 1) // LINES_APART, text // (TEXT_APART * first))
+    return _HEADER_IN_PLACES * last + text + lines + places * (last + 1)
+
+
+def place_length(old: int, new: int) -> int:
+    """How long a line is that tells these line numbers."""
+    return len(_place(old, new))
+
+
+def _place(old: int, new: int) -> str:
+    return f"@@ -{old} +{new} @@"
+
+
 def _hunk_lines(hunk: Hunk) -> Iterator[str]:
     """Its header and its lines. A long hunk tells its line numbers again now and then: models count badly."""
     yield f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@"
     old, new = hunk.old_start, hunk.new_start
     lines = text = 0
     for line in hunk.lines:
-        here = f"@@ -{old} +{new} @@"
+        here = _place(old, new)
         if lines >= LINES_APART and text >= TEXT_APART * len(here):
             yield here
             lines = text = 0

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.mockworld.github.objects import Commit
+from review_advisor.core.pull_request.standing import CheckMark, RecentPullRequest
+from review_advisor.mockworld.github.objects import Commit, Entry
 from review_advisor.mockworld.github.records import Account, Issue, Protection, Pull, PullFile, Push, Repository
 from review_advisor.mockworld.github.requests.access import Access
 from review_advisor.mockworld.github.traffic import RefusedRequest, missing
-from review_advisor.ports.forge import MOST_COMPARED, MOST_LISTED_COMMITS
+from review_advisor.mockworld.object_names import FILE_MODE, FOLDER_MODE, tree_name
+from review_advisor.ports.forge import MOST_COMPARED, MOST_IN_FOLDER, MOST_LISTED_COMMITS
 
 NO_COMMIT = "No commit found"
+_REGULAR = frozenset({FILE_MODE, "100755"})
+
+
+@dataclass(frozen=True, slots=True)
+class RecentPull:
+    """A pull request with the second of its last change, and what a list of such tells of it."""
+
+    pull: Pull
+    at: int
+    told: RecentPullRequest
+
+
+@dataclass(frozen=True, slots=True)
+class StandingPath:
+    """What stands at a path of a tree: a file, a folder, a link or a submodule, by its mode."""
+
+    path: str
+    mode: str
+    name: str
 
 
 class FactRequests(Access):
@@ -30,6 +54,24 @@ class FactRequests(Access):
         """The open pull requests, the oldest first."""
         with self.request("list pull requests", "pull_requests:read") as repository:
             return tuple(pull for pull in repository.pulls.values() if pull.state == "open")
+
+    def recent(self, check_name: str) -> tuple[RecentPull, ...]:
+        """All pull requests with their check runs of this name, the last change first."""
+        with self.request("list recent pull requests", "pull_requests:read") as repository:
+            found = [
+                RecentPull(pull, self._last_change(pull), self._recent(pull, repository, check_name))
+                for pull in repository.pulls.values()
+            ]
+            return tuple(sorted(found, key=lambda each: each.at, reverse=True))
+
+    def _last_change(self, pull: Pull) -> int:
+        said = [*(each.at for each in pull.comments), *(each.at for each in pull.reviews)]
+        return max([pull.at, *said, *(each.at for each in pull.happened)])
+
+    def _recent(self, pull: Pull, repository: Repository, check_name: str) -> RecentPullRequest:
+        runs = (each for each in repository.checks.values() if (each.commit, each.name) == (pull.head_sha, check_name))
+        marks = tuple(CheckMark(each.app, each.external_id, each.conclusion is None) for each in runs)
+        return RecentPullRequest(pull.number, self.github.id_of(pull.author), marks)
 
     def commit(self, sha: str) -> Commit:
         """A commit, with the account that made it."""
@@ -77,16 +119,22 @@ class FactRequests(Access):
         with self.request("get permission") as repository:
             return self.github.account(login), repository.permission(login)
 
-    def content(self, path: str, ref: str) -> tuple[str, bytes]:
-        """The name and bytes of a file at a commit or branch."""
+    def content(self, path: str, ref: str) -> tuple[str, bytes] | list[StandingPath]:
+        """What stands at a path of a commit or branch: a file's name and bytes, or what lies in a folder.
+
+        A link or a submodule is told as one entry, under its own path.
+        """
         with self.request("get content", "contents:read") as repository:
             sha = repository.branches.get(ref, ref)
             if sha not in self.github.objects.commits:
                 raise RefusedRequest(404, f"{NO_COMMIT} for the ref {ref}")
-            found = self.github.objects.files(sha).get(path)
-            if found is None:
-                raise missing()
-            return found[1], self.github.objects.blobs[found[1]]
+            files = self.github.objects.files(sha)
+            if path not in files:
+                return _inside(files, path)
+            mode, name = files[path]
+            if mode not in _REGULAR:
+                return [StandingPath(path, mode, name)]
+            return name, self.github.objects.blobs[name]
 
     def rules(self, branch: str) -> frozenset[Protection]:
         """The rulesets that hold for a branch."""
@@ -99,3 +147,22 @@ class FactRequests(Access):
             if branch not in repository.branches:
                 raise RefusedRequest(404, "Branch not found")
             return repository.branches[branch], frozenset(repository.protected.get(branch, ()))
+
+
+def _inside(files: Mapping[str, Entry], folder: str) -> list[StandingPath]:
+    """What lies directly in a folder; the list ends at 1,000."""
+    found: dict[str, StandingPath] = {}
+    for path, (mode, name) in sorted(files.items()):
+        if path.startswith(f"{folder}/"):
+            first, deeper, _ = path.removeprefix(f"{folder}/").partition("/")
+            place = f"{folder}/{first}"
+            if place not in found:
+                found[place] = _folder(files, place) if deeper else StandingPath(place, mode, name)
+    if not found:
+        raise missing()
+    return list(found.values())[:MOST_IN_FOLDER]
+
+
+def _folder(files: Mapping[str, Entry], place: str) -> StandingPath:
+    below = {path.removeprefix(f"{place}/"): each for path, each in files.items() if path.startswith(f"{place}/")}
+    return StandingPath(place, FOLDER_MODE, tree_name(below))

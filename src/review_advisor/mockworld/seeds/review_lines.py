@@ -50,7 +50,7 @@ SHORT = CANARY[:2]
 """A quote that stands nearly anywhere, and proves nothing."""
 
 
-class Roster:
+class ReviewLines:
     """The lines of one review. ``number`` is the review's, from 1; every reply carries its mark."""
 
     def __init__(self, dice: Dice, number: int, files: Sequence[FileBlock]) -> None:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from review_advisor.adapters.claude.exits import EndedBy, Exit
-from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.lifetime import belongings
+from review_advisor.lifetime.exits import EndedBy, Exit
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.lifetime.processes import kill_leftovers
 
@@ -24,6 +23,16 @@ _STDERR_KEPT = 16_384
 _DRAIN_SECONDS = 0.5
 
 Observe = Callable[[bytes], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much a child may print, and how long it has from being told to end until it is killed."""
+
+    max_line_bytes: int = 32 * 1024 * 1024
+    max_stream_bytes: int = 512 * 1024 * 1024
+    terminate_grace_seconds: float = 5.0
+    end_grace_seconds: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class _Child:
 class Children:
     """Every child in flight. ``end_running`` may be called from any thread: it takes no lock and does not wait."""
 
-    limits: Limits = DEFAULT_LIMITS
+    bounds: Bounds
     _running: dict[int, _Child] = field(default_factory=dict)
     _ended: bool = False
 
@@ -77,13 +86,13 @@ class Children:
         Raises ``CannotStartError``, as every run after ``end_running`` does; after an interrupt ``ReviewInterrupted``.
         """
         if self._ended:
-            raise CannotStartError("The review was ended before this call could start; nothing was asked.")
+            raise CannotStartError("The review was ended before this call could start.")
         started = time.monotonic()
         child = _Child(_spawn(launch))
         self._running[child.process.pid] = child
         try:
             self._end_if_late(child)
-            return _Conversation(child, launch, observe, self.limits, started).hold()
+            return _Conversation(child, launch, observe, self.bounds, started).hold()
         finally:
             # Also after a bug in ``observe``: no child outlives its call.
             if child.process.poll() is None:
@@ -95,13 +104,13 @@ class Children:
     def _end_if_late(self, child: _Child) -> None:
         """End a child that was being started while all were told to end."""
         if self._ended:
-            child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
+            child.end(EndedBy.REQUEST, self.bounds.end_grace_seconds)
 
     def end_running(self) -> None:
         """Start no further child, and ask all in flight to end (SIGTERM; SIGKILL after the grace, by who runs it)."""
         self._ended = True
         for child in list(self._running.values()):
-            child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
+            child.end(EndedBy.REQUEST, self.bounds.end_grace_seconds)
 
 
 class CannotStartError(Exception):
@@ -143,7 +152,7 @@ class _Conversation:
     child: _Child
     launch: Launch
     observe: Observe
-    limits: Limits
+    bounds: Bounds
     started: float
     _unsent: memoryview = field(default_factory=lambda: memoryview(b""))
     _line: bytearray = field(default_factory=bytearray)
@@ -224,19 +233,19 @@ class _Conversation:
         for part in rest:
             self._see(bytes(self._line))
             self._line = bytearray(part)
-        if len(self._line) > self.limits.max_line_bytes or self._received > self.limits.max_stream_bytes:
+        if len(self._line) > self.bounds.max_line_bytes or self._received > self.bounds.max_stream_bytes:
             self._line.clear()
-            self.child.end(EndedBy.OVERFLOW, self.limits.terminate_grace_seconds)
+            self.child.end(EndedBy.OVERFLOW, self.bounds.terminate_grace_seconds)
 
     def _see(self, line: bytes) -> None:
         if not self.observe(line):
-            self.child.end(EndedBy.OBSERVER, self.limits.terminate_grace_seconds)
+            self.child.end(EndedBy.OBSERVER, self.bounds.terminate_grace_seconds)
 
     def _end_in_time(self, deadline: float) -> None:
         if INTERRUPTION.number:
-            self.child.end(EndedBy.REQUEST, self.limits.end_grace_seconds)
+            self.child.end(EndedBy.REQUEST, self.bounds.end_grace_seconds)
         if time.monotonic() >= deadline:
-            self.child.end(EndedBy.DEADLINE, self.limits.terminate_grace_seconds)
+            self.child.end(EndedBy.DEADLINE, self.bounds.terminate_grace_seconds)
         self.child.kill_if_overdue()
 
     def _wait(self, deadline: float) -> None:

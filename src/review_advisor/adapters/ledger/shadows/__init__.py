@@ -1,0 +1,1 @@
+"""Shadows in the ledger: what those of a period come to."""

@@ -1,0 +1,63 @@
+"""What the shadows of a period come to, made by SQL."""
+
+from __future__ import annotations
+
+import math
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from review_advisor.adapters.ledger.conditions import bindable
+from review_advisor.adapters.ledger.database import open_to_read, sentences
+from review_advisor.adapters.ledger.transactions import rows
+from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.core.ledger.moments import microseconds
+from review_advisor.core.ledger.periods import Period
+from review_advisor.core.shadow.shadow_rollup import ShadowSums
+
+_SUMS = """
+    SELECT shadow, setup, count(*) AS reviews,
+           count(*) FILTER (WHERE decision = 'agreed') AS agreed,
+           count(*) FILTER (WHERE decision = 'would_veto') AS would_veto,
+           count(*) FILTER (WHERE decision = 'would_veto' AND reverted IS NOT NULL) AS would_veto_known,
+           count(*) FILTER (WHERE decision = 'would_veto' AND reverted) AS would_veto_reverted,
+           count(*) FILTER (WHERE decision = 'would_pass') AS would_pass,
+           count(*) FILTER (WHERE decision = 'would_pass' AND heard) AS would_pass_known,
+           count(*) FILTER (WHERE decision = 'would_pass' AND (overridden OR dismissed > 0)) AS would_pass_settled,
+           count(*) FILTER (WHERE decision = 'differs') AS differs,
+           count(*) FILTER (WHERE decision = 'lost') AS lost,
+           count(*) FILTER (WHERE status = 'capped') AS capped,
+           count(*) FILTER (WHERE status IN ('stopped', 'unfinished')) AS broken_off,
+           sum(missed) AS missed, sum(shadows.calls) AS calls, sum(shadows.unpriced) AS unpriced,
+           sum(shadows.cost_usd) AS cost_usd
+    FROM shadows LEFT JOIN (
+        SELECT chains.run_id AS met, fates.reverted AS reverted, fates.overridden AS overridden,
+               said.dismissed AS dismissed, said.chain IS NOT NULL AS heard
+        FROM chains LEFT JOIN fates ON fates.chain = chains.id LEFT JOIN said ON said.chain = chains.id
+    ) ON met = of_run
+    WHERE (:since IS NULL OR shadows.chain >= :since) AND (:until IS NULL OR shadows.chain < :until)
+          AND (:repository IS NULL OR shadows.repository = :repository COLLATE NOCASE)
+    GROUP BY shadow, setup ORDER BY shadow, setup
+"""
+
+
+def shadow_sums(path: Path, period: Period) -> tuple[ShadowSums, ...]:
+    """What each shadow of the period comes to, by id and setup. Raises ``LedgerError``."""
+    asked = {
+        "since": period.since and microseconds(period.since),
+        "until": period.until and microseconds(period.until),
+        "repository": bindable(period.repository),
+    }
+    with sentences(path), closing(open_to_read(path)) as connection:
+        return tuple(_sums(path, row) for row in rows(connection, _SUMS, asked))
+
+
+def _sums(path: Path, row: dict[str, Any]) -> ShadowSums:
+    words, figures = ("shadow", "setup"), [value for name, value in row.items() if name not in ("shadow", "setup")]
+    if not all(isinstance(row[name], str) for name in words) or not all(map(_is_figure, figures)):
+        raise LedgerError(f"The ledger {path} is damaged: one of its rows holds what it cannot hold.")
+    return ShadowSums(**row)
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0

@@ -1,0 +1,1 @@
+"""What ``doctor`` looks at beside what a review needs: one module per subject."""

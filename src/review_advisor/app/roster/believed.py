@@ -1,0 +1,76 @@
+"""The advisors and thresholds by which a change is reviewed, also by which one that mends those of the base."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from review_advisor.app.roster.declared_files import NOBODY, Declares, FileReader, HeadFiles, RosterError, roster_of
+from review_advisor.app.settings import Config, ConfigError
+from review_advisor.core.facts.files.declared import is_declared
+from review_advisor.core.policy.escalation_rules import Threshold
+from review_advisor.core.policy.thresholds import THRESHOLDS_FILE, parse_thresholds
+from review_advisor.core.roster.advisor import Roster
+
+_NONE_IS_ENOUGH = (Threshold(1.0),)
+"""Where nobody can say which confidence is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """Files of the base that cannot be used: why, which paths they have, and how the head's are read."""
+
+    problem: ConfigError
+    owns: Callable[[str], bool]
+    read: Callable[[HeadFiles], object]
+
+
+def believed_declarations(
+    config: Config, base_file: FileReader, declares: Declares = NOBODY
+) -> tuple[Roster, tuple[Threshold, ...]]:
+    """The roster and the thresholds of the base. Raises ``ConfigError`` with every mistake in them.
+
+    A pull request that mends all that is broken, and touches nothing else, is reviewed all the same: by the preset
+    alone where the advisors are broken, and with the highest threshold where the thresholds are. These files steer the
+    bot, so the guard holds.
+    """
+    preset = config.advisors.preset
+    broken: list[_Broken] = []
+    try:
+        roster = roster_of(preset, declares.base(), declares.wanted)
+    except RosterError as problem:
+        roster = roster_of(preset, {})
+        broken.append(_Broken(problem, is_declared, lambda head: roster_of(preset, head.declared())))
+    try:
+        thresholds = _thresholds(config, base_file, "base")
+    except ConfigError as problem:
+        thresholds = _NONE_IS_ENOUGH
+        broken.append(_Broken(problem, THRESHOLDS_FILE.__eq__, lambda head: _thresholds(config, head.file, "head")))
+    if broken and not _are_mended(broken, declares):
+        raise ConfigError(" ".join(str(each.problem) for each in broken))
+    return roster, thresholds
+
+
+def _are_mended(broken: Sequence[_Broken], declares: Declares) -> bool:
+    """Whether the change touches nothing but broken files, and all of them can be used at its head."""
+    if declares.head is None or not declares.paths:
+        return False
+    if not all(any(each.owns(path) for each in broken) for path in declares.paths):
+        return False
+    with suppress(ConfigError):
+        for each in broken:
+            each.read(declares.head)
+        return True
+    return False
+
+
+def _thresholds(config: Config, file: FileReader, side: str) -> tuple[Threshold, ...]:
+    """The thresholds of a commit, where a profile of escalation uses them."""
+    raw = None if config.escalation.profile == "adr" else file(THRESHOLDS_FILE)
+    try:
+        return () if raw is None else parse_thresholds(raw.decode())
+    except UnicodeDecodeError:
+        raise ConfigError(f"{THRESHOLDS_FILE} of the {side} commit is not UTF-8 text.") from None
+    except ValueError as problem:
+        raise ConfigError(str(problem)) from None

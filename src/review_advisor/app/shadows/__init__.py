@@ -1,0 +1,1 @@
+"""The parts of a review that run in shadow, once its outcome is stored."""

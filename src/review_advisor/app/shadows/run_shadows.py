@@ -1,0 +1,85 @@
+"""Runs what is due in shadow after a review: recorded in the ledger, counted in the outcome, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from review_advisor.adapters.ledger.rows import write_shadow
+from review_advisor.adapters.ledger.task_chains import ChainRecorder
+from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.shadow.shadow_comparison import Left
+from review_advisor.core.shadow.shadow_decision import shadow_cost
+from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowEnded, ShadowEvent
+from review_advisor.core.shadow.shadow_rule import Shadows, shadows_due
+from review_advisor.ports.review import ArtifactError, Ports
+from review_advisor.review.matter import ReviewRequest
+from review_advisor.review.shadowing import ShadowPhase
+
+Store = Callable[[OutcomeDocument], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowRuns:
+    """What is needed to run the shadows of one review, which may cost together with it what the review may cost.
+
+    ``store`` puts the outcome in the place of the one that is stored; ``warn`` gets what goes wrong.
+    """
+
+    ports: Ports
+    instructions: Instructions
+    shadows: Shadows
+    jobs: int
+    ledger: Path
+    store: Store
+    warn: Callable[[str], None]
+
+    def after(self, request: ReviewRequest, document: OutcomeDocument) -> OutcomeDocument:
+        """The stored document with what its shadows cost. Its outcome is what it was, whatever becomes of them."""
+        for problem in self.shadows.problems:
+            self.warn(f"{problem} It does not run.")
+        spent = total_usage(row.usage for row in document.cost).cost_usd or 0.0
+        due = shadows_due(self.shadows.usable, document.repository, document.label, document.head_sha)
+        for shadow, because in due:
+            elapsed = (self.ports.clock.now() - document.started_at).total_seconds()
+            in_shadow = sum(each.usd for each in document.shadows)
+            left = Left(request.rules.max_usd - spent - in_shadow, request.rules.max_seconds - elapsed)
+            recorder: ChainRecorder[ShadowEvent] = ChainRecorder(self.ledger, self.warn, "shadow", write_shadow)
+            counted = _Counted(document, recorder, self.store, self.warn)
+            phase = ShadowPhase(self.ports, self.instructions, counted, self.jobs)
+            ended = phase.run(request, document, shadow, because, left)
+            document = counted.document
+            if ended is not None and ended.status == "stopped":
+                self.warn(f"The shadow {shadow.rule.id} was stopped: {ended.because} The outcome stands.")
+                break
+        return document
+
+
+@dataclass(slots=True)
+class _Counted:
+    """A subscriber of one shadow's events that keeps its cost in the outcome: what it may cost while it runs."""
+
+    document: OutcomeDocument
+    record: Callable[[ShadowEvent], None]
+    store: Store
+    warn: Callable[[str], None]
+    before: OutcomeDocument = field(init=False)
+    events: list[ShadowEvent] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.before = self.document
+
+    def __call__(self, event: ShadowEvent) -> None:
+        """Take one event."""
+        self.record(event)
+        self.events.append(event)
+        if not isinstance(event, ShadowBegan | ShadowEnded):
+            return
+        self.document = replace(self.before, shadows=(*self.before.shadows, shadow_cost(self.events)))
+        try:
+            self.store(self.document)
+        except ArtifactError as problem:
+            self.warn(f"{problem} The cost of a shadow is not counted in the outcome.")

@@ -1,0 +1,1 @@
+"""Tasks: the composition root of `run`."""

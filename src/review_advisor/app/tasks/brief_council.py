@@ -1,0 +1,142 @@
+"""The composition root of ``council``: reads a brief and its advisors, and takes one vote. It writes no file."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from review_advisor.app.doctor import AgentChoice
+from review_advisor.app.review import ReviewBrokenError
+from review_advisor.app.settings import ConfigError
+from review_advisor.app.tasks.run_task import entered, opened_cli
+from review_advisor.core.council.brief import LONGEST_BRIEF, BriefError, read_brief
+from review_advisor.core.council.voices import counted_voices, vote_document
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, Switches, read_switches
+from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError
+from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor
+from review_advisor.core.roster.declaration_text import LONGEST_FILE
+from review_advisor.core.roster.declarations import read_declarations
+from review_advisor.core.roster.layers import made_roster
+from review_advisor.core.safety.redaction import redactor
+from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.ports.review import Agents
+from review_advisor.task.brief_votes import MODEL, CouncilRequest, FakeCouncil, ask_council
+
+Backend = Literal["embedded", "claude", "fake"]
+_BYTES_OF_A_CHARACTER = 4
+_MOST_FILES = 40
+_ENDINGS = (".json", ".md")
+
+
+@dataclass(frozen=True, slots=True)
+class CouncilOptions:
+    """What the user asked for. An empty model is the advisor's of ``pr_review``."""
+
+    brief: Path
+    advisors: Path
+    inline: bool = False
+    agent: Backend = "claude"
+    max_usd: float = 3.0
+    claude_bin: str = ""
+
+
+def vote_on_brief(
+    options: CouncilOptions, environ: Mapping[str, str], warn: Callable[[str], None], agents: Agents | None = None
+) -> dict[str, Any]:
+    """One vote, as the document of act 017. ``agents`` answer in the place of ``options.agent``.
+
+    What can be refused is refused before the first call: ``ConfigError``, ``SwitchError`` and ``CliError``. If nobody
+    gives a vote, or the account can pay for none, that is a ``ReviewBrokenError``.
+    """
+    try:
+        brief = read_brief(_text(options.brief, LONGEST_BRIEF))
+    except BriefError as problem:
+        raise ConfigError(str(problem)) from None
+    advisors = read_advisors(options.advisors)
+    switches = read_switches(environ)
+    _refuse_switched_off(switches)
+    for each in brief.warnings:
+        warn(each)
+    with ExitStack() as stack:
+        stack.enter_context(INTERRUPTION.taken(lambda _number: "The vote was interrupted."))
+        if agents is None:
+            if options.agent == "fake":
+                agents = FakeCouncil(advisors, brief.actions)
+            else:
+                choice = AgentChoice(options.agent, options.claude_bin)
+                agents = entered(opened_cli(choice, Path(), environ, warn), stack)
+        model = MODEL if options.agent == "fake" else switches.advisor_models[Surface.PR_REVIEW]
+        nonce = secrets.token_hex(8)
+        request = CouncilRequest(brief, advisors, options.inline, model, options.max_usd, nonce, redactor(environ))
+        try:
+            reply = ask_council(request, agents)
+        except (CreditExhaustedError, AuthenticationFailedError) as stop:
+            raise ReviewBrokenError(f"The vote cannot be taken. {stop.detail}") from None
+    counted = counted_voices(brief, reply.voices, inline=options.inline)
+    if counted.nobody:
+        told = "; ".join(f"{each.advisor.id}: {each.lost}" for each in reply.voices)
+        raise ReviewBrokenError(f"No advisor gave a vote ({told}).")
+    return vote_document(brief, reply.voices, counted, inline=options.inline, cost_usd=reply.cost_usd)
+
+
+def read_advisors(path: Path) -> tuple[Advisor, ...]:
+    """The advisors that a file or the files of a folder declare. Raises ``ConfigError`` with every mistake."""
+    try:
+        files = _files(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+    declared = [read_declarations(str(file), _text(file, LONGEST_FILE)) for file in files]
+    roster, problems = made_roster("default", declared)
+    if any(each.said.id == ADR_ADVISOR.id for file in declared for each in file.advisors):
+        problems = (*problems, f"{ADR_ADVISOR.id!r} advises in reviews only.")
+    advisors = tuple(each for each in roster.advisors if each.id != ADR_ADVISOR.id)
+    if not problems and not advisors:
+        problems = (f"{path} declares no advisor.",)
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return advisors
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if path.suffix not in _ENDINGS:
+            raise ConfigError(f"{path}: advisors are declared in files that end in .md or .json.")
+        return [path]
+    named = [each for each in sorted(path.iterdir()) if not each.is_dir() and not each.name.startswith(".")]
+    files = [each for each in named if each.name.casefold() != "readme.md"]
+    wrong = [each for each in files if each.suffix not in _ENDINGS]
+    if wrong:
+        raise ConfigError(f"{wrong[0]}: advisors are declared in files that end in .md or .json.")
+    if len(files) > _MOST_FILES:
+        raise ConfigError(f"{path} holds more than {_MOST_FILES} files.")
+    return files
+
+
+def _text(path: Path, longest: int) -> str:
+    """The text of a file of at most so many characters; of a longer one no more is read than shows it."""
+    most = longest * _BYTES_OF_A_CHARACTER
+    try:
+        if not path.is_file():
+            raise ConfigError(f"{path} is no file.")
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+    if len(data) > most:
+        raise ConfigError(f"{path} is longer than {longest:,} characters.")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not valid UTF-8.") from None
+
+
+def _refuse_switched_off(switches: Switches) -> None:
+    if not switches.master:
+        raise ConfigError(f"{MASTER} is off: no advisor is asked.")
+    if not switches.roles[Role.POST_VERIFY]:
+        raise ConfigError(f"{ROLE_SWITCHES[Role.POST_VERIFY]} is off: no advisor is asked.")

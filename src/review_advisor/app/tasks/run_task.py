@@ -1,0 +1,270 @@
+"""The composition root of ``run``: opens both backends and the tree, runs one task, stores what came of it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from review_advisor.adapters.answers.read_only_trees import ReadOnlyTrees
+from review_advisor.adapters.artifacts import TaskFolder
+from review_advisor.adapters.claude.agents import ClaudeAgents
+from review_advisor.adapters.claude.locate import search_path
+from review_advisor.adapters.clock import SystemClock
+from review_advisor.adapters.git.open import open_range
+from review_advisor.adapters.git.source import GitSource
+from review_advisor.adapters.ledger.task_chains import TaskRecorder
+from review_advisor.app.configuration import load_settings
+from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
+from review_advisor.app.recording import CallRecording, open_recording
+from review_advisor.app.review import ReviewBrokenError, new_run_id
+from review_advisor.app.settings import ConfigError, Settings
+from review_advisor.app.tasks.declared_commands import OWN_BACKENDS, declared_commands, open_command
+from review_advisor.core.ledger.chain import LEDGER_FILE
+from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_of
+from review_advisor.core.lessons.memory_record import MEMORY_FILE
+from review_advisor.core.policy.guard import own_implementation
+from review_advisor.core.policy.recording_rules import RecordingMode, RecordingRules
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, Switches, read_switches
+from review_advisor.core.roles.calls import AgentCall, EditGrant, ReviewInterrupted
+from review_advisor.core.roles.repair_law import edit_grant
+from review_advisor.core.roles.reply_cache import RunNames
+from review_advisor.core.safety.redaction import redactor
+from review_advisor.core.task.fake_speaker import FakeSpeaker, scenario_of
+from review_advisor.core.task.task_events import Speaker, TaskEvent, TaskLimits
+from review_advisor.core.task.task_files import task_files, task_outcome, task_outcome_json
+from review_advisor.core.task.task_patch import TaskPatch, patch_of
+from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.ports.review import Agents, ArtifactError, CliError, SourceError
+from review_advisor.task.fake_agents import MODEL, FakeTaskAgents
+from review_advisor.task.task_phase import TaskPhase, TaskPorts, TaskRequest
+
+ARTIFACTS = Path("review_logs")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOptions:
+    """What the user asked for. An empty model is the one of ``pr_review``. ``adapter`` declares further backends.
+
+    ``recording`` beats the configuration at HEAD.
+    """
+
+    task: str
+    repo: Path = Path()
+    executor: str = "claude"
+    advisor: str = "claude"
+    executor_model: str = ""
+    advisor_model: str = ""
+    claude_bin: str = ""
+    adapter: Path | None = None
+    limits: TaskLimits = field(default_factory=TaskLimits)
+    runs: Path = Path("runs")
+    ledger: Path = ARTIFACTS / LEDGER_FILE
+    recording: RecordingMode | None = None
+    edit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RanTask:
+    """A run that is over: its folder, what its ``outcome.json`` says, and the signal that ended it, if one did."""
+
+    folder: Path
+    outcome: Mapping[str, Any]
+    as_json: str
+    interrupted_by: int = 0
+
+
+@dataclass
+class _Record:
+    """The run's events as they happen, and its folder, which always holds all of them."""
+
+    folder: TaskFolder
+    recorder: TaskRecorder
+    keep_prompts: bool
+    tell: Callable[[TaskEvent], None]
+    events: list[TaskEvent] = field(default_factory=list)
+    prompts: dict[tuple[Speaker, int], str] = field(default_factory=dict)
+
+    def take(self, event: TaskEvent) -> None:
+        self.events.append(event)
+        self.recorder(event)
+        self.tell(event)
+        self.folder.store(task_files(self.events, self.prompts))
+
+    def keep_prompt(self, speaker: Speaker, number: int, prompt: str) -> None:
+        if self.keep_prompts:
+            self.prompts[speaker, number] = prompt
+
+
+def run_task(
+    options: TaskOptions,
+    environ: Mapping[str, str],
+    warn: Callable[[str], None],
+    tell: Callable[[TaskEvent], None] = lambda _event: None,
+) -> RanTask:
+    """Run one task and store its folder.
+
+    What can be refused is refused before the first call: ``SwitchError``, ``ConfigError``, ``SourceError``,
+    ``CliError`` and ``ArtifactError``, each one clear sentence; what goes wrong after it is a ``ReviewBrokenError``. An
+    interrupt ends the calls in flight; the folder then says running. ``tell`` gets each event.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(INTERRUPTION.taken(lambda _number: "The task was interrupted."))
+        run_id, nonce = new_run_id(), secrets.token_hex(8)
+        work = stack.enter_context(_work(options, environ)) if options.executor != "fake" else None
+        speaker = FakeSpeaker(scenario_of(options.task), nonce, run_id)
+        rules = _recording_rules(options, work)
+        recording = open_recording(Path.cwd() / ARTIFACTS, rules, run_id, warn, warn)
+        stack.callback(recording.close)
+        redact = redactor(environ)
+        backends = _Backends(options, environ, warn, speaker, stack, recording)
+        switches = read_switches(environ)
+        names = RunNames(run_id, nonce)
+        executor, advisor = (
+            recording.around(backends.of(backend), names, redact) for backend in (options.executor, options.advisor)
+        )
+        recorder = TaskRecorder(Path.cwd() / options.ledger, warn)
+        record = _Record(TaskFolder(Path.cwd() / options.runs, run_id), recorder, rules.mode == "full", tell)
+        record.folder.make()
+        request = TaskRequest(
+            run_id=run_id,
+            nonce=nonce,
+            task=options.task,
+            limits=options.limits,
+            redactor=redact,
+            executor_backend=options.executor,
+            advisor_backend=options.advisor,
+            executor_model=_model(options.executor, options.executor_model, switches.executor_models),
+            advisor_model=_model(options.advisor, options.advisor_model, switches.advisor_models),
+            disabled=_switched_off(switches),
+            head=work.head if work is not None else "",
+            tree=work.tree if work is not None else None,
+            edits=work.grant if work is not None else None,
+            lessons=_lessons(work.source) if work is not None else NO_LESSONS,
+        )
+        ports = TaskPorts(executor, advisor, SystemClock(), record.take, record.keep_prompt)
+        phase = TaskPhase(replace(ports, read_patch=work.patch) if work is not None else ports)
+        interrupted = 0
+        try:
+            phase.run(request)
+        except ReviewInterrupted as stop:
+            interrupted = stop.signal_number
+        except (ArtifactError, SourceError) as problem:
+            raise ReviewBrokenError(f"{problem} The task did not run to its end.") from None
+        outcome, as_json = task_outcome(record.events), task_outcome_json(record.events)
+        return RanTask(record.folder.folder, outcome, as_json, interrupted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What the executor works in: HEAD's tree in a folder of its own, and leave to edit it, if the user gave it."""
+
+    source: GitSource
+    settings: Settings
+    tree: Path
+    grant: EditGrant | None
+
+    @property
+    def head(self) -> str:
+        return self.source.change().head_sha or ""
+
+    def patch(self) -> TaskPatch:
+        own = own_implementation(self.source.change(), self.settings.rules.own_globs)
+        return patch_of(self.source.edits(self.tree), own, self.settings.redactor.redact)
+
+
+@contextmanager
+def _work(options: TaskOptions, environ: Mapping[str, str]) -> Iterator[_Work]:
+    """Open it. Raises ``SourceError``, ``ConfigError`` and ``SwitchError``."""
+    source = open_range(options.repo, "HEAD..HEAD")
+    try:
+        settings = load_settings(options.repo, None, source.base_file, environ, None)
+        source = source.within(settings.rules.tree)
+        with source.head_tree() as tree:
+            grant = edit_grant(source.change(), settings.rules.own_globs) if options.edit else None
+            yield _Work(source, settings, tree, grant)
+    finally:
+        source.close()
+
+
+def _recording_rules(options: TaskOptions, work: _Work | None) -> RecordingRules:
+    rules = RecordingRules(days=None) if work is None else work.settings.recording
+    return rules if options.recording is None else replace(rules, mode=options.recording)
+
+
+def _lessons(source: GitSource) -> Lessons:
+    """The memory of HEAD as the executor is shown it."""
+    memory = source.base_texts((MEMORY_FILE,)).get(MEMORY_FILE)
+    return NO_LESSONS if memory is None else lessons_of(memory, SystemClock().now())
+
+
+@dataclass
+class _Backends:
+    """The backends of one run. Both sides of one kind share it."""
+
+    options: TaskOptions
+    environ: Mapping[str, str]
+    warn: Callable[[str], None]
+    speaker: FakeSpeaker
+    stack: ExitStack
+    recording: CallRecording
+    opened: dict[str, Agents] = field(default_factory=dict)
+
+    def of(self, backend: str) -> Agents:
+        if backend not in self.opened:
+            self.opened[backend] = self._open(backend)
+        return self.opened[backend]
+
+    def _open(self, backend: str) -> Agents:
+        match backend:
+            case "fake":
+                return FakeTaskAgents(self.speaker)
+            case "claude" | "embedded":
+                choice = AgentChoice(backend, self.options.claude_bin)
+                return entered(
+                    opened_cli(choice, self.options.repo, self.environ, self.warn, self.recording.hear), self.stack
+                )
+            case _:
+                file = self.options.adapter
+                commands = declared_commands(file) if file is not None else {}
+                if backend not in commands:
+                    known = ", ".join((*OWN_BACKENDS, *commands))
+                    raise ConfigError(f"There is no backend {backend!r}: use one of {known}; --adapter declares more.")
+                return ReadOnlyTrees(open_command(commands[backend], self.options.repo, self.environ))
+
+
+def opened_cli(
+    choice: AgentChoice,
+    repo: Path,
+    environ: Mapping[str, str],
+    warn: Callable[[str], None],
+    hear: Callable[[AgentCall, bytes], None] | None = None,
+) -> ClaudeAgents:
+    """The CLI, or the embedded agent in its place, not yet entered. Raises ``CliError``."""
+    command = agent_command(choice, repo, environ, warn)
+    path = search_path(environ.get("PATH", ""), repository_top(repo))
+    return ClaudeAgents(command, {**environ, "PATH": path}, hear=hear)
+
+
+def entered(agents: ClaudeAgents, stack: ExitStack) -> Agents:
+    """The same with its temporary folder, until ``stack`` ends. Raises ``CliError``."""
+    try:
+        stack.enter_context(agents)
+    except OSError as error:
+        raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
+    return ReadOnlyTrees(agents)
+
+
+def _model(backend: str, said: str, models: Mapping[Surface, str]) -> str:
+    return MODEL if backend == "fake" else said or models[Surface.PR_REVIEW]
+
+
+def _switched_off(switches: Switches) -> str:
+    """The switch that turns the advisor off; empty if none does."""
+    if not switches.master:
+        return f"{MASTER} is off"
+    return "" if switches.roles[Role.MID_FLIGHT] else f"{ROLE_SWITCHES[Role.MID_FLIGHT]} is off"

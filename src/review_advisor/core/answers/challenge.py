@@ -1,0 +1,43 @@
+"""The answer of a refuter: whether one finding is wrong, and the quote that shows it."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from review_advisor.core.answers.answers import Answer
+from review_advisor.core.answers.evidence import ShownChange
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.answers.tolerant import at_most, otherwise
+
+_MOST_WORDS = 2_000
+_COMMENT = re.compile(
+    r"\W*(#|//|/\*|\*|--|;|%|\{-|\"\"\"|''')|\s*(@?rem\b|dnl\b|=begin\b|[rubf]{1,2}(\"\"\"|'''))", re.IGNORECASE
+)
+"""How a line begins that may be a comment in some language: with its mark, whatever other signs stand before that."""
+
+
+class Challenge(Answer):
+    """What a refuter says of one finding. Whatever it cannot show is ``unsure``."""
+
+    verdict: Annotated[Literal["refuted", "stands", "unsure"], otherwise("unsure")]
+    reasoning: Annotated[str, at_most(_MOST_WORDS), otherwise("")] = Field(default="", description="at most 60 words")
+    path: Annotated[str, otherwise("")] = Field(default="", description="the file of the quote")
+    quote: Annotated[str, at_most(_MOST_WORDS), otherwise("")] = Field(
+        default="", description="a verbatim quote of one to three lines of code that shows that the finding is wrong"
+    )
+
+
+def is_proven(challenge: Challenge, finding: Finding, change: ShownChange) -> bool:
+    """Whether the quote of a refutation stands in code at the head.
+
+    Comments and documentation prove nothing, because the author may write there what a refuter is to say. The lines
+    that the finding itself quotes prove nothing new.
+    """
+    return change.stands_in_code(challenge.path, challenge.quote, _is_comment, finding.evidence)
+
+
+def _is_comment(line: str) -> bool:
+    return _COMMENT.match(line) is not None

@@ -1,0 +1,1 @@
+"""The council: the votes of several advisors, and what they come to."""

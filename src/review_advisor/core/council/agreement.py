@@ -1,0 +1,162 @@
+"""How many members of a council raise each finding, and which of their own findings the executor does not have.
+
+The executor leads. Agreement decides what is posted on the diff and what is added to the comment; no verdict reads it.
+The numbers come from recorded reviews by twelve tools: the lead's finding was worth posting if two others had it as
+well, and a finding of others was worth adding from five of the twelve on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from review_advisor.core.answers.answers import SEVERITIES
+from review_advisor.core.answers.decision_card import without_card
+from review_advisor.core.answers.findings import Finding, merged, ordered
+from review_advisor.core.roster.advisor import Advisor
+
+LEAST_PANEL = 5
+"""Below so many declared members agreement proves nothing: smaller panels gained nothing on the recorded reviews."""
+AGREES_FROM = 2
+"""So many members must raise a finding of the executor, else it is folded."""
+NEAR = 3
+"""Two ranges with at most so many lines from one to the other may be of one finding."""
+ALIKE = 0.25
+"""Two findings at one place are the same from this share of common words on (Dice coefficient)."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
+_SHORTEST_WORD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What one member found by itself in one part; ``part`` tells parts apart."""
+
+    member: Advisor
+    part: object
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """A finding and the ids of the members that raise it, in order; ``of`` is how many could have.
+
+    ``because`` says why a finding of the executor is folded, unless it is grave or blocks; empty for any other.
+    """
+
+    finding: Finding
+    by: tuple[str, ...]
+    of: int
+    because: str = ""
+
+    @property
+    def words(self) -> str:
+        """How many members raise it."""
+        return f"raised by {len(self.by)} of {self.of} members"
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """``lead``: each finding of the executor. ``added`` and ``left`` are findings that only members have.
+
+    Enough members raise what is ``added``, and too few what is ``left``.
+    """
+
+    lead: tuple[Raised, ...] = ()
+    added: tuple[Raised, ...] = ()
+    left: tuple[Raised, ...] = ()
+
+    @property
+    def few(self) -> Mapping[str, str]:
+        """Why findings of the executor are folded, by their ids."""
+        return {each.finding.id: each.because for each in self.lead if each.because}
+
+
+def adds_from(members: int) -> int:
+    """How many members must raise a finding that the executor does not have: five in twelve, and never fewer than 3."""
+    return max(3, -(-5 * members // 12))
+
+
+def is_same(one: Finding, other: Finding) -> bool:
+    """Whether both say the same: of one place first, then in words. One quote under one category is one finding."""
+    if one.id == other.id:
+        return True
+    if (one.path, one.removed) != (other.path, other.removed):
+        return False
+    apart = max(one.line, other.line) - min(max(one.line, one.end_line), max(other.line, other.end_line))
+    if apart > NEAR:
+        return False
+    mine, its = _words(one), _words(other)
+    return 2 * len(mine & its) >= ALIKE * (len(mine) + len(its))
+
+
+def agreement(lead: Mapping[object, Sequence[Finding]], reviewed: Sequence[Reviewed]) -> Agreement:
+    """The agreement on the executor's findings, ``lead`` by part, and on what members found by themselves.
+
+    Neither the order of the members nor that of their findings matters. A member that a label added may keep a finding
+    on the diff; it is not counted towards the least panel, because the author may have set the label.
+    """
+    leading = ordered(merged(each for found in lead.values() for each in found))
+    parts: dict[str, set[object]] = {}
+    for part, findings in lead.items():
+        for each in findings:
+            parts.setdefault(each.id, set()).add(part)
+    told = tuple(_lead(each, parts[each.id], reviewed) for each in leading)
+    own = [
+        (found, each.member)
+        for each in reviewed
+        for found in each.findings
+        if not any(is_same(lead_finding, found) for lead_finding in leading)
+    ]
+    declared = {each.member.id for each in reviewed if not each.member.is_added}
+    everybody = len({each.member.id for each in reviewed})
+    clusters = tuple(_clusters(own, everybody))
+    bar = adds_from(len(declared))
+    return Agreement(
+        told,
+        added=tuple(sorted((each for each in clusters if len(each.by) >= bar), key=_worst_then_most_first)),
+        left=tuple(each for each in clusters if len(each.by) < bar),
+    )
+
+
+def _lead(finding: Finding, parts: Iterable[object], reviewed: Sequence[Reviewed]) -> Raised:
+    """Who raises a finding of the executor, in any part, of those who reviewed each of its ``parts``."""
+    raisers = [(each.member, same) for each in reviewed for same in each.findings if is_same(finding, same)]
+    by = {member.id for member, _ in raisers}
+    seen = [{each.member.id for each in reviewed if each.part == part} for part in parts]
+    could = set.intersection(*seen) | by
+    declared = {each.member.id for each in reviewed if not each.member.is_added} & could
+    told = Raised(finding, tuple(sorted(by)), len(could))
+    in_lens = any(_is_in_lens(member, finding) or _is_in_lens(member, same) for member, same in raisers)
+    if len(declared) < LEAST_PANEL or len(by) >= AGREES_FROM or in_lens:
+        return told
+    return replace(told, because=told.words)
+
+
+def _is_in_lens(member: Advisor, finding: Finding) -> bool:
+    """Whether the finding names what the member looks at first: its id, or one of its scopes, word by word."""
+    said = _words(finding) | _split(finding.category)
+    lenses = (_split(each) for each in (member.id, *member.scopes))
+    return any(lens and lens <= said for lens in lenses)
+
+
+def _clusters(own: Iterable[tuple[Finding, Advisor]], of: int) -> Iterator[Raised]:
+    """Findings of members, those that are the same as one: each cluster is what is the same as its worst finding."""
+    rest = sorted(own, key=lambda each: (SEVERITIES.index(each[0].severity), repr(each[0]), each[1].id))
+    while rest:
+        head = rest[0][0]
+        yield Raised(head, tuple(sorted({member.id for found, member in rest if is_same(head, found)})), of)
+        rest = [each for each in rest if not is_same(head, each[0])]
+
+
+def _worst_then_most_first(raised: Raised) -> tuple[int, int]:
+    return SEVERITIES.index(raised.finding.severity), -len(raised.by)
+
+
+def _words(finding: Finding) -> frozenset[str]:
+    return _split(f"{finding.title} {without_card(finding.body)}")
+
+
+def _split(text: str) -> frozenset[str]:
+    """Its words in lower case; names such as ``readAll`` and ``read_all`` are several."""
+    return frozenset(word.lower() for word in _WORD.findall(text) if len(word) >= _SHORTEST_WORD)

@@ -1,0 +1,99 @@
+"""The brief of one vote: what a council votes on, and the actions to choose from. The council knows nothing else."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from review_advisor.core.roster.declaration_text import DeclarationError, read_table
+from review_advisor.core.roster.nearest import nearest_of
+
+LONGEST_BRIEF = 200_000
+"""Characters of a brief. A longer one is refused, not cut."""
+MODE = "report-only"
+"""The one mode of this command: nobody is asked a question."""
+VERSION = "1"
+_MOST_TOLD = 5
+
+
+def _plain(text: str) -> str:
+    """``text``, if it holds no control character but line feed and tab, and no half of a character."""
+    if any(unicodedata.category(each) in ("Cc", "Cs") and each not in "\n\t" for each in text):
+        raise ValueError("it holds control characters")
+    return text.strip()
+
+
+_Text = Annotated[str, AfterValidator(_plain)]
+_Action = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+
+
+class _BriefText(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    subject: Annotated[_Text, Field(max_length=1_000)]
+    actions: Annotated[tuple[_Action, ...], Field(min_length=2, max_length=10)]
+    context: _Text = ""
+    mode: _Text = ""
+    brief_version: str | int | float = ""
+
+    @field_validator("subject")
+    @classmethod
+    def _says_something(cls, subject: str) -> str:
+        if not subject:
+            raise ValueError("it is empty: say what the council votes on")
+        return subject
+
+    @field_validator("actions")
+    @classmethod
+    def _each_once(cls, actions: tuple[str, ...]) -> tuple[str, ...]:
+        if len({each.casefold() for each in actions}) < len(actions):
+            raise ValueError("an action stands there twice")
+        return actions
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """One matter to vote on. ``actions`` are mildest first; ``blind_spots`` and ``warnings`` say what was assumed."""
+
+    subject: str
+    actions: tuple[str, ...]
+    context: str = ""
+    blind_spots: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class BriefError(ValueError):
+    """The brief cannot be used: why, in one sentence."""
+
+
+def read_brief(text: str) -> Brief:
+    """The brief in a text of JSON or YAML. Raises ``BriefError``.
+
+    A missing subject or action is an error, another mode than ``report-only`` a blind spot, another version a warning.
+    """
+    try:
+        said = _BriefText.model_validate(read_table(text, LONGEST_BRIEF))
+    except DeclarationError as problem:
+        raise BriefError(f"The brief cannot be read: {problem}.") from None
+    except ValidationError as error:
+        found = error.errors(include_url=False)[:_MOST_TOLD]
+        told = "; ".join(_complaint(each["type"], each["loc"], each["msg"]) for each in found)
+        raise BriefError(f"The brief cannot be used: {told}.") from None
+    blind = (
+        ()
+        if said.mode == MODE
+        else (f"the brief does not say mode {MODE}, which is what it gets: nobody is asked a question",)
+    )
+    known = str(said.brief_version) == VERSION
+    warnings = () if known else (f"The brief does not say brief_version {VERSION}; it is read as {VERSION}.",)
+    return Brief(said.subject, said.actions, said.context, blind, warnings)
+
+
+def _complaint(kind: str, steps: tuple[str | int, ...], message: str) -> str:
+    where = ascii(".".join(map(str, steps)))[:80]
+    if kind == "extra_forbidden":
+        return f"unknown key {where}; {nearest_of(str(steps[0])[:80], _BriefText.model_fields).rstrip('.')}"
+    return f"{where}: {message.removeprefix('Value error, ')}"

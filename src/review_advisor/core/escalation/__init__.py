@@ -1,0 +1,1 @@
+"""Escalation: why the harness consults the advisor, what it shows it, and what becomes of the advice."""

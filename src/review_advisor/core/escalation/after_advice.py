@@ -1,0 +1,50 @@
+"""What advice may not do by itself: take a grave finding away, or turn a rejection into an approval."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from review_advisor.core.answers.answers import SEVERITIES
+from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.findings import Finding
+
+_GRAVE = ("critical", "high")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A report after advice. ``put_back`` are the ids of the findings that stay as grave as they were."""
+
+    report: CheckedReport
+    put_back: tuple[str, ...] = ()
+
+
+def after_advice(before: CheckedReport, after: CheckedReport, proven: Collection[str] = ()) -> Kept:
+    """The executor's report after it was advised, with every grave finding that nobody disproved put back.
+
+    ``proven`` are the ids of the findings that the advisor took away with a verbatim quote. A rejection that loses a
+    grave finding without one stays a rejection.
+    """
+    graves = {each.id: each for each in before.findings if each.severity in _GRAVE and each.id not in proven}
+    kept = tuple(_not_milder(each, graves.get(each.id)) for each in after.findings)
+    there = {each.id for each in kept}
+    missing = tuple(each for identity, each in graves.items() if identity not in there)
+    milder = [one.id for one, other in zip(kept, after.findings, strict=True) if one is not other]
+    put_back = (*milder, *(each.id for each in missing))
+    if not put_back:
+        return Kept(after)
+    stays = before.verdict == "reject"
+    verdict = "reject" if stays else after.verdict
+    return Kept(replace(after, verdict=verdict, findings=(*kept, *missing)), put_back)
+
+
+def holds_back(before: CheckedReport, after: CheckedReport, proven: Collection[str] = ()) -> bool:
+    """Whether ``after`` is a report that ``after_advice`` could have left: what a record is held against."""
+    return not after_advice(before, after, proven).put_back
+
+
+def _not_milder(now: Finding, was: Finding | None) -> Finding:
+    if was is None or SEVERITIES.index(now.severity) <= SEVERITIES.index(was.severity):
+        return now
+    return replace(now, severity=was.severity)

@@ -1,0 +1,24 @@
+"""Where a repository declares its advisors: in a folder of its own, which the guard watches."""
+
+from __future__ import annotations
+
+DECLARED = ".review-advisor"
+"""The folder of everything that a repository declares for the bot beside its configuration."""
+ADVISORS = f"{DECLARED}/advisors"
+OPTIONAL = f"{ADVISORS}/optional"
+"""Advisors that a label of a pull request may add."""
+LENS_MAP = f"{DECLARED}/lenses.toml"
+"""The repository's own map from paths to lenses and advisors."""
+MOST_DECLARED = 60
+"""Files that are read."""
+TOO_MANY = f"more than {MOST_DECLARED} files lie there"
+"""The problem of every further one."""
+
+
+def is_declared(path: str) -> bool:
+    """Whether the file at ``path`` declares advisors or maps paths to them, or stands where their folder would be.
+
+    A file or folder whose name differs in its case alone is looked at, so that its owner hears that nobody reads it.
+    """
+    small = path.casefold()
+    return small in (DECLARED, ADVISORS, OPTIONAL, LENS_MAP) or small.startswith(f"{ADVISORS}/")

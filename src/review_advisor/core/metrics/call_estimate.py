@@ -1,0 +1,77 @@
+"""What a call costs at least, estimated before it is made: by its prompt, a usual answer, and the list of prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from review_advisor.core.facts.shards import CHARACTERS_PER_TOKEN
+from review_advisor.core.metrics.prices import Price, Unpriced, cost, price_on
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import AgentCall
+
+ANSWER_TOKENS: Mapping[Role, int] = {
+    Role.PRE_FLIGHT: 600,
+    Role.EXECUTOR: 1_500,
+    Role.MID_FLIGHT: 400,
+    Role.POST_VERIFY: 800,
+}
+"""Of a usual answer, without thought and without what is written to read files."""
+
+
+class CallEstimates:
+    """Estimates the calls of one review by ``prices``; not thread-safe.
+
+    An estimate leaves out what nobody knows before a call: turns that read files, thought, and the CLI's own prompt.
+    """
+
+    def __init__(self, prices: Iterable[Price]) -> None:
+        self._prices = tuple(prices)
+        self._resolved: dict[str, str] = {}
+        self._made: set[int] = set()
+
+    def least_usd(self, call: AgentCall, today: date) -> float | None:
+        """US dollars; None where the list has no price of the model.
+
+        A short name of a model, such as ``opus``, counts with the cheapest model that it may mean until a call was
+        answered by one. What an earlier call of the role has sent already is taken to be read from the cache.
+        """
+        prices = [price_on(model, today, self._prices) for model in self._models(call.model)]
+        if not prices:
+            return None
+        first, last = _tokens(*call.blocks[:-1]), _tokens(call.system_prompt, *call.blocks[-1:])
+        is_read = self._key(call) in self._made
+        fresh = last + (0 if is_read else first)
+        answer = ANSWER_TOKENS.get(call.role, 0)
+        estimates = [
+            cost(Unpriced(price.model, today, 1, fresh, answer, first if is_read else 0, 0), price)
+            for price in prices
+            if price is not None
+        ]
+        return min(estimates, default=None)
+
+    def made(self, call: AgentCall) -> None:
+        """Take note of a call that is made now."""
+        self._made.add(self._key(call))
+
+    def answered(self, requested: str, resolved: str) -> None:
+        """Take note of the model that answered to the name ``requested``, if it has a price."""
+        if any(each.model == resolved for each in self._prices):
+            self._resolved[requested] = resolved
+
+    def _models(self, requested: str) -> set[str]:
+        resolved = self._resolved.get(requested)
+        if resolved is not None:
+            return {resolved}
+        return {each.model for each in self._prices if each.model == requested or _may_mean(requested, each.model)}
+
+    def _key(self, call: AgentCall) -> int:
+        return hash((call.role, call.model, call.system_prompt, call.blocks[:-1]))
+
+
+def _may_mean(short: str, model: str) -> bool:
+    return bool(short) and model.startswith(f"claude-{short}-")
+
+
+def _tokens(*texts: str) -> int:
+    return round(sum(map(len, texts)) / CHARACTERS_PER_TOKEN)

@@ -1,0 +1,1 @@
+"""What a replay is made of: the order of events, advice, judges and repairs."""

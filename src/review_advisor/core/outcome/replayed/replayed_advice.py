@@ -1,0 +1,199 @@
+"""The consults of the harness within one attempt, played again: none may be missing, and none may be there undue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from review_advisor.core.answers.answers import Guidance
+from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.escalation.after_advice import holds_back
+from review_advisor.core.escalation.reasons import Reason, ReasonKey, Turn, Watched, reasons_to_consult, state_digest
+from review_advisor.core.escalation.recommendations import (
+    Disposition,
+    Merged,
+    is_applied,
+    merge_recommendations,
+    proven_milder,
+)
+from review_advisor.core.escalation.requests import left_to_the_advisor, no_turn_left, refused_question, watched
+from review_advisor.core.outcome.events import CallEnded, PolicyFrozen, Reported
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
+from review_advisor.core.policy.budgets import RefusalReason, Refused
+from review_advisor.core.policy.escalation_rules import ReasonKind
+from review_advisor.core.policy.policy import Policy, SurfacePolicy
+from review_advisor.core.roles.calls import Lost, LostReason
+from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal
+
+
+class Unsound(Exception):  # noqa: N818 (what the events are)
+    """Events that no review of ours leaves. A few words of our own say why."""
+
+
+def require(holds: bool, why: str) -> None:  # noqa: FBT001 (it is read as a sentence)
+    """Raise ``Unsound`` unless it holds."""
+    if not holds:
+        raise Unsound(why)
+
+
+def unanswered_by(call: CallEnded) -> Lost | Refused:
+    """What a call without an answer came to."""
+    if call.ended == "lost":
+        reasons = [each for each in LostReason if each.value == call.reason]
+        require(bool(reasons), "a call was lost for a reason that does not exist")
+        return Lost(reasons[0], call.detail)
+    for reason in get_args(RefusalReason):
+        if reason == call.reason:
+            return Refused(reason, call.detail)
+    raise Unsound("a call was refused for a reason that does not exist")
+
+
+def watched_in(first: PolicyFrozen, policy: Policy, row: SurfacePolicy, shard: int) -> Watched | None:
+    """What was watched in a part, by the record alone."""
+    paths = [path for file in first.files if shard in file.shards for path in file.paths]
+    return watched(policy, row, paths, first.shards)
+
+
+class ReplayedAdvice:
+    """Follows one attempt. ``halts``: its report goes to a human. ``turned`` and ``alone`` are as in ``Standing``."""
+
+    def __init__(self, about: Watched | None, tree: str) -> None:
+        self._about = about
+        self._tree = tree
+        self._consulted: set[ReasonKey] = set()
+        self._turns = 1
+        self._before: CheckedReport | None = None
+        self._last: Escalated | AdviceOpen | None = None
+        self._conflict = ""
+        self._proven: frozenset[str] = frozenset()
+        self._merges: dict[str, Merged] = {}
+        self._became: dict[str, Disposition] = {}
+        self._to_show: list[Merged] = []
+        self._insisted = False
+        self._over = False
+        self.halts = False
+        self.turned = False
+        self.alone = False
+
+    def due(self, told: Escalated, call: CallEnded | None) -> None:
+        """A consult: whatever it says of itself has to follow from the executor's call before it."""
+        last_turn = "" if self._about is None else no_turn_left(self._about, self._turns)
+        handoff = "human" if self._about is None else self._about.rules.handoff
+        alone = bool(told.refused) and not last_turn and handoff == "advisor_only"
+        keys = [each.key for each in self._reasons(told.number, told.report, call)]
+        if self._conflict:
+            keys = [(ReasonKind.RECONCILE, self._conflict)]
+        self._follows(told.report)
+        require(bool(keys), "a consult was held that was not due")
+        same = [each.key for each in told.reasons] == keys
+        require(same, "a consult was held for other reasons than those that hold")
+        require(told.state == state_digest(self._tree, told.report), "a consult is about another state")
+        require(bool(told.refused) or not last_turn, "an executor has more turns than its profile allows")
+        require(alone or not told.advisor_alone, "a refused consult is handed to somebody else")
+        self._consulted.update(keys)
+        self._last, self._over = told, bool(told.refused)
+        self.alone, self.halts = told.advisor_alone, bool(told.refused) and not told.advisor_alone
+
+    def recommended(self, told: Recommended, guidance: Guidance) -> None:
+        """The merge of the advice with the report that the consult was about."""
+        if self._about is None or self._last is None:
+            raise Unsound("a recommendation follows no consult")
+        due = merge_recommendations(self._last.report, guidance, self._about, told.proven)
+        require(
+            (told.merged.verdict, told.merged.findings, told.merged.wanted, bool(told.merged.conflict))
+            == (due.verdict, due.findings, due.wanted, bool(due.conflict)),
+            "a merge does not follow from the report and the advice",
+        )
+        self._merges[told.recommendation] = told.merged
+        self._proven |= proven_milder(told.merged, told.proven)
+        again = bool(self._reconciled) and bool(told.merged.conflict)
+        self._conflict = told.recommendation if told.merged.conflict else ""
+        self._over = self.halts = told.repeated or again
+
+    def unanswered(self) -> None:
+        """A consult brought no advice. After a conflict that is the end."""
+        self._over = self.halts = self._reconciled
+
+    @property
+    def _reconciled(self) -> bool:
+        """Whether the latest consult was the one question after a conflict."""
+        last = self._last
+        return isinstance(last, Escalated) and last.reasons[0].kind is ReasonKind.RECONCILE
+
+    def disposed(self, told: Disposed) -> None:
+        """What became of a recommendation, each of which has one end."""
+        require(told.recommendation not in self._became, "a recommendation ends twice")
+        require(told.disposition != "overridden" or bool(told.reason.strip()), "advice is overridden without a reason")
+        self._became[told.recommendation] = told.disposition
+        merged = self._merges.get(told.recommendation)
+        if told.disposition == "applied" and merged is not None:
+            self._to_show.append(merged)
+        require(told.disposition != "superseded" or told.recommendation == self._conflict, "advice is superseded alone")
+        if told.disposition == "open":
+            require(self._insisted, "the executor was not asked what became of the advice")
+            self.halts = True
+
+    def is_open(self, told: AdviceOpen) -> None:
+        """The executor is asked once what became of the advice."""
+        require(not self._insisted, "the executor was asked twice what became of the advice")
+        self._follows(told.report)
+        self._insisted, self._last = True, told
+
+    def goes_on(self, *, with_report: bool) -> None:
+        """The executor was asked once more: to go on with advice, or what became of it."""
+        self._turns += isinstance(self._last, Escalated)
+        if with_report and self._last is not None:
+            self._before, self._last = self._last.report, None
+        else:
+            self._over = self.halts = True
+
+    def stops(self) -> None:
+        """The advisor asked to stop: nobody is asked any more."""
+        self._over = True
+
+    def ends(self, told: Reported, call: CallEnded | None, notes: Sequence[ConsultNote]) -> None:
+        """The report of the attempt, after which no consult may be due, and no advice open."""
+        self.alone = self.alone or left_to_the_advisor(self._about, notes)
+        if self._over and self._last is not None:
+            same = (told.number, told.report) == (self._last.number, self._last.report)
+            require(same, "a report is not the one that the last consult was about")
+            return
+        self._follows(told.report)
+        missing = self._reasons(told.number, told.report, call)
+        after_advice = self._before is not None
+        self.halts = self.halts or (after_advice and told.report.unfounded is not None)
+        over = self.halts or refused_question(self._about, notes) is not None or stop_signal(notes) is not None
+        require(over or not missing, "a consult that was due is missing")
+        given = 0 if self._about is None else sum(note.guidance is not None for note in notes)
+        ended = {identity for identity, became in self._became.items() if became != "open"}
+        require(over or ended == {f"r{place}" for place in range(1, given + 1)}, "some advice has no end")
+        there = {each.id for each in told.report.findings}
+        stays = not told.put_back or (after_advice and set(told.put_back) <= there)
+        require(stays, "a finding is put back that is not there")
+
+    def _reasons(self, number: int, report: CheckedReport, call: CallEnded | None) -> tuple[Reason, ...]:
+        if self._about is None or call is None or call.number != number:
+            return ()
+        turn = Turn(number, report, call.failures_unadvised, call.readings_unadvised)
+        return reasons_to_consult(self._about, turn, self._consulted)
+
+    def _follows(self, report: CheckedReport) -> None:
+        require(all(is_applied(each, report) for each in self._to_show), "advice counts as applied that is not")
+        self._to_show.clear()
+        if self._before is None:
+            return
+        require(
+            holds_back(self._before, report, self._proven), "a grave finding is gone after advice that proves nothing"
+        )
+        self.turned = self.turned or (self._before.verdict, report.verdict) == ("reject", "approve")
+
+
+NOT_ADVISED = ReplayedAdvice(None, "")
+"""For a report of no executor."""
+
+
+def followed_advice(
+    first: PolicyFrozen, policy: Policy, row: SurfacePolicy | None, shard: int, tree: str
+) -> ReplayedAdvice:
+    """The advice of one attempt, before its first consult; without a ``row`` nobody is consulted in it."""
+    return ReplayedAdvice(None if row is None else watched_in(first, policy, row, shard), tree)

@@ -1,0 +1,45 @@
+"""The events of one part, taken one after the other in their order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import TypeVar
+
+from review_advisor.core.outcome.replayed.replayed_advice import Unsound
+from review_advisor.core.outcome.steps.happened import Step
+
+Kind = TypeVar("Kind", bound=Step)
+OUT_OF_PLACE = "an event is missing, appears twice or is out of place"
+
+
+class CutShort(Exception):  # noqa: N818 (what happened to the part)
+    """The events of the part end here, because a stop ended the review."""
+
+
+class StepsInOrder:
+    """What is left of a part's events. ``stopped``: a stop ended the review, so that they may end anywhere."""
+
+    def __init__(self, steps: Sequence[Step], *, stopped: bool) -> None:
+        self._steps = deque(steps)
+        self._stopped = stopped
+        self._attempt = 0
+
+    def _next(self) -> Step | None:
+        return self._steps[0] if self._steps else None
+
+    def _take(self, kind: type[Kind]) -> Kind:
+        """The next event, which has to be of this kind and of the present attempt."""
+        told = self._next()
+        if told is None and self._stopped:
+            raise CutShort
+        if not isinstance(told, kind) or told.attempt != self._attempt:
+            raise Unsound(OUT_OF_PLACE)
+        self._steps.popleft()
+        return told
+
+    def _every(self, kind: type[Kind]) -> list[Kind]:
+        found = []
+        while isinstance(self._next(), kind):
+            found.append(self._take(kind))
+        return found

@@ -1,0 +1,1 @@
+"""The kinds of events that others are built on, and those about advice."""

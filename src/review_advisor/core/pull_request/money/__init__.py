@@ -1,0 +1,1 @@
+"""What the reviews of pull requests have cost."""

@@ -1,0 +1,102 @@
+"""What reviews have cost on one day: those of one pull request, of one author, and of all authors.
+
+A day begins at midnight UTC. Reviews for which a person asked are the bill of no author.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from review_advisor.core.policy.budgets import USD_OF_AN_UNTOLD_REVIEW
+from review_advisor.core.pull_request.markers import day_in, is_check_of
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.standing import RecentPullRequest, RecentWork
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DaySpent:
+    """The US dollars of one ``day``, such as ``2026-01-31``; without a day nothing is counted.
+
+    Where two accounts differ, the greater one holds: that of the later day, or of the larger amount on one day.
+    """
+
+    day: str = ""
+    usd: float = 0.0
+
+    def plus(self, usd: float) -> DaySpent:
+        """The same with one more amount; nothing where nothing is counted."""
+        return DaySpent(self.day, round(self.usd + max(0.0, usd), 4)) if self.day else self
+
+
+UNCOUNTED = DaySpent()
+
+
+def day_of(now: datetime) -> str:
+    """The day of a moment."""
+    return now.date().isoformat()
+
+
+def changed_since(now: datetime) -> datetime:
+    """Since when a pull request has changed of which a review may have cost something today.
+
+    A review that began before midnight is paid after it.
+    """
+    return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1)
+
+
+def newest(today: str, *told: DaySpent) -> DaySpent:
+    """What is known of ``today``: nothing that tells of a day to come counts."""
+    return max((each for each in told if each.day == today), default=DaySpent(today))
+
+
+@dataclass(frozen=True, slots=True)
+class SpentToday:
+    """What the reviews of pull requests have cost today, as their check runs say.
+
+    ``author_usd`` is for the other pull requests of one author, ``repository_usd`` for all. A review that is under way
+    counts with an estimate. ``whole``: no pull request that changed lately was left out.
+    """
+
+    author_usd: float = 0.0
+    repository_usd: float = 0.0
+    whole: bool = True
+
+
+def spent_today(
+    work: RecentWork, today: str, is_ours: Callable[[str], bool], *, number: int, author_id: int
+) -> SpentToday:
+    """The sums over ``work``. Whose pull requests are whose goes by the account's number; 0 is nobody's.
+
+    ``is_ours`` says whether an account is the bot's. ``number`` is the pull request whose author is meant.
+    """
+    usd = {each.number: _usd(each, today, is_ours) for each in work.pull_requests}
+    authors = (each.number for each in work.pull_requests if each.author_id == author_id != 0 and each.number != number)
+    return SpentToday(round(sum(usd[each] for each in authors), 2), round(sum(usd.values()), 2), work.whole)
+
+
+def alert_about(today: SpentToday, rules: PublicationRules) -> str:
+    """What the maintainers should know of the day's money, in one line; empty for nothing. It stops no review."""
+    told = []
+    if rules.repository_day_usd is not None and today.repository_usd >= rules.repository_day_usd:
+        told.append(
+            f"The reviews that pushes started today (UTC) have cost about {today.repository_usd:,.2f} USD of"
+            f" {rules.repository_day_usd:,.2f} (github.repository_day_usd). No review is stopped for that."
+        )
+    if not today.whole:
+        told.append(
+            "More pull requests changed lately than are listed, so that what reviews cost today is not all known."
+        )
+    return " ".join(told)
+
+
+def _usd(pull_request: RecentPullRequest, today: str, is_ours: Callable[[str], bool]) -> float:
+    ours = [
+        each
+        for each in pull_request.checks
+        if is_check_of(pull_request.number, each.external_id) and is_ours(f"{each.app}[bot]")
+    ]
+    said = [(found[1], each.in_progress) for each in ours if (found := day_in(each.external_id))[0] == today]
+    under_way = USD_OF_AN_UNTOLD_REVIEW if any(in_progress for _, in_progress in said) else 0.0
+    return max((amount for amount, _ in said), default=0.0) + under_way

@@ -1,0 +1,1 @@
+"""Who advises: the declared advisors of a repository."""

@@ -1,0 +1,126 @@
+"""An advisor and the roster, as values: who speaks when, with which weight and right (act 017, DESIGN section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Moment = Literal["start", "finish", "request"]
+"""When an advisor speaks by itself: in pre-flight, in post-verify, or in both and after each turn of the executor."""
+Temperament = Literal["dissenting", "cautious", "pragmatic"]
+"""How an advisor looks at a change, whatever its field is."""
+MOMENTS: Mapping[Moment | None, str] = {
+    "start": "speaks in pre-flight",
+    "finish": "votes in post-verify",
+    "request": "speaks in pre-flight and votes in post-verify",
+    None: "speaks when it is consulted",
+}
+MOST_WEIGHT = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Advisor:
+    """One declared advisor.
+
+    ``on`` None: it speaks only when it is consulted by its id. ``scopes`` name what it looks at first; they hide
+    nothing from it. ``instanced``: it speaks of each changed file in pre-flight and of each finding with its vote.
+    ``weight`` counts in the mean of the panel's votes. ``veto``: its block counts by itself. ``model`` is empty
+    for the surface's advisor model. ``answer`` is the JSON schema of its own fields beside its vote, as JSON text, or
+    empty. ``source`` says where it is declared, and is empty for the product's own. ``by_label``: a label of the
+    pull request has added it. ``by_path``: the repository's map of paths has added it. ``temperament`` says how it
+    looks at a change; empty for no way of its own. ``inline``: it speaks in one call with others, and only advises.
+    """
+
+    id: str
+    persona: str
+    on: Moment | None = None
+    scopes: tuple[str, ...] = ()
+    instanced: bool = False
+    weight: float = 1.0
+    veto: bool = False
+    model: str = ""
+    answer: str = ""
+    source: str = ""
+    by_label: bool = False
+    by_path: bool = False
+    temperament: Temperament | Literal[""] = ""
+    inline: bool = False
+
+    @property
+    def is_added(self) -> bool:
+        """Whether it is asked about this change alone. The author may have caused that, by a label or a path."""
+        return self.by_label or self.by_path
+
+    @property
+    def words(self) -> str:
+        """When it speaks and with which right, for a person."""
+        if self.inline:
+            return "advises in post-verify, in one call with others, and has no vote"
+        facts = [MOMENTS[self.on], f"weight {self.weight:g}", "veto" if self.veto else "no veto"]
+        facts += [f"model {self.model}"] if self.model else []
+        facts += [self.temperament] if self.temperament else []
+        facts += ["one opinion for each finding or file"] if self.instanced else []
+        return ", ".join(facts)
+
+
+ADR_ADVISOR = Advisor(
+    id="hydraflow-review-advisor",
+    persona="The advisor of ADR-0059: it plans the review, answers the executor's questions and judges its verdict.",
+    on="request",
+    veto=True,
+)
+"""The one advisor of the default roster. No roster is without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MappedPaths:
+    """What a repository wants for a change of ``paths``, which are globs: ``lenses``, and ``advisors`` that join."""
+
+    paths: tuple[str, ...]
+    lenses: tuple[str, ...] = ()
+    advisors: tuple[Advisor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Everybody who may be asked, the ADR's advisor first. ``blind_spots`` name lenses that nobody of them holds.
+
+    ``mapped`` says what changed paths add. It is empty in the roster of one change.
+    """
+
+    advisors: tuple[Advisor, ...] = field(default=(ADR_ADVISOR,))
+    blind_spots: tuple[str, ...] = ()
+    mapped: tuple[MappedPaths, ...] = ()
+
+    @property
+    def starting(self) -> tuple[Advisor, ...]:
+        """Those who speak in pre-flight, beside the plan."""
+        return tuple(each for each in self.advisors if each.on in ("start", "request"))
+
+    @property
+    def opening(self) -> tuple[Advisor, ...]:
+        """The same without the ADR's advisor, whose word there is the plan."""
+        return tuple(each for each in self.starting if each.id != ADR_ADVISOR.id)
+
+    @property
+    def panel(self) -> tuple[Advisor, ...]:
+        """Those who vote in post-verify."""
+        return tuple(each for each in self.advisors if each.on in ("finish", "request") and not each.inline)
+
+    @property
+    def voices(self) -> tuple[Advisor, ...]:
+        """Those who advise in one call beside the panel. They have no part in its count."""
+        return tuple(each for each in self.advisors if each.inline)
+
+    @property
+    def on_demand(self) -> tuple[Advisor, ...]:
+        """Those who are silent until somebody consults them by id."""
+        return tuple(each for each in self.advisors if each.on is None)
+
+
+REFUTER = "refuter"
+"""The id under which a refuter is asked. No declared advisor has it."""
+VOICES = "voices"
+"""The id of the one call in which all inline advisors speak. No declared advisor has it."""
+DEFAULT_ROSTER = Roster()

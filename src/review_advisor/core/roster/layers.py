@@ -1,0 +1,122 @@
+"""One roster from its layers: the product's presets, the repository's declarations, and what a label adds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
+from review_advisor.core.roster.declarations import ID, Declared, DeclaredFile
+from review_advisor.core.roster.lens_map import NO_MAP, LensMap, mapped_paths
+from review_advisor.core.roster.nearest import nearest_of
+from review_advisor.core.roster.presets import PRESETS, PresetName, shipped_advisors
+
+MOST_ADVISORS = 20
+_OF_THE_ADR = frozenset({"weight", "scopes"})
+"""What may be declared of the ADR's advisor. Its words and its model have their own places, its veto is the product."""
+
+
+def made_roster(
+    preset: PresetName,
+    files: Sequence[DeclaredFile],
+    optional: Sequence[DeclaredFile] = (),
+    wanted: Iterable[str] = (),
+    lens_map: LensMap = NO_MAP,
+) -> tuple[Roster, tuple[str, ...]]:
+    """The roster, and every mistake of its declarations as a sentence; without any, the roster is whole.
+
+    ``files`` patch the presets field by field, in their order, the later over the earlier. ``optional`` advisors are
+    members only if their id, in any case, is among those that a label has ``wanted``; they are checked all the same. A
+    label that names nobody is no mistake of the repository's: it is one of the roster's blind spots. ``lens_map`` adds
+    offered advisors to the change of some paths, see ``roster_for``.
+    """
+    chosen = dict.fromkeys((preset, *(name for file in files for name in file.presets)))
+    shipped = {each.id: each for each in shipped_advisors()}
+    members = {ADR_ADVISOR.id: ADR_ADVISOR} | {each.id: each for name in chosen for each in PRESETS[name]}
+    problems = [problem for file in (*files, *optional) for problem in file.problems]
+    problems += _patch(members, [each for file in files for each in file.advisors], ())
+    extra = [each for file in optional for each in file.advisors]
+    problems += [
+        f"{each.source}: {each.said.id!r} is a member already; a label cannot change it."
+        for each in extra
+        if each.said.id in members
+    ]
+    named = dict.fromkeys(each.said.id for each in extra if each.said.id not in members)
+    offered = {id_: shipped[id_] for id_ in named if id_ in shipped}
+    problems += _patch(offered, [each for each in extra if each.said.id in named], members)
+    mapped, unknown = mapped_paths(lens_map.rules, members, offered)
+    problems += [*lens_map.problems, *unknown]
+    joining = {each.id for rule in mapped for each in rule.advisors}
+    room = MOST_ADVISORS - len(members) - len(joining)
+    if room < 0:
+        problems.append(f"A roster has at most {MOST_ADVISORS} advisors; {MOST_ADVISORS - room} are declared.")
+    added, blind = _by_labels(wanted, members, offered, max(0, room))
+    return Roster((*members.values(), *added), blind, mapped), tuple(problems)
+
+
+def _by_labels(
+    wanted: Iterable[str], members: Iterable[str], offered: Mapping[str, Advisor], room: int
+) -> tuple[tuple[Advisor, ...], tuple[str, ...]]:
+    """The offered advisors that labels add, at most ``room``, and a blind spot for each label that adds nobody."""
+    by_small = {id_.casefold(): id_ for id_ in (*members, *offered)}
+    asked = {each: by_small.get(each.casefold()) for each in dict.fromkeys(wanted)}
+    found = list(dict.fromkeys(id_ for id_ in asked.values() if id_ is not None and id_ in offered))
+    blind = [_names_nobody(each, offered) for each, id_ in asked.items() if id_ is None]
+    blind += [f"a label asks for {id_!r}, and a roster has at most {MOST_ADVISORS} advisors" for id_ in found[room:]]
+    return tuple(replace(offered[id_], by_label=True) for id_ in found[:room]), tuple(blind)
+
+
+def _names_nobody(word: str, offered: Iterable[str]) -> str:
+    if re.fullmatch(ID, word) is None:
+        return "a label asks for an advisor by a text that is no id"
+    return f"a label asks for {word!r}, and no optional advisor has this id; {nearest_of(word, offered)}"
+
+
+def _patch(members: dict[str, Advisor], declared: Sequence[Declared], others: Iterable[str]) -> list[str]:
+    """Lay declarations over ``members``, and say what is wrong with some. ``others`` are further ids that are taken."""
+    problems: list[str] = []
+    for each in declared:
+        patched = _only_advising(_patched(members.get(each.said.id), each, (*members, *others)))
+        if isinstance(patched, str):
+            problems.append(f"{each.source}: {patched}")
+        else:
+            members[patched.id] = patched
+    return problems
+
+
+def _only_advising(made: Advisor | str) -> Advisor | str:
+    """The same advisor; what is wrong with an inline one that claims more than to advise."""
+    if not isinstance(made, Advisor) or not made.inline:
+        return made
+    if made.veto:
+        return f"{made.id!r} cannot have a veto: an inline advisor only advises."
+    if made.model:
+        return f"{made.id!r} cannot have a model: inline advisors share one call."
+    if made.instanced:
+        return f"{made.id!r} cannot be instanced: inline advisors are not shown the executor's findings."
+    return made if made.on == "finish" else f"{made.id!r} needs `on: finish`: an inline advisor speaks in post-verify."
+
+
+def _patched(known: Advisor | None, declared: Declared, taken: Sequence[str]) -> Advisor | str:
+    """The advisor after one more declaration, or what is wrong with that."""
+    said = declared.said
+    told = said.told
+    if known is None:
+        twin = next((id_ for id_ in taken if id_.casefold() == said.id.casefold()), None)
+        if twin is not None:
+            return f"the id {said.id!r} differs from {twin!r} in its letters' case alone."
+        if "persona" not in told:
+            hint = nearest_of(said.id, taken)
+            return f"no advisor has the id {said.id!r}, and a new one needs a persona; {hint}"
+        return Advisor(id=said.id, source=declared.source, **told)
+    if known.id == ADR_ADVISOR.id:
+        fixed = sorted(key for key, value in told.items() if key not in _OF_THE_ADR and value != getattr(known, key))
+        if fixed:
+            return f"{fixed[0]!r} of {known.id!r} cannot be declared: no roster is without it and its veto."
+        if told.get("weight") == 0:
+            return f"the weight of {known.id!r} cannot be 0: no roster is without its voice."
+    if known.on is not None and told.get("on", known.on) != known.on:
+        return f"`on` of {said.id!r} is {known.on!r} already and cannot become {said.on!r}."
+    source = ", ".join(filter(None, dict.fromkeys((known.source, declared.source))))
+    return replace(known, source=source, **told)

@@ -1,0 +1,131 @@
+"""What a shadow is asked about a review that is over, under which policy, and how its answer compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from review_advisor.core.answers.answers import ReviewPlan
+from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.council.agreement import is_same
+from review_advisor.core.council.panel import MemberAnswer
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.rulings import Move, Ruling
+from review_advisor.core.outcome.surface_records import PartRecord
+from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.escalation_rules import NO_ESCALATION
+from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
+from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
+from review_advisor.core.roster.advisor import Roster
+from review_advisor.core.shadow.shadow_rule import Shadow, ShadowRule
+
+_NO_CONSULTS = RoleDecision(False, ("a shadow consults nobody",))
+_NO_REPAIR = RoleDecision(False, ("a shadow repairs nothing",))
+_GRAVE = ("critical", "high")
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowQuestion:
+    """One part of a surface as it stood when the executor had first reported on it: the head, and no veto before.
+
+    ``real_objects`` is what was decided there, as in ``ShadowDecided``.
+    """
+
+    surface: Surface
+    shard: int
+    plan: ReviewPlan | None
+    report: CheckedReport
+    real_objects: bool
+
+
+def shadow_questions(document: OutcomeDocument, shadow: Shadow) -> tuple[ShadowQuestion, ...]:
+    """What a shadow is asked about this review; nothing of one that was stopped."""
+    if document.outcome is Outcome.STOPPED:
+        return ()
+    plans = {each.surface: each.plan for each in document.surfaces}
+    asked = []
+    for record in document.surfaces:
+        reused = SURFACE_DEFAULTS[record.surface].pre_flight is PreFlightRule.REUSE
+        plan = plans.get(Surface.PR_REVIEW) if reused else record.plan
+        if shadow.rule.surfaces and record.surface not in shadow.rule.surfaces:
+            continue
+        for part in record.parts:
+            objects = _real_objects(part, shadow)
+            if objects is not None:
+                asked.append(ShadowQuestion(record.surface, part.shard, plan, part.reports[0], objects))
+    return tuple(asked)
+
+
+def _real_objects(part: PartRecord, shadow: Shadow) -> bool | None:
+    """What the review decided on the first report of a part; None where the shadow has nothing to stand beside."""
+    if not part.reports:
+        return None
+    if shadow.rule.part == "executor":
+        return part.reports[0].verdict == "reject"
+    if not part.rulings:
+        return None
+    judged = next((each.result.verdict for each in part.post_verify if each.number == 0), None)
+    return objects(part.rulings[0], judged)
+
+
+def objects(ruling: Ruling, verdict: Literal["APPROVE", "VETO"] | None) -> bool:
+    """Whether a judgement does not take the executor's verdict: a veto, also one that is only advisory, or a person."""
+    return verdict == "VETO" or ruling.move is not Move.ACCEPT
+
+
+def cut_by_cap(members: Sequence[MemberAnswer]) -> bool:
+    """Whether the shadow's own cap took a vote: nobody can tell then what its panel would have decided."""
+    return any(isinstance(each.answer, Refused) for each in members)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What the review has left for its shadows: money of its pull request, and time until the ceiling of a review."""
+
+    usd: float
+    seconds: float
+
+    def usd_for(self, rule: ShadowRule) -> float:
+        """What this shadow may spend: its own cap, and no more than is left."""
+        return max(0.0, min(rule.max_usd, self.usd))
+
+
+def shadow_policy(policy: Policy, shadow: Shadow, left: Left) -> Policy:
+    """The review's policy with the shadow's judges, models, effort and money. It repairs nothing."""
+    rule = shadow.rule
+    role = Role.EXECUTOR if rule.part == "executor" else Role.POST_VERIFY
+    effort = {**policy.effort, role: {policy.blast.radius: rule.effort}} if rule.effort else policy.effort
+    return replace(
+        policy,
+        surfaces=tuple(_row(row, shadow) for row in policy.surfaces),
+        budgets=replace(
+            policy.budgets,
+            max_usd=left.usd_for(rule),
+            review_seconds=max(0.0, min(policy.budgets.review_seconds, left.seconds)),
+            max_consults=0,
+        ),
+        roster=Roster(shadow.panel),
+        effort=effort,
+        outage=NO_SECOND_TRY,
+        escalation=NO_ESCALATION,
+        repair=_NO_REPAIR,
+        wants_knowledge=False,
+        consult_requested=False,
+    )
+
+
+def _row(row: SurfacePolicy, shadow: Shadow) -> SurfacePolicy:
+    rule = shadow.rule
+    executor = rule.model if rule.part == "executor" and rule.model else row.executor_model
+    advisor = rule.model if rule.part == "judge" and rule.model else row.advisor_model
+    roles = {**row.roles, Role.MID_FLIGHT: _NO_CONSULTS}
+    return replace(row, roles=roles, executor_model=executor, advisor_model=advisor)
+
+
+def missed_findings(real: CheckedReport, shadow: CheckedReport) -> tuple[str, ...]:
+    """The ids of the real critical and high findings that the shadow executor does not have."""
+    grave = (each for each in real.findings if each.severity in _GRAVE)
+    return tuple(each.id for each in grave if not any(is_same(each, other) for other in shadow.findings))

@@ -1,0 +1,77 @@
+"""What happens in a shadow, as values. It is a chain of its own in the ledger, beside that of the review."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.steps.happened import Happened
+from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.shadow.shadow_rule import ShadowPart
+
+ShadowStatus = Literal["finished", "capped", "stopped"]
+"""How it ended: with every question, at its own cap of calls, money or time, or by a failure or an interrupt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowBegan(Happened):
+    """The first event. ``of_run`` is the review whose outcome was decided before. ``setup`` says who runs, in words.
+
+    ``because`` says why it is due. ``max_calls`` and ``max_usd`` are its own caps.
+    """
+
+    kind: Literal["shadow_began"] = "shadow_began"
+    run_id: str
+    shadow: str
+    part: ShadowPart
+    setup: str
+    of_run: str
+    because: str
+    repository: str | None = None
+    pull_request: int | None = None
+    head_sha: str | None = None
+    max_calls: int = 0
+    max_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowCalled(Happened):
+    """One of its calls is over, or was refused by its cap."""
+
+    kind: Literal["shadow_called"] = "shadow_called"
+    call: CallEnded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowDecided(Happened):
+    """What it would have decided on one part of a surface, beside what was decided there.
+
+    ``verdict`` is the real executor's. ``real_objects`` and ``shadow_objects`` say whether the review, and the shadow,
+    go on from there instead of taking the verdict; of a shadow executor, whether each rejects the change.
+    ``shadow_objects`` is None for an answer that did not come. ``missed`` are the ids of the real executor's
+    critical and high findings that a shadow executor does not have.
+    """
+
+    kind: Literal["shadow_decided"] = "shadow_decided"
+    surface: Surface
+    shard: int
+    verdict: Literal["approve", "reject"]
+    real_objects: bool
+    shadow_objects: bool | None
+    because: str
+    missed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowEnded(Happened):
+    """The last event. Without it the run was killed while its shadow was at work."""
+
+    kind: Literal["shadow_ended"] = "shadow_ended"
+    status: ShadowStatus
+    because: str = ""
+
+
+ShadowEvent = Annotated[ShadowBegan | ShadowCalled | ShadowDecided | ShadowEnded, Field(discriminator="kind")]

@@ -1,0 +1,146 @@
+"""Which parts of a review run in shadow: what the configuration says, who that is, and on which reviews."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+
+from review_advisor.core.policy.effort import GivenEffort
+from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor
+from review_advisor.core.roster.nearest import nearest_of
+
+ShadowPart = Literal["judge", "executor"]
+"""What runs in shadow: the judges of the executor's report, or an executor beside the real one."""
+SHADOW_ID = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
+MOST_SHADOWS = 10
+_Surface = Annotated[Surface, WithJsonSchema({"type": "string", "enum": [each.value for each in Surface]})]
+_Model = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199})?$")]
+
+
+class ShadowRule(BaseModel):
+    """One part of a review that runs in shadow: without authority, after the outcome is stored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Annotated[str, Field(pattern=SHADOW_ID)] = Field(description="Its name in the rollup.")
+    percent: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = Field(
+        description="The share of reviews, drawn by a digest of the head."
+    )
+    part: ShadowPart = Field(
+        default="judge",
+        description="What it does: judge the report, or review the change itself.",
+    )
+    advisors: Annotated[tuple[str, ...], Field(max_length=9)] = Field(
+        default=(),
+        description="Ids of its judges; several are a council. Empty: the ADR's.",
+    )
+    model: _Model = Field(default="", description="Its model, instead of the review's.")
+    effort: GivenEffort = Field(default="", description="Its `--effort`.")
+    surfaces: tuple[_Surface, ...] = Field(default=(), description="Its surfaces. Empty: all.")
+    max_calls: Annotated[int, Field(ge=1, le=200)] = Field(default=6, description="Calls on one review: 6.")
+    max_usd: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = Field(
+        default=1.0, description="US dollars on one review: 1."
+    )
+    salt: Annotated[str, Field(max_length=200)] = Field(default="", description="Another salt draws other reviews.")
+
+    @model_validator(mode="after")
+    def _judges_are_for_judging(self) -> ShadowRule:
+        if self.part == "executor" and self.advisors:
+            raise ValueError('`advisors` are the judges of `part = "judge"`: leave them out')
+        if len(set(self.advisors)) < len(self.advisors):
+            raise ValueError("`advisors` names one of them twice")
+        return self
+
+
+def _of_one_name_each(rules: tuple[ShadowRule, ...]) -> tuple[ShadowRule, ...]:
+    if len({each.id.casefold() for each in rules}) < len(rules):
+        raise ValueError("two of them have one id")
+    return rules
+
+
+ShadowRules = Annotated[tuple[ShadowRule, ...], Field(max_length=MOST_SHADOWS), AfterValidator(_of_one_name_each)]
+"""The ``[[shadow]]`` tables of a configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """A rule with its judges: those of the configuration's own commit."""
+
+    rule: ShadowRule
+    panel: tuple[Advisor, ...] = (ADR_ADVISOR,)
+
+    @property
+    def setup(self) -> str:
+        """Who runs, in words: figures of different setups are not added up."""
+        rule = self.rule
+        words = [f"judge: {', '.join(each.id for each in self.panel)}" if rule.part == "judge" else "executor"]
+        words += [f"model {rule.model}"] if rule.model else []
+        words += [f"effort {rule.effort}"] if rule.effort else []
+        words += [f"on {', '.join(rule.surfaces)}"] if rule.surfaces else []
+        return "; ".join(words)
+
+
+def shadow_of(rule: ShadowRule, known: Iterable[Advisor]) -> Shadow | str:
+    """The rule with its judges out of the ``known`` advisors; or, for an unknown id, a sentence that names the nearest.
+
+    Whoever judges in shadow has a vote there, whenever it speaks in a review.
+    """
+    by_id = {each.id: each for each in known}
+    unknown = next((each for each in rule.advisors if each not in by_id), None)
+    if unknown is not None:
+        return f"shadow.{rule.id}: nobody has the id {unknown!r}; {nearest_of(unknown, by_id)}"
+    ids = rule.advisors or (ADR_ADVISOR.id,)
+    return Shadow(rule, tuple(_voting(by_id[each], rule.model) for each in ids))
+
+
+def _voting(advisor: Advisor, model: str) -> Advisor:
+    votes = advisor if advisor.id == ADR_ADVISOR.id else replace(advisor, on="finish", by_label=False, inline=False)
+    return replace(votes, model=model or votes.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Shadows:
+    """The shadows that can run, and a sentence on each that cannot: no review is refused for one."""
+
+    usable: tuple[Shadow, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def shadows_of(rules: Iterable[ShadowRule], known: Sequence[Advisor]) -> Shadows:
+    """Each of the rules with its judges out of the ``known`` advisors."""
+    found = [shadow_of(rule, known) for rule in rules]
+    usable = tuple(each for each in found if isinstance(each, Shadow))
+    return Shadows(usable, tuple(each for each in found if isinstance(each, str)))
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Whether a shadow runs on a review, and why."""
+
+    runs: bool
+    because: str
+
+
+def due(rule: ShadowRule, repository: str | None, label: str, head_sha: str | None) -> Due:
+    """Whether the shadow runs on the review of this head.
+
+    The digest is the same for every run of one review. Whoever tries heads until one is chosen, or is not, gains
+    nothing: a shadow decides nothing.
+    """
+    about = (rule.salt, rule.id, (repository or "").casefold(), label, head_sha or "")
+    digest = hashlib.sha256("\0".join(about).encode("utf-8", "replace")).digest()
+    place = int.from_bytes(digest[:8], "big") / 2**64 * 100
+    return Due(place < rule.percent, f"the review has place {place:.2f} of 100, and {rule.percent:g} run in shadow")
+
+
+def shadows_due(
+    shadows: Sequence[Shadow], repository: str | None, label: str, head_sha: str | None
+) -> tuple[tuple[Shadow, str], ...]:
+    """Those that run on a review, each with why."""
+    decided = [(each, due(each.rule, repository, label, head_sha)) for each in shadows]
+    return tuple((each, its.because) for each, its in decided if its.runs)

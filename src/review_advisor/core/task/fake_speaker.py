@@ -1,0 +1,84 @@
+"""The ``fake`` backend of a task: what it says depends on a named scenario and on the call, and on nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from review_advisor.core.task.blocks import BlockTag
+from review_advisor.core.task.messages import block_id
+
+Scenario = Literal[
+    "autonomous_consult",
+    "no_consult_completion",
+    "missing_done",
+    "malformed_consult",
+    "malformed_guidance",
+    "advisor_stop",
+    "max_turns",
+]
+"""Those of advisor-harness."""
+_UNREADABLE = "{this is no JSON object"
+_NO_QUESTION: tuple[Scenario, ...] = ("no_consult_completion", "missing_done", "malformed_consult")
+
+
+def scenario_of(task: str) -> Scenario:
+    """The scenario that a task names, with blanks or underscores; a task that names none has the first one."""
+    words = task.lower().replace("_", " ").replace("-", " ")
+    return next((each for each in get_args(Scenario) if each.replace("_", " ") in words), "autonomous_consult")
+
+
+@dataclass(frozen=True, slots=True)
+class FakeSpeaker:
+    """Plays one side of one run. ``nonce`` and ``run_id`` are the run's."""
+
+    scenario: Scenario
+    nonce: str
+    run_id: str
+
+    def executor(self, turn: int, repeated: int) -> str:
+        """Its message in a turn. ``repeated`` counts how often it was asked again in it: that it cannot mend."""
+        match self.scenario:
+            case "missing_done":
+                return "I stop here and say nothing more."
+            case "malformed_consult":
+                return "I cannot say it better." if repeated else self._raw(BlockTag.CONSULT, _UNREADABLE)
+            case _ if turn == 1 and self.scenario not in _NO_QUESTION:
+                return self._consult()
+            case "max_turns":
+                return self._consult()
+            case _:
+                return self._done(range(1, turn))
+
+    def advisor(self, repeated: int) -> str:
+        """Its answer to a question."""
+        if self.scenario == "malformed_guidance":
+            return "I cannot say it better." if repeated else self._raw(BlockTag.GUIDANCE, _UNREADABLE)
+        stop = self.scenario == "advisor_stop"
+        action = "Stop: a person must decide." if stop else "Go on with the smallest change."
+        said = {"guidance": action, "rationale": "It is the fake advisor's only advice.", "stop_signal": stop}
+        return self._block(BlockTag.GUIDANCE, said)
+
+    def _consult(self) -> str:
+        asked = {
+            "question": "Which way is the right one?",
+            "context": "The fake executor has looked at nothing.",
+            "options": ["the smallest change", "another one"],
+            "preferred_option": "the smallest change",
+        }
+        return self._block(BlockTag.CONSULT, asked)
+
+    def _done(self, given: Iterable[int]) -> str:
+        used = [
+            {"guidance": block_id("adv_guidance", self.run_id, number), "disposition": "applied"} for number in given
+        ]
+        done = {"status": "completed", "summary": "The fake executor is done.", "guidance": used}
+        return self._block(BlockTag.DONE, done)
+
+    def _block(self, tag: BlockTag, body: dict[str, Any]) -> str:
+        return self._raw(tag, json.dumps(body))
+
+    def _raw(self, tag: BlockTag, body: str) -> str:
+        return f'<{tag} nonce="{self.nonce}">\n{body}\n</{tag}>'

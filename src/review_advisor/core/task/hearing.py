@@ -1,0 +1,147 @@
+"""What a message says by its blocks: a question before an end, the worst of several ends, one question a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from review_advisor.core.roles.calls import ConsultRecord
+from review_advisor.core.roles.mid_flight import read_consult
+from review_advisor.core.task.blocks import MOST_BLOCKS, BlockTag, Malformed, Scanned, TagBlock, scan
+from review_advisor.core.task.messages import (
+    DONE_BY_SEVERITY,
+    Body,
+    MemoryProposal,
+    TaskConsult,
+    TaskDone,
+    TaskGuidance,
+    read_body,
+)
+
+_ONE_CONSULT = "one question a turn: another one comes first"
+_CONSULT_FIRST = "a question in the same message comes first"
+_WORSE = "another end in the same message is worse"
+_ONE_GUIDANCE = "one guidance a question: another one comes first"
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A block without effect, and why."""
+
+    tag: BlockTag
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSaid:
+    """What an executor's message asks for or says. ``done`` is None beside a question."""
+
+    consult: TaskConsult | None = None
+    done: TaskDone | None = None
+    proposals: tuple[MemoryProposal, ...] = ()
+    malformed: tuple[Malformed, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+
+    @property
+    def unusable(self) -> Malformed | None:
+        """The block without which nobody knows whether the executor asks or ends; None if the message is usable."""
+        if self.consult is not None:
+            return None
+        return next((each for each in self.malformed if each.tag in (BlockTag.CONSULT, BlockTag.DONE)), None)
+
+    @property
+    def is_mute(self) -> bool:
+        """Whether it neither asks nor ends."""
+        return self.consult is None and self.done is None
+
+
+@dataclass(frozen=True, slots=True)
+class AdvisorSaid:
+    """What an advisor's message advises. ``wrapped``: it has no block, so its text is the guidance."""
+
+    guidance: TaskGuidance | None = None
+    wrapped: bool = False
+    malformed: tuple[Malformed, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+
+    @property
+    def unusable(self) -> Malformed | None:
+        """The guidance that nobody can read."""
+        return next((each for each in self.malformed if each.tag is BlockTag.GUIDANCE), None)
+
+    @property
+    def is_mute(self) -> bool:
+        """Whether no block of it is a guidance."""
+        return self.guidance is None or self.wrapped
+
+
+def hear_executor(messages: Sequence[str], nonce: str) -> ExecutorSaid:
+    """What the final message says; ``messages`` are several where one call gave several."""
+    scanned = _scan_all(messages, nonce)
+    consults, bad_consults = _bodies(TaskConsult, scanned, BlockTag.CONSULT)
+    ends, bad_ends = _bodies(TaskDone, scanned, BlockTag.DONE)
+    proposals, bad_proposals = _bodies(MemoryProposal, scanned, BlockTag.PROPOSAL)
+    ignored = [Ignored(BlockTag.CONSULT, _ONE_CONSULT) for _ in consults[1:]]
+    if consults:
+        ignored += [Ignored(BlockTag.DONE, _CONSULT_FIRST) for _ in ends]
+    else:
+        ignored += [Ignored(BlockTag.DONE, _WORSE) for _ in ends[1:]]
+    ignored += _foreign(scanned, (BlockTag.GUIDANCE,), "an executor gives no guidance")
+    worst = min(ends, key=lambda end: DONE_BY_SEVERITY.index(end.status), default=None)
+    return ExecutorSaid(
+        consult=consults[0] if consults else None,
+        done=None if consults else worst,
+        proposals=tuple(proposals),
+        malformed=(*scanned.malformed, *bad_consults, *bad_ends, *bad_proposals, *_flood(scanned, BlockTag.CONSULT)),
+        ignored=tuple(ignored),
+    )
+
+
+def hear_advisor(messages: Sequence[str], nonce: str) -> AdvisorSaid:
+    """What the advisor's final message advises. Of several guidances one that asks to stop counts, else the first."""
+    scanned = _scan_all(messages, nonce)
+    given, bad = _bodies(TaskGuidance, scanned, BlockTag.GUIDANCE)
+    malformed = (*scanned.malformed, *bad, *_flood(scanned, BlockTag.GUIDANCE))
+    ignored = [Ignored(BlockTag.GUIDANCE, _ONE_GUIDANCE) for _ in given[1:]]
+    executors = (BlockTag.CONSULT, BlockTag.DONE, BlockTag.PROPOSAL)
+    ignored += _foreign(scanned, executors, "an advisor neither asks nor ends nor proposes")
+    if any(each.tag is BlockTag.GUIDANCE for each in malformed):
+        return AdvisorSaid(malformed=malformed, ignored=tuple(ignored))
+    if given:
+        chosen = next((each for each in given if each.stop_signal), given[0])
+        return AdvisorSaid(chosen, malformed=malformed, ignored=tuple(ignored))
+    return AdvisorSaid(_wrapped("\n\n".join(messages)), True, malformed, tuple(ignored))
+
+
+def _scan_all(messages: Sequence[str], nonce: str) -> Scanned:
+    scanned = [scan(message, nonce) for message in messages]
+    return Scanned(tuple(each for one in scanned for each in one.found), any(one.unread for one in scanned))
+
+
+def _bodies(kind: type[Body], scanned: Scanned, tag: BlockTag) -> tuple[list[Body], list[Malformed]]:
+    good, bad = list[Body](), list[Malformed]()
+    for each in scanned.of(tag):
+        read = read_body(kind, each)
+        if isinstance(read, Malformed):
+            bad.append(read)
+        else:
+            good.append(read)
+    return good, bad
+
+
+def _foreign(scanned: Scanned, tags: tuple[BlockTag, ...], why: str) -> list[Ignored]:
+    return [Ignored(each.tag, why) for each in scanned.found if isinstance(each, TagBlock) and each.tag in tags]
+
+
+def _flood(scanned: Scanned, gravest: BlockTag) -> Iterator[Malformed]:
+    """Behind so many blocks there may be the gravest: a question, or guidance with a stop signal."""
+    if scanned.unread:
+        yield Malformed(gravest, f"the message has more than {MOST_BLOCKS} blocks")
+
+
+def _wrapped(text: str) -> TaskGuidance | None:
+    """Advice in prose; None where there are no words. A stop signal counts in any form."""
+    guidance = read_consult(ConsultRecord("", "?", "answered", reply=text)).guidance
+    if guidance is None:
+        return None
+    return TaskGuidance(guidance=guidance.action, rationale=guidance.rationale, stop_signal=guidance.stop_signal)

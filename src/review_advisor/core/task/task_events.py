@@ -1,0 +1,184 @@
+"""What happens in a task's run, as values. The files of its folder and its rows are readings of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from review_advisor.core.roles.calls import Usage
+from review_advisor.core.task.messages import Disposition, MemoryProposal, TaskConsult, TaskDone, TaskGuidance
+from review_advisor.core.task.task_patch import TaskPatch
+from review_advisor.core.task.task_status import RunStatus, ended_words
+
+Speaker = Literal["executor", "advisor"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskLimits:
+    """What a run may use. ``call_seconds`` is the time of one call, ``run_seconds`` that of the run."""
+
+    max_turns: int = 3
+    max_advisor_calls: int = 3
+    max_usd: float = 3.0
+    call_seconds: float = 240.0
+    run_seconds: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStep:
+    """Common to all. ``turn`` is the executor's, from 1; 0 before the first."""
+
+    at: datetime
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskBegun(TaskStep):
+    """The first event. ``head`` is the commit whose tree the executor reads; empty without a tree."""
+
+    kind: Literal["task_began"] = "task_began"
+    run_id: str
+    task: str
+    executor_backend: str
+    advisor_backend: str
+    limits: TaskLimits
+    head: str = ""
+    edit: bool = False
+    prompts: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCalled(TaskStep):
+    """One call is over. ``number`` counts the calls of its speaker from 1. ``message`` is what it said, all of it.
+
+    A ``refused`` call was not made. ``exit_code`` is 124 for a call that ran out of time, 127 for one that could not
+    be started, and None where nobody knows it.
+    """
+
+    kind: Literal["task_called"] = "task_called"
+    speaker: Speaker
+    number: int
+    model: str
+    ended: Literal["answered", "lost", "refused", "stopped"]
+    reason: str = ""
+    detail: str = ""
+    message: str = ""
+    exit_code: int | None = None
+    session_id: str = ""
+    resolved_model: str = ""
+    usage: Usage
+    duration_seconds: float = 0.0
+    tool_failures: int = 0
+    prompt_characters: int = 0
+    prompt_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsultHeard(TaskStep):
+    """The executor asks. ``refused`` says why the advisor was not asked; empty if it was."""
+
+    kind: Literal["consult_heard"] = "consult_heard"
+    id: str
+    consult: TaskConsult
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuidanceHeard(TaskStep):
+    """The advisor answers. ``wrapped``: it sent no block, so its whole text is the guidance."""
+
+    kind: Literal["guidance_heard"] = "guidance_heard"
+    id: str
+    consult_id: str
+    guidance: TaskGuidance
+    wrapped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuidanceUsed(TaskStep):
+    """What the executor says that it did with one guidance."""
+
+    kind: Literal["guidance_used"] = "guidance_used"
+    id: str
+    disposition: Disposition
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalHeard(TaskStep):
+    """The executor offers something to remember. It is stored and approved by nobody."""
+
+    kind: Literal["proposal_heard"] = "proposal_heard"
+    id: str
+    proposal: MemoryProposal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockMalformed(TaskStep):
+    """A block that nobody can read."""
+
+    kind: Literal["block_malformed"] = "block_malformed"
+    speaker: Speaker
+    tag: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockIgnored(TaskStep):
+    """A readable block without effect, and why."""
+
+    kind: Literal["block_ignored"] = "block_ignored"
+    speaker: Speaker
+    tag: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchRead(TaskStep):
+    """What the harness found in the copy that the executor could edit, once the executor had ended."""
+
+    kind: Literal["patch_read"] = "patch_read"
+    made: TaskPatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEnded(TaskStep):
+    """The last event. ``done`` is what the executor said at the end, if it did."""
+
+    kind: Literal["task_ended"] = "task_ended"
+    status: RunStatus
+    reason: str = ""
+    done: TaskDone | None = None
+
+
+def told_live(event: TaskEvent) -> str:
+    """The line that somebody who waits is shown; empty where there is nothing to show."""
+    match event:
+        case TaskCalled():
+            cost = "" if event.usage.cost_usd is None else f", ${event.usage.cost_usd:.4f}"
+            return f"turn {event.turn}, {event.speaker}: {event.ended} in {event.duration_seconds:.0f} s{cost}"
+        case ConsultHeard():
+            return f"turn {event.turn}, question: {event.consult.question}"
+        case GuidanceHeard():
+            return f"turn {event.turn}, guidance: {event.guidance.guidance}"
+        case BlockMalformed():
+            return f"turn {event.turn}, {event.tag} of the {event.speaker} is malformed: {event.error}"
+        case TaskEnded():
+            return ended_words(event.status, event.reason, event.done.summary if event.done else "")
+        case _:
+            return ""
+
+
+TaskEvent = (
+    TaskBegun
+    | TaskCalled
+    | ConsultHeard
+    | GuidanceHeard
+    | GuidanceUsed
+    | ProposalHeard
+    | BlockMalformed
+    | BlockIgnored
+    | PatchRead
+    | TaskEnded
+)

@@ -1,0 +1,246 @@
+"""A run of a task as files, in the layout of ``advisor-harness`` (docs/run.md says what is where)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from review_advisor.core.task.messages import MemoryProposal
+from review_advisor.core.task.task_events import (
+    BlockIgnored,
+    BlockMalformed,
+    ConsultHeard,
+    GuidanceHeard,
+    GuidanceUsed,
+    PatchRead,
+    ProposalHeard,
+    Speaker,
+    TaskBegun,
+    TaskCalled,
+    TaskEnded,
+    TaskEvent,
+)
+from review_advisor.core.task.task_status import error_mode
+
+POLICY_FILE = "policy.json"
+SCHEMA_FILE = "memory_schema.json"
+PATCH_FILE = "executor.patch"
+Prompts = Mapping[tuple[Speaker, int], str]
+Json = dict[str, Any]
+_VALUES: TypeAdapter[object] = TypeAdapter(object)
+
+
+def task_files(events: Sequence[TaskEvent], prompts: Prompts) -> dict[str, str]:
+    """The texts of the folder's files by name, ``outcome.json`` last. The first event is the run's beginning.
+
+    ``prompts`` are those that are kept, by speaker and number; of the others the folder has length and digest.
+    """
+    first = events[0]
+    if not isinstance(first, TaskBegun):
+        raise TypeError("a task's events begin with TaskBegun")
+    files = {"task.md": f"{first.task}\n"}
+    for call in events:
+        if isinstance(call, TaskCalled):
+            files |= _call_files(call, prompts)
+    policy, schema = _json({"limits": first.limits, "edit": first.edit}), _json(MemoryProposal.model_json_schema())
+    manifest = _manifest(first, policy, schema)
+    patches = [event.made for event in events if isinstance(event, PatchRead) and event.made.patch]
+    if patches:
+        files[PATCH_FILE] = patches[-1].patch
+    return {
+        **files,
+        "session_events.jsonl": _jsonl(_line(first.run_id, event) for event in events),
+        "advisor_consults.jsonl": _jsonl(_consults(first.run_id, events)),
+        "advisor_guidance.jsonl": _jsonl(_guidance(events)),
+        "memory_proposals.jsonl": _jsonl(_proposals(first.run_id, events)),
+        "malformed_blocks.jsonl": _jsonl(_malformed(events)),
+        POLICY_FILE: policy,
+        SCHEMA_FILE: schema,
+        "version_manifest.json": _json(manifest),
+        "outcome.json": _json(task_outcome(events) | {"version_manifest": manifest}),
+    }
+
+
+def task_outcome(events: Sequence[TaskEvent]) -> Json:
+    """What ``outcome.json`` says, without the manifest. Turns are counted by their numbers, never by names."""
+    first, last = events[0], events[-1]
+    if not isinstance(first, TaskBegun):
+        raise TypeError("a task's events begin with TaskBegun")
+    calls = [event for event in events if isinstance(event, TaskCalled)]
+    executor = [call for call in calls if call.speaker == "executor" and call.ended != "refused"]
+    ended = last if isinstance(last, TaskEnded) else None
+    malformed = _malformed(events)
+    status = ended.status if ended else "running"
+    return {
+        "run_id": first.run_id,
+        "status": status,
+        "reason": ended.reason if ended else "",
+        "error_mode": error_mode(status, malformed[-1]["tag"] if malformed else ""),
+        "executor_backend": first.executor_backend,
+        "advisor_backend": first.advisor_backend,
+        "executor_session_id": executor[-1].session_id if executor else "",
+        "executor_turn_count": len(executor),
+        "advisor_consult_count": len(_consults(first.run_id, events)),
+        "advisor_guidance_count": len(_guidance(events)),
+        "memory_proposal_count": len(_proposals(first.run_id, events)),
+        "malformed_block_count": len(malformed),
+        "malformed_blocks": malformed,
+        "max_turns": first.limits.max_turns,
+        "max_advisor_calls": first.limits.max_advisor_calls,
+        "executor_done": ended.done if ended and ended.done else {},
+        "completed_at": ended.at if ended else None,
+        "guidance_applied": {each.id: each.disposition for each in events if isinstance(each, GuidanceUsed)},
+        "patch": next(
+            (
+                {"files": each.made.files, "refused": each.made.refused}
+                for each in events
+                if isinstance(each, PatchRead)
+            ),
+            None,
+        ),
+        "usage": {speaker: _usage(calls, speaker) for speaker in ("executor", "advisor")},
+    }
+
+
+def task_outcome_json(events: Sequence[TaskEvent]) -> str:
+    """The same as JSON."""
+    return _json(task_outcome(events))
+
+
+def _usage(calls: Sequence[TaskCalled], speaker: str) -> Json:
+    """What a speaker's calls used. A cost is None unless each of its calls reported one."""
+    own = [call for call in calls if call.speaker == speaker and call.ended != "refused"]
+    costs = [call.usage.cost_usd for call in own]
+    return {
+        "calls": len(own),
+        "input_tokens": sum(call.usage.input_tokens for call in own),
+        "output_tokens": sum(call.usage.output_tokens for call in own),
+        "cache_read_tokens": sum(call.usage.cache_read_tokens for call in own),
+        "cache_write_tokens": sum(call.usage.cache_write_tokens for call in own),
+        "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
+        "duration_seconds": sum(call.duration_seconds for call in own),
+    }
+
+
+def _call_files(call: TaskCalled, prompts: Prompts) -> Json:
+    name = f"{call.speaker}_turn_{call.number}"
+    prompt = prompts.get((call.speaker, call.number))
+    digest = f"A prompt of {call.prompt_characters} characters, sha256 {call.prompt_sha256}. --recording full keeps it."
+    shown = f"{digest if prompt is None else prompt}\n"
+    stream = "What the backend wrote is not kept.\n"
+    raw = {
+        "exit_code": call.exit_code,
+        "events_path": None,
+        "session_id": call.session_id,
+        "raw_artifacts": call,
+    }
+    files = {
+        f"{name}.prompt.md": shown,
+        f"{name}.final.md": f"{call.message}\n",
+        f"{name}.stdout.txt": stream,
+        f"{name}.stderr.txt": f"{call.detail}\n" if call.detail else stream,
+        f"{name}.raw.json": _json(raw),
+    }
+    if (call.speaker, call.number) == ("executor", 1):
+        files["executor_initial.prompt.md"] = shown
+    return files
+
+
+def _manifest(first: TaskBegun, policy: str, schema: str) -> Json:
+    names = ("executor_start", "advisor_guidance", "executor_resume")
+    return {
+        "schema_version": "run-version-manifest.v1",
+        "created_at": first.at,
+        "prompt_versions": dict.fromkeys(names, first.prompts),
+        "memory_schema": {"version": "memory-record.v1", "path": SCHEMA_FILE, "sha256": _digest(schema)},
+        "policy_files": {"routing_policy": {"path": POLICY_FILE, "sha256": _digest(policy)}},
+    }
+
+
+def _line(run_id: str, event: TaskEvent) -> Json:
+    """A line of ``session_events.jsonl``, by the format's own names where it has them."""
+    kind, told = _told(run_id, event)
+    turn = event.number if isinstance(event, TaskCalled) else event.turn
+    return {"created_at": event.at, "run_id": run_id, "type": kind, "turn": turn, **told}
+
+
+def _told(run_id: str, event: TaskEvent) -> tuple[str, Json]:  # noqa: C901, PLR0911 (a line for each kind of event)
+    match event:
+        case TaskBegun():
+            backends = {"executor_backend": event.executor_backend, "advisor_backend": event.advisor_backend}
+            return "run_started", {"task": event.task, **backends, "limits": event.limits}
+        case TaskCalled():
+            final = {"exit_code": event.exit_code, "final_message": event.message, "ended": event.ended}
+            used = {"usage": event.usage, "duration_seconds": event.duration_seconds}
+            return f"{event.speaker}_turn", {**final, **used}
+        case ConsultHeard() if event.refused:
+            return "alert", {"reason": f"a question was refused: {event.refused}"}
+        case ConsultHeard():
+            return "advisor_consult", {"consult": _consult(run_id, event)}
+        case GuidanceHeard():
+            return "advisor_guidance", {"guidance": _given(event)}
+        case GuidanceUsed():
+            return "guidance_used", {"id": event.id, "disposition": event.disposition, "reason": event.reason}
+        case ProposalHeard():
+            return "memory_proposal", {"proposal": _proposal(run_id, event)}
+        case BlockMalformed():
+            return "malformed_block", {"block": _bad(event)}
+        case BlockIgnored():
+            return "ignored_block", {"tag": event.tag, "reason": event.why}
+        case PatchRead():
+            return "patch", {"files": event.made.files, "refused": event.made.refused}
+        case TaskEnded():
+            return "run_completed", {"status": event.status, "reason": event.reason}
+
+
+def _consults(run_id: str, events: Sequence[TaskEvent]) -> list[Json]:
+    """The questions that the advisor was asked."""
+    return [_consult(run_id, each) for each in events if isinstance(each, ConsultHeard) and not each.refused]
+
+
+def _consult(run_id: str, event: ConsultHeard) -> Json:
+    return {"id": event.id, "run_id": run_id, "turn": event.turn, **dict(event.consult), "created_at": event.at}
+
+
+def _guidance(events: Sequence[TaskEvent]) -> list[Json]:
+    return [_given(each) for each in events if isinstance(each, GuidanceHeard)]
+
+
+def _given(event: GuidanceHeard) -> Json:
+    named = {"id": event.id, "consult_id": event.consult_id}
+    note = {"note": "the advisor sent no block: this is its whole text"} if event.wrapped else {}
+    return {**named, **dict(event.guidance), **note, "created_at": event.at}
+
+
+def _proposals(run_id: str, events: Sequence[TaskEvent]) -> list[Json]:
+    return [_proposal(run_id, each) for each in events if isinstance(each, ProposalHeard)]
+
+
+def _proposal(run_id: str, event: ProposalHeard) -> Json:
+    made = {"approved_by": None, "created_at": event.at}
+    return {"id": event.id, "source_run": run_id, "run_id": run_id, **dict(event.proposal), **made}
+
+
+def _malformed(events: Sequence[TaskEvent]) -> list[Json]:
+    return [_bad(each) for each in events if isinstance(each, BlockMalformed)]
+
+
+def _bad(event: BlockMalformed) -> Json:
+    at: datetime = event.at
+    return {"tag": event.tag, "turn": event.turn, "error": event.error, "speaker": event.speaker, "created_at": at}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _json(value: Json) -> str:
+    return _VALUES.dump_json(value, indent=2).decode() + "\n"
+
+
+def _jsonl(rows: Iterable[Json]) -> str:
+    return "".join(_VALUES.dump_json(row).decode() + "\n" for row in rows)

@@ -1,0 +1,118 @@
+"""One consult of the harness: leave of the cap, the question, the advisor's answer, and its merge with the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from review_advisor.core.answers.answers import DisagreementAnswer, Guidance, Recommendation
+from review_advisor.core.escalation.packet import consult_call, consult_grant, packet
+from review_advisor.core.escalation.reasons import Reason, state_digest
+from review_advisor.core.outcome.cost import tokens
+from review_advisor.core.outcome.ends import missing_words
+from review_advisor.core.outcome.events import Consulted
+from review_advisor.core.outcome.steps.advice_events import Escalated
+from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import ConsultReply, Denied, Lost, Receipt
+from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
+from review_advisor.ports.review import Consults
+from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.repair_session import Version
+from review_advisor.review.turns import AttemptBrief, AttemptSaid
+
+
+class HarnessConsult:
+    """One consult after what the executor has said."""
+
+    def __init__(
+        self, dispatch: Dispatch, version: Version, told: AttemptBrief, said: AttemptSaid, reasons: Sequence[Reason]
+    ) -> None:
+        self._dispatch = dispatch
+        self._version = version
+        self._told = told
+        self._said = said
+        self._reasons = reasons
+        self._consults: Consults | None = None
+        self._prompt = ""
+        self.number = 0
+        self.at_cap = False
+
+    def leave(self) -> str:
+        """Why the cap refuses the consult; empty with leave."""
+        seen, attempt = self._version.briefing, len(self._told.attempts)
+        grant = consult_grant(seen, self._version.row, attempt)
+        if grant is None:
+            return "mid-flight is off"
+        earlier = (*self._told.consults, *self._said.consults)
+        question = packet(
+            seen, self._version.part, self._said.report, self._reasons, plan=self._told.plan, earlier=earlier
+        )
+        self._consults = self._dispatch.consults(grant)
+        leave = self._consults.ask("harness", question)
+        if isinstance(leave, Denied):
+            self.at_cap = leave.at_cap
+            return leave.reason
+        self._prompt = leave.prompt
+        return ""
+
+    def record(self, refused: str, *, alone: bool) -> None:
+        """Record that the consult was due, and why it is refused if it is."""
+        version, said = self._version, self._said
+        self._dispatch.record_step(
+            Escalated,
+            version.row,
+            version.part,
+            len(self._told.attempts),
+            number=said.number,
+            report=said.report,
+            reasons=tuple(self._reasons),
+            state=state_digest(version.tree or "", said.report),
+            refused=refused,
+            advisor_alone=alone,
+        )
+
+    def advice(self) -> ConsultNote:
+        """What the advisor says, recorded. An answer that does not come is a failed consult, and is refunded."""
+        if self._consults is None:
+            raise AssertionError("a consult needs leave")
+        version, attempt = self._version, len(self._told.attempts)
+        call = consult_call(version.briefing, version.row, version.part, attempt, self._prompt)
+        try:
+            asked = self._dispatch.ask(call, Recommendation)
+            self._consults.settle("harness", _reply(asked.answer, asked.raw, asked.receipt))
+        finally:
+            (record,) = self._consults.end()
+        note = read_consult(record)
+        if note.guidance is not None and isinstance(asked.answer, Recommendation):
+            short = note.guidance.model_copy(update={"rationale": asked.answer.rationale})
+            note = ConsultNote(note.consult, note.status, short, resolved_model=note.resolved_model, notes=note.notes)
+        self.number = asked.number
+        self._dispatch.record_step(
+            Consulted,
+            version.row,
+            version.part,
+            attempt,
+            number=asked.number,
+            advisor=Role.MID_FLIGHT.advisor,
+            note=note,
+            asked_by="harness",
+            effort=call.effort,
+        )
+        return note
+
+
+def proven_changes(version: Version, guidance: Guidance) -> tuple[str, ...]:
+    """The ids of the findings whose drop or lower carries a quote that stands in the change or at the head."""
+    milder = (each for each in guidance.changes if each.does in ("drop", "lower") and each.finding)
+    quotes = [
+        DisagreementAnswer(disagreement=each.finding, position="contested", path=each.path, evidence=each.quote)
+        for each in milder
+    ]
+    return tuple(dict.fromkeys(each.disagreement for each in quotes if version.subject.whole.proves(each)))
+
+
+def _reply(answer: Guidance | Lost | Refused, raw: str, receipt: Receipt) -> ConsultReply:
+    model, used = receipt.resolved_model, tokens(receipt.usage) or None
+    if isinstance(answer, Guidance):
+        return ConsultReply(True, raw, resolved_model=model, tokens=used)
+    return ConsultReply(False, reason=missing_words(answer), resolved_model=model, tokens=used)

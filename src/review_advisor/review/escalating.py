@@ -1,0 +1,218 @@
+"""An attempt under a profile of escalation: the review consults the advisor, the executor goes on with advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.escalation.after_advice import after_advice
+from review_advisor.core.escalation.packet import go_on_ask, open_ask
+from review_advisor.core.escalation.reasons import Reason, ReasonKey, Watched, reasons_to_consult
+from review_advisor.core.escalation.recommendations import (
+    Disposition,
+    Merged,
+    disposition_of,
+    merge_recommendations,
+    proven_milder,
+    same_advice,
+)
+from review_advisor.core.escalation.requests import (
+    left_to_the_advisor,
+    no_turn_left,
+    refused_question,
+    refused_request,
+    watched,
+)
+from review_advisor.core.outcome.ends import missing_words
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Recommended
+from review_advisor.core.policy.escalation_rules import ReasonKind
+from review_advisor.core.roles.calls import AgentCall
+from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal
+from review_advisor.core.roles.transcript import disagreement_ids
+from review_advisor.review.consulting import HarnessConsult, proven_changes
+from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.repair_session import Version
+from review_advisor.review.turns import AttemptBrief, AttemptSaid
+
+
+def escalated(dispatch: Dispatch, version: Version, told: AttemptBrief, said: AttemptSaid) -> AttemptSaid:
+    """What the executor says once every consult that is due was held. Raises ``Stop``.
+
+    Without a profile of escalation that is what it has said. A consult that brings no advice does not stop it. One that
+    the cap refuses, a conflict that one more question does not settle, advice that stays open, and an executor that
+    gives no report after advice send the part to a human.
+    """
+    paths = [path for file in version.part.shard.files for path in file.paths]
+    about = watched(version.briefing.policy, version.row, paths, version.part.of)
+    if about is None or said.halted is not None:
+        return said
+    return _Escalation(dispatch, version, told, about, said).followed()
+
+
+@dataclass(slots=True)
+class _Advice:
+    """One recommendation of an attempt. ``merged`` is with the report that it was given on."""
+
+    identity: str
+    merged: Merged
+    key: str = ""
+    became: Disposition = "open"
+
+
+class _Escalation:
+    def __init__(
+        self, dispatch: Dispatch, version: Version, told: AttemptBrief, about: Watched, said: AttemptSaid
+    ) -> None:
+        self._dispatch = dispatch
+        self._version = version
+        self._told = told
+        self._about = about
+        self._said = said
+        self._consulted: set[ReasonKey] = set()
+        self._turns = 1
+        self._given: list[_Advice] = []
+        self._proven: frozenset[str] = frozenset()
+        self._insisted = False
+
+    def followed(self) -> AttemptSaid:
+        self._hear(self._said.consults)
+        while self._settles():
+            reasons = reasons_to_consult(self._about, self._said.turn, self._consulted)
+            if not reasons or not self._consults(reasons):
+                break
+        alone = self._said.advisor_alone or left_to_the_advisor(self._about, self._said.consults)
+        return replace(self._said, advisor_alone=alone)
+
+    # --- a consult ---
+
+    def _consults(self, reasons: Sequence[Reason]) -> bool:
+        """Hold a consult, and let the executor go on. False: nobody is asked any more in this attempt."""
+        self._consulted.update(reason.key for reason in reasons)
+        for final in (False, True):
+            note, number = self._asked(reasons)
+            if note is None:
+                return False
+            if stop_signal([note]):
+                return False
+            if note.guidance is None:
+                return not final or self._halts("the reconciling question brought no answer")
+            advice, repeated = self._merged(note, number)
+            if repeated:
+                return self._halts(f"the same advice was given twice and not applied: {note.guidance.action}")
+            if not advice.merged.conflict:
+                self._turns += 1
+                return self._goes_on(go_on_ask, [reason.detail for reason in reasons])
+            if final:
+                return self._halts(f"the executor and the advisor contradict one another: {advice.merged.conflict}")
+            reasons = [Reason(ReasonKind.RECONCILE, advice.identity, advice.merged.conflict)]
+            self._dispose(advice, "superseded", "one more question was asked")
+        raise AssertionError("the second round returns")
+
+    def _asked(self, reasons: Sequence[Reason]) -> tuple[ConsultNote | None, int]:
+        """The advisor's answer and its call; None where the consult is refused."""
+        consult = HarnessConsult(self._dispatch, self._version, self._told, self._said, reasons)
+        refused = no_turn_left(self._about, self._turns) or consult.leave()
+        alone = consult.at_cap and self._about.rules.handoff == "advisor_only"
+        consult.record(refused, alone=alone)
+        if refused:
+            halted = None if alone else refused_request(reasons, refused)
+            self._said = replace(self._said, halted=halted, advisor_alone=alone)
+            return None, 0
+        note = consult.advice()
+        self._said = replace(self._said, consults=(*self._said.consults, note))
+        return note, consult.number
+
+    def _merged(self, note: ConsultNote, number: int) -> tuple[_Advice, bool]:
+        if note.guidance is None:
+            raise AssertionError("only guidance can be merged")
+        proven = proven_changes(self._version, note.guidance)
+        merged = merge_recommendations(self._said.report, note.guidance, self._about, proven)
+        key = same_advice(note.guidance)
+        unapplied = {each.key for each in self._given if each.became == "overridden"} | set(self._told.unapplied)
+        advice = _Advice(f"r{len(self._given) + 1}", merged, key)
+        self._given.append(advice)
+        self._proven |= proven_milder(merged, proven)
+        repeated = key in unapplied
+        self._record(
+            Recommended, number, recommendation=advice.identity, merged=merged, proven=proven, repeated=repeated
+        )
+        return advice, repeated
+
+    # --- what becomes of the advice ---
+
+    def _hear(self, notes: Sequence[ConsultNote]) -> None:
+        """Take in what the advisor said to questions of the executor's own, of which only its word tells."""
+        plain = Merged(self._said.report.verdict, ())
+        for note in notes:
+            if note.guidance is not None:
+                self._given.append(_Advice(f"r{len(self._given) + 1}", plain))
+
+    def _settles(self) -> bool:
+        """Whether every recommendation has come to an end; what is open is asked once."""
+        if stop_signal(self._said.consults) or refused_question(self._about, self._said.consults):
+            return False
+        while self._said.halted is None:
+            still = [each for each in self._given if each.became == "open"]
+            for each in still:
+                became, why = disposition_of(each.identity, each.merged, self._said.report, self._said.dispositions)
+                if became != "open":
+                    self._dispose(each, became, why)
+            still = [each for each in still if each.became == "open"]
+            if not still:
+                return True
+            names = tuple(each.identity for each in still)
+            if self._insisted:
+                for each in still:
+                    self._dispose(each, "open", "the executor does not say")
+                return self._halts(f"the executor does not say what became of the advice {', '.join(names)}")
+            self._insisted = True
+            self._record(AdviceOpen, self._said.number, report=self._said.report, recommendations=names)
+            self._goes_on(open_ask, names)
+        return False
+
+    def _dispose(self, advice: _Advice, became: Disposition, why: str) -> None:
+        advice.became = became
+        self._record(Disposed, self._said.number, recommendation=advice.identity, disposition=became, reason=why)
+        if became == "overridden" and advice.key:
+            self._said = replace(self._said, unapplied=(*self._said.unapplied, advice.key))
+
+    # --- the executor's next turn ---
+
+    def _goes_on(self, ask: Callable[[AgentCall, Sequence[str], str], AgentCall], words: Sequence[str]) -> bool:
+        """A fresh call of the same attempt, with the report and all guidance so far. False: there is no report."""
+        said, told, version = self._said, self._told, self._version
+        question = replace(told, before=said.report, consults=told.consults + said.consults).ask(version)
+        asked = self._dispatch.ask(ask(question, words, version.briefing.nonce), ReviewReport)
+        consults = said.consults + asked.consults
+        if not isinstance(asked.answer, ReviewReport):
+            why = f"the executor gave no report after the advice ({missing_words(asked.answer)})"
+            self._said = replace(said, consults=consults)
+            return self._halts(why)
+        checked = version.check(asked.answer, disagreement_ids(told.attempts))
+        kept = after_advice(said.report, checked, self._proven)
+        turned = said.turned or (said.report.verdict, kept.report.verdict) == ("reject", "approve")
+        self._said = replace(
+            said,
+            report=kept.report,
+            number=asked.number,
+            consults=consults,
+            receipt=asked.receipt,
+            turned=turned,
+            put_back=tuple(dict.fromkeys((*said.put_back, *kept.put_back))),
+            dispositions=asked.answer.dispositions,
+        )
+        self._hear(asked.consults)
+        unfounded = kept.report.unfounded
+        if unfounded is not None:
+            return self._halts(f"after the advice the executor rejects without a finding: {unfounded}")
+        return True
+
+    def _halts(self, why: str) -> bool:
+        self._said = replace(self._said, halted=why)
+        return False
+
+    def _record(self, event: type[Recommended | AdviceOpen | Disposed], number: int, **facts: Any) -> None:
+        version, attempt = self._version, len(self._told.attempts)
+        self._dispatch.record_step(event, version.row, version.part, attempt, number=number, **facts)

@@ -1,0 +1,190 @@
+"""What one review is asked under, and what it is about: the change as it is read, its policy, and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+
+from review_advisor.core.answers.evidence import ShownChange
+from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.guidelines import FoundGuidelines, found_guidelines, looked_for
+from review_advisor.core.facts.pictures import PictureDifference
+from review_advisor.core.facts.shards import Unsent, must_be_read, shards, unsent_of
+from review_advisor.core.facts.tool_remarks import ToolRemark
+from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_of
+from review_advisor.core.lessons.memory_record import MEMORY_FILE
+from review_advisor.core.outcome.coverage import file_facts
+from review_advisor.core.outcome.events import Event, FileFact
+from review_advisor.core.outcome.learned import knowledge_of
+from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy, left_unread
+from review_advisor.core.policy.reading_order import most_dangerous_first
+from review_advisor.core.policy.scope import Scope, review_scope
+from review_advisor.core.policy.static_review import unchecked_files
+from review_advisor.core.policy.switches import Switches
+from review_advisor.core.roles.advisors import Briefing, Part
+from review_advisor.core.roles.calls import ConsultRecord
+from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.roles.knowledge import Proposal, propose
+from review_advisor.core.roles.prompts import cuts
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
+from review_advisor.core.roles.team_rules import rules_cut
+from review_advisor.core.safety.redaction import Redactor
+from review_advisor.core.safety.shown_change import hunks_with_secrets
+from review_advisor.ports.review import Ports, Source
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """What one review is asked under. ``nonce`` is fresh random text that no change can know.
+
+    ``redactor`` knows the harness's own secrets. ``earlier_consults`` were paid for by earlier runs of the same review:
+    they count towards its cap. ``tool_remarks`` are what other tools found: reviewers do not say it again.
+    ``consult_requested``: a person asks that the advisor is consulted, which a profile of escalation then does.
+    """
+
+    run_id: str
+    nonce: str
+    rules: Rules
+    switches: Switches
+    redactor: Redactor = field(default_factory=Redactor)
+    repair: RepairMode = "suggest"
+    earlier_consults: tuple[ConsultRecord, ...] = ()
+    tool_remarks: tuple[ToolRemark, ...] = ()
+    consult_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """What one review is about, and every decision before its first call.
+
+    ``parts`` is how many the change has. ``cut`` says in words what the prompts shorten. ``redactor`` knows the
+    secrets of the change, too.
+    """
+
+    change: Change
+    policy: Policy
+    redactor: Redactor
+    parts: int
+    files: tuple[FileFact, ...]
+    unsent: tuple[Unsent, ...]
+    cut: tuple[str, ...]
+    pictures: tuple[PictureDifference, ...]
+    scope: Scope
+    guidelines: FoundGuidelines
+    lessons: Lessons
+
+    def briefing(
+        self, request: ReviewRequest, policy: Policy, instructions: Instructions, tree: Path | None
+    ) -> Briefing:
+        """What every question about the head shares, under the review's own policy or another one."""
+        return Briefing(
+            request.run_id,
+            request.nonce,
+            self.change,
+            policy,
+            instructions,
+            tree,
+            pictures=self.pictures,
+            scope=self.scope,
+            guidelines=self.guidelines,
+            lessons=self.lessons,
+        )
+
+
+def matter_of(ports: Ports, request: ReviewRequest) -> Matter:
+    """What the source's change is, read once. Raises ``SourceError`` if it cannot be read."""
+    whole = replace(ports.source.change(), tool_remarks=request.tool_remarks)
+    rules = request.rules
+    excluded = left_unread(whole, rules, ports.source.head_text, hunks_with_secrets)
+    change = excluded.applied_to(whole)
+    parts, unsent = shards(change, rules.shard_tokens)
+    if len(parts) > 1:
+        change = most_dangerous_first(change, rules)
+        parts, unsent = shards(change, rules.shard_tokens)
+    pictures = ports.pictures.differences(change, ports.agents.check_interrupt) if change.files else ()
+    policy = decide_policy(
+        change,
+        rules,
+        request.switches,
+        len(parts),
+        pictures=pictures,
+        repair=request.repair,
+        excluded=excluded,
+        consult_requested=request.consult_requested,
+    )
+    scope = review_scope(change, policy, len(parts))
+    unsent = excluded.unsent + unsent + must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
+    guidelines, lessons = _of_the_base(ports, change, rules)
+    if policy.static is not None:
+        unchecked = unchecked_files(change, pictures, rules.static_languages, waived=rules.allow_unchecked)
+        unsent += tuple(gap for gap in unchecked if not excluded.covers(gap.path))
+    return Matter(
+        change,
+        policy,
+        request.redactor.knowing(whole.files),
+        len(parts),
+        file_facts(change, parts, scope),
+        unsent,
+        (*cuts(whole), *rules_cut(guidelines, parts), *lessons.left),
+        pictures,
+        scope,
+        guidelines,
+        lessons,
+    )
+
+
+def _of_the_base(ports: Ports, change: Change, rules: Rules) -> tuple[FoundGuidelines, Lessons]:
+    """The team's own rules for the files of the change, and the memory: read where the configuration comes from."""
+    paths = [file.path for file in change.files]
+    wanted = (*looked_for(rules.guidelines, paths), MEMORY_FILE)
+    texts = ports.source.base_texts(wanted) if paths else {}
+    memory = texts.get(MEMORY_FILE)
+    lessons = NO_LESSONS if memory is None else lessons_of(memory, ports.clock.now())
+    return found_guidelines(rules.guidelines, paths, texts, rules.config_path), lessons
+
+
+def subject_of(
+    ports: Ports, request: ReviewRequest, briefing: Briefing, events: Callable[[], Sequence[Event]]
+) -> Subject:
+    """What the surfaces look at. ``events`` are those of the review, from which it learns when somebody first asks."""
+    change = briefing.change
+    whole = ShownChange(
+        change.files,
+        redactor=request.redactor,
+        head_text=ports.source.head_text,
+        touched=change.earlier.touched if change.earlier is not None else None,
+    )
+    return Subject(
+        change=change,
+        rules=request.rules,
+        whole=whole,
+        redactor=request.redactor,
+        head_text=ports.source.head_text,
+        pictures=briefing.pictures,
+        proposal=cache(partial(_proposal, ports.source, request.rules, events)),
+    )
+
+
+def _proposal(source: Source, rules: Rules, events: Callable[[], Sequence[Event]]) -> Proposal:
+    """What the review has learned when somebody first asks for it: wiki_ingest, which runs last."""
+    return propose(knowledge_of(events()), source.base_names(rules.wiki_folder or ""))
+
+
+def parts_of(ports: Ports, row: SurfacePolicy, subject: Subject, nonce: str) -> list[Part]:
+    """The parts of one surface's matter, in the order of reading."""
+    looks = SURFACE_INPUTS[row.surface]
+    cut, unsent = shards(looks.narrow(subject), subject.rules.shard_tokens)
+    return [
+        Part(
+            shard,
+            len(cut),
+            unsent_of(shard, unsent),
+            about=looks.about,
+            section=looks.section(subject, nonce),
+            gallery=ports.pictures.gallery if looks.reads == "gallery" else None,
+            unread=looks.unread(subject.pictures),
+        )
+        for shard in cut
+    ]

@@ -1,0 +1,41 @@
+"""The refuter: another voice that tries to show that what blocks a change is wrong, before the rejection is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from review_advisor.core.answers.challenge import Challenge, is_proven
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.council.refuter_call import refuter_call
+from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.roles.calls import AgentCall
+from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.repair_session import Version
+
+
+def challenged(
+    dispatch: Dispatch, version: Version, judge: AgentCall, findings: Sequence[Finding]
+) -> tuple[Challenged, ...]:
+    """The refuter's answers, each to a call of its own. A finding stays as it is where none came. Raises ``Stop``.
+
+    ``judge`` is the question of the latest judgement.
+    """
+
+    def one(finding: Finding) -> Challenged | None:
+        asked = dispatch.ask(refuter_call(judge, finding, version.briefing.nonce), Challenge)
+        if not isinstance(asked.answer, Challenge):
+            return None
+        told = Challenged(
+            at=dispatch.now(),
+            surface=version.row.surface,
+            attempt=judge.attempt,
+            shard=version.part.shard.index,
+            number=asked.number,
+            finding=finding.id,
+            challenge=asked.answer,
+            proven=is_proven(asked.answer, finding, version.subject.whole),
+        )
+        dispatch.record(told)
+        return told
+
+    return tuple(each for each in dispatch.together(findings, one) if each is not None)

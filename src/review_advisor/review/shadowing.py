@@ -1,0 +1,191 @@
+"""A part of a review in shadow: asked about a review that is over, in calls of its own, without effect on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.ends import missing_words
+from review_advisor.core.outcome.events import CallEnded, Event
+from review_advisor.core.outcome.rulings import rule_panel
+from review_advisor.core.policy.policy import SurfacePolicy
+from review_advisor.core.roles.advisors import Briefing, Executor, Part
+from review_advisor.core.roles.calls import Stop
+from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.roles.surface_inputs import Subject
+from review_advisor.core.safety.redaction import Redactor
+from review_advisor.core.shadow.shadow_comparison import (
+    Left,
+    ShadowQuestion,
+    cut_by_cap,
+    missed_findings,
+    objects,
+    shadow_policy,
+    shadow_questions,
+)
+from review_advisor.core.shadow.shadow_events import (
+    ShadowBegan,
+    ShadowCalled,
+    ShadowDecided,
+    ShadowEnded,
+    ShadowEvent,
+    ShadowStatus,
+)
+from review_advisor.core.shadow.shadow_rule import Shadow
+from review_advisor.ports.review import CliError, Ports, SourceError
+from review_advisor.review.council import PartJudges
+from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.matter import ReviewRequest, matter_of, parts_of, subject_of
+from review_advisor.review.repair_session import Version
+from review_advisor.review.surroundings import looked_around
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowPhase:
+    """The shadows of one review, run after its outcome is stored. ``ports`` are those of the review.
+
+    Nothing is written but what ``tell`` gets: the events of the shadow, which are in no stream and no prompt of the
+    review.
+    """
+
+    ports: Ports
+    instructions: Instructions
+    tell: Callable[[ShadowEvent], None]
+    jobs: int = 1
+
+    def run(
+        self, request: ReviewRequest, document: OutcomeDocument, shadow: Shadow, because: str, left: Left
+    ) -> ShadowEnded | None:
+        """Ask one shadow about the review; None where it has nothing to be asked. ``left`` is what the review has left.
+
+        A stop, such as an interrupt or spent credit, ends the shadow alone. Anything else that is raised is a bug.
+        """
+        questions = shadow_questions(document, shadow)
+        if not questions or document.policy.static is not None:
+            return None
+        rule = shadow.rule
+        self.tell(
+            ShadowBegan(
+                at=self.ports.clock.now(),
+                run_id=f"{request.run_id}-shadow-{rule.id}",
+                shadow=rule.id,
+                part=rule.part,
+                setup=shadow.setup,
+                of_run=document.run_id,
+                because=because,
+                repository=document.repository,
+                pull_request=document.pull_request,
+                head_sha=document.head_sha,
+                max_calls=rule.max_calls,
+                max_usd=left.usd_for(rule),
+            )
+        )
+        heard = _Heard(self.tell)
+        status: ShadowStatus = "finished"
+        why = ""
+        try:
+            with self._asked(request, document, shadow, left, heard) as asked:
+                for question in questions:
+                    self.tell(asked.decided(question))
+        except (Stop, SourceError, CliError) as stop:
+            status, why = "stopped", request.redactor.redact(str(stop))
+        if status == "finished" and heard.capped:
+            status, why = "capped", heard.capped
+        ended = ShadowEnded(at=self.ports.clock.now(), status=status, because=why)
+        self.tell(ended)
+        return ended
+
+    @contextmanager
+    def _asked(
+        self, request: ReviewRequest, document: OutcomeDocument, shadow: Shadow, left: Left, heard: _Heard
+    ) -> Iterator[_Asked]:
+        matter = matter_of(self.ports, request)
+        request = replace(request, redactor=matter.redactor)
+        policy = shadow_policy(document.policy, shadow, left)
+        ports = replace(self.ports, journal=heard)
+        dispatch = Dispatch(
+            ports,
+            policy.budgets,
+            min(self.jobs, len(shadow.panel)),
+            matter.redactor,
+            prompts=self.instructions.version,
+            most_calls=shadow.rule.max_calls,
+            shadow=shadow.rule.id,
+        )
+        with ports.source.head_tree() as tree:
+            briefing = matter.briefing(request, policy, self.instructions, tree)
+            subject = subject_of(ports, request, briefing, lambda: document.events)
+            yield _Asked(ports, dispatch, briefing, subject, shadow, matter.redactor)
+
+
+class _Heard:
+    """The events of the shadow's calls. Votes and findings of its judges are told by what it decides."""
+
+    def __init__(self, tell: Callable[[ShadowEvent], None]) -> None:
+        self._tell = tell
+        self.capped = ""
+
+    def record(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, CallEnded):
+            if event.ended in ("refused", "cut_short"):
+                self.capped = self.capped or event.detail
+            self._tell(ShadowCalled(at=event.at, call=event))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A shadow at work on one review."""
+
+    ports: Ports
+    dispatch: Dispatch
+    briefing: Briefing
+    subject: Subject
+    shadow: Shadow
+    redactor: Redactor
+
+    def decided(self, question: ShadowQuestion) -> ShadowDecided:
+        """What the shadow would have decided there. Raises ``Stop``."""
+        row = next(each for each in self.briefing.policy.surfaces if each.surface is question.surface)
+        version = Version(self.briefing, row, self._part(row, question), self.subject)
+        judges = self.shadow.rule.part == "judge"
+        return self._judged(version, question) if judges else self._executed(version, question)
+
+    def _part(self, row: SurfacePolicy, question: ShadowQuestion) -> Part:
+        parts = parts_of(self.ports, row, self.subject, self.briefing.nonce)
+        part = next(each for each in parts if each.shard.index == question.shard)
+        return looked_around(self.ports.source, self.briefing, row, part)
+
+    def _judged(self, version: Version, question: ShadowQuestion) -> ShadowDecided:
+        answers = PartJudges(self.dispatch).judge(version, question.plan, question.report, ())
+        ruling, joint = rule_panel(version.standing(question.report, ()), answers.members)
+        capped = cut_by_cap(answers.members)
+        said = None if joint is None or capped else objects(ruling, joint.verdict)
+        return self._compared(question, ruling.because, shadow_objects=said)
+
+    def _executed(self, version: Version, question: ShadowQuestion) -> ShadowDecided:
+        call = Executor(self.briefing).call(version.row, version.part, question.plan)
+        asked = self.dispatch.ask(call, ReviewReport)
+        if not isinstance(asked.answer, ReviewReport):
+            return self._compared(question, missing_words(asked.answer), shadow_objects=None)
+        report = version.check(asked.answer, ())
+        missed = missed_findings(question.report, report)
+        return self._compared(question, report.summary, shadow_objects=report.verdict == "reject", missed=missed)
+
+    def _compared(
+        self, question: ShadowQuestion, because: str, *, shadow_objects: bool | None, missed: tuple[str, ...] = ()
+    ) -> ShadowDecided:
+        told = ShadowDecided(
+            at=self.dispatch.now(),
+            surface=question.surface,
+            shard=question.shard,
+            verdict=question.report.verdict,
+            real_objects=question.real_objects,
+            shadow_objects=shadow_objects,
+            because=because,
+            missed=missed,
+        )
+        return self.redactor.everywhere(told)

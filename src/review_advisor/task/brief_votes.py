@@ -1,0 +1,158 @@
+"""The calls of one vote on a brief: one for each advisor, in parallel and bounded, or one for all of them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from review_advisor.core.council.brief import Brief
+from review_advisor.core.council.voices import SYSTEM, Voice, as_all, as_one, joint_form, question, voice_of, vote_form
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import (
+    AgentCall,
+    Answered,
+    Lost,
+    LostReason,
+    ModelError,
+    Receipt,
+    Stop,
+    Usage,
+)
+from review_advisor.core.roster.advisor import Advisor
+from review_advisor.core.roster.answer_fields import AnswerField, AnswerFields
+from review_advisor.core.safety.legible import legible
+from review_advisor.core.safety.redaction import Redactor
+from review_advisor.ports.review import Agents, Consults
+
+MOST_AT_ONCE = 4
+CALL_SECONDS = 240.0
+MODEL = "fake"
+_MOST_OF_A_VOTE = 101
+
+
+@dataclass(frozen=True, slots=True)
+class CouncilRequest:
+    """One vote. ``model`` is that of advisors that name none; ``max_usd`` is shared by all calls."""
+
+    brief: Brief
+    advisors: tuple[Advisor, ...]
+    inline: bool
+    model: str
+    max_usd: float
+    nonce: str
+    redactor: Redactor
+
+
+@dataclass(frozen=True, slots=True)
+class CouncilReply:
+    """What each advisor gave, in their order. ``cost_usd`` is None where a call did not report its cost."""
+
+    voices: tuple[Voice, ...]
+    cost_usd: float | None
+
+
+def ask_council(request: CouncilRequest, agents: Agents) -> CouncilReply:
+    """Ask every advisor once. A call that fails is a lost voice, also where its model cannot be used.
+
+    Raises ``Stop`` for what ends every vote: spent credit, failed authentication, an interrupt.
+    """
+    who, actions = request.advisors, request.brief.actions
+    if request.inline:
+        reply = _asked(request, agents, _call(request, None, 1))
+        said = reply.value if isinstance(reply, Answered) else {}
+        voices = [
+            _lost(each, reply) if isinstance(reply, Lost) else voice_of(each, said.get(each.id), actions)
+            for each in who
+        ]
+        return CouncilReply(tuple(voices), reply.receipt.usage.cost_usd)
+    calls = [_call(request, each, number) for number, each in enumerate(who, 1)]
+    with ThreadPoolExecutor(min(MOST_AT_ONCE, len(who))) as pool:
+        replies = list(pool.map(lambda call: _asked(request, agents, call), calls))
+    costs = [each.receipt.usage.cost_usd for each in replies]
+    known = [each for each in costs if each is not None]
+    voices = [
+        _lost(each, reply) if isinstance(reply, Lost) else voice_of(each, reply.value, actions)
+        for each, reply in zip(who, replies, strict=True)
+    ]
+    return CouncilReply(tuple(voices), sum(known) if len(known) == len(costs) else None)
+
+
+def _asked(request: CouncilRequest, agents: Agents, call: AgentCall) -> Answered | Lost:
+    agents.check_interrupt()
+    try:
+        return request.redactor.everywhere(legible(agents.run(call)))
+    except Stop as stop:
+        stop.detail = request.redactor.redact(legible(stop.detail))
+        if isinstance(stop, ModelError):
+            return Lost(LostReason.BAD_REQUEST, stop.detail, legible(stop.receipt))
+        raise
+
+
+def _lost(advisor: Advisor, lost: Lost) -> Voice:
+    return Voice(advisor, lost=lost.detail or lost.reason.value, cause=lost.cause)
+
+
+def _call(request: CouncilRequest, advisor: Advisor | None, number: int) -> AgentCall:
+    """The question to one advisor; None for all of them in one call."""
+    share = request.max_usd if advisor is None else request.max_usd / len(request.advisors)
+    who = request.advisors
+    return AgentCall(
+        role=Role.POST_VERIFY,
+        advisor=Role.POST_VERIFY.advisor if advisor is None else advisor.id,
+        surface=Surface.PR_REVIEW,
+        attempt=1,
+        shard=0,
+        model=(advisor.model if advisor else "") or request.model,
+        system_prompt=SYSTEM,
+        blocks=(
+            request.redactor.redact(question(request.brief, request.nonce)),
+            as_all(who) if advisor is None else as_one(advisor),
+        ),
+        answer=joint_form(who) if advisor is None else vote_form(advisor),
+        tree=None,
+        consults=None,
+        max_usd=share,
+        timeout_seconds=CALL_SECONDS,
+        number=number,
+    )
+
+
+class FakeCouncil:
+    """Agents that ask nobody: votes are a pure function of advisor and action, and cost nothing."""
+
+    def __init__(self, advisors: Sequence[Advisor], actions: Sequence[str]) -> None:
+        self._said = {each.id: _fake_vote(each, actions) for each in advisors}
+
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:  # noqa: ARG002 (the port's)
+        """The vote of who is asked, or of all."""
+        value = self._said.get(call.advisor, self._said)
+        return Answered(dict(value), Receipt(Usage(cost_usd=0.0), resolved_model=MODEL))
+
+    def check_interrupt(self) -> None:
+        """Nothing runs here that an interrupt could end."""
+
+    def end_running(self) -> None:
+        """The same."""
+
+
+def _fake_vote(advisor: Advisor, actions: Sequence[str]) -> Mapping[str, Any]:
+    weights = [zlib.crc32(f"{advisor.id} {action}".encode()) % _MOST_OF_A_VOTE for action in actions]
+    weights[-1] = weights[-1] or 1
+    calls = ", ".join(f'"{action}": {weight}' for action, weight in zip(actions, weights, strict=True))
+    fields = AnswerFields.model_validate_json(advisor.answer).properties if advisor.answer else {}
+    return {**{name: _fake_field(field) for name, field in fields.items()}, "calls": f"{{{calls}}}"}
+
+
+def _fake_field(field: AnswerField) -> object:
+    match field.type:
+        case "string":
+            return field.enum[0] if field.enum else MODEL
+        case "boolean":
+            return False
+        case "array":
+            return []
+        case _:
+            return field.minimum if field.minimum is not None else min(0, field.maximum or 0)

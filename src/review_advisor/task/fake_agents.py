@@ -1,0 +1,37 @@
+"""``Agents`` of a task that ask nobody: what they say is a pure function of a scenario and of the call."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Usage
+from review_advisor.core.task.fake_speaker import FakeSpeaker
+from review_advisor.ports.review import Consults
+
+MODEL = "fake"
+
+
+class FakeTaskAgents:
+    """Both sides of one run. It counts how often a turn's question is repeated, and remembers nothing else."""
+
+    def __init__(self, speaker: FakeSpeaker) -> None:
+        self._speaker = speaker
+        self._asked: Counter[tuple[Role, int]] = Counter()
+
+    def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:  # noqa: ARG002 (the port's)
+        """What the scenario says. It costs nothing."""
+        asked = call.role, call.attempt
+        repeated = self._asked[asked]
+        self._asked[asked] += 1
+        if call.role is Role.EXECUTOR:
+            message = self._speaker.executor(call.attempt, repeated)
+        else:
+            message = self._speaker.advisor(repeated)
+        return Answered({"message": message}, Receipt(Usage(cost_usd=0.0), resolved_model=MODEL))
+
+    def check_interrupt(self) -> None:
+        """Nothing runs here that an interrupt could end."""
+
+    def end_running(self) -> None:
+        """The same."""

@@ -1,0 +1,371 @@
+"""One run of a task: the protocol of executor and advisor, over the same port that reviews ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons
+from review_advisor.core.policy.budgets import Budgets, consults_left
+from review_advisor.core.roles.calls import EditGrant, Lost
+from review_advisor.core.roles.replies import REPAIRABLE
+from review_advisor.core.safety.redaction import Redactor
+from review_advisor.core.task.blocks import Malformed
+from review_advisor.core.task.hearing import AdvisorSaid, ExecutorSaid, hear_advisor, hear_executor
+from review_advisor.core.task.messages import IdKind, MemoryProposal, TaskConsult, TaskDone, block_id
+from review_advisor.core.task.task_events import (
+    BlockIgnored,
+    BlockMalformed,
+    ConsultHeard,
+    GuidanceHeard,
+    GuidanceUsed,
+    PatchRead,
+    ProposalHeard,
+    Speaker,
+    TaskBegun,
+    TaskEnded,
+    TaskEvent,
+    TaskLimits,
+)
+from review_advisor.core.task.task_patch import TaskPatch
+from review_advisor.core.task.task_prompts import (
+    ADVISOR_SYSTEM,
+    EXECUTOR_SYSTEM,
+    advisor_opening,
+    advisor_question,
+    disposition_words,
+    executor_opening,
+    executor_turn,
+    prompts_version,
+    refused_question,
+    repair_words,
+    reply_words,
+    said_before,
+    unanswered_question,
+)
+from review_advisor.core.task.task_status import RunStatus
+from review_advisor.ports.review import Agents, Clock
+from review_advisor.task.asking import Asking, Halted, Question, Told
+
+Said = TypeVar("Said", ExecutorSaid, AdvisorSaid)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRequest:
+    """What is asked of a run. Backends are names for people; an empty model is the backend's own.
+
+    ``disabled`` says which switch turns the advisor off; empty if none does. ``head`` is the commit whose tree the
+    executor reads, in ``tree``. With ``edits`` that is a throw-away copy, which it may change. ``lessons`` are the
+    entries of that commit's memory.
+    """
+
+    run_id: str
+    nonce: str
+    task: str
+    limits: TaskLimits
+    redactor: Redactor
+    executor_backend: str
+    advisor_backend: str
+    executor_model: str
+    advisor_model: str
+    disabled: str = ""
+    head: str = ""
+    tree: Path | None = None
+    edits: EditGrant | None = None
+    lessons: Lessons = NO_LESSONS
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPorts:
+    """Everything that a run may touch. ``record`` takes each event as it happens, ``keep_prompt`` each prompt.
+
+    ``read_patch`` reads what was edited in the copy of a run that may edit.
+    """
+
+    executor: Agents
+    advisor: Agents
+    clock: Clock
+    record: Callable[[TaskEvent], None]
+    keep_prompt: Callable[[Speaker, int, str], None]
+    read_patch: Callable[[], TaskPatch] = TaskPatch
+
+
+class TaskPhase:
+    """Runs one task. Keeps nothing between runs."""
+
+    def __init__(self, ports: TaskPorts) -> None:
+        self._ports = ports
+
+    def run(self, request: TaskRequest) -> TaskEnded:
+        """Run the task to its end, which is also the last event. Raises ``ReviewInterrupted``."""
+        return _Run(self._ports, request).to_its_end()
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(self, ports: TaskPorts, request: TaskRequest) -> None:
+        self._ports = ports
+        self._request = request
+        limits = request.limits
+        self._budgets = Budgets(limits.max_usd, limits.call_seconds, limits.run_seconds, limits.max_advisor_calls)
+        self._asking = Asking(self._budgets, ports.clock, request.redactor, self._record, ports.keep_prompt)
+        self._turn = 0
+        self._transcript: list[str] = []
+        self._consults = 0
+        self._asked = 0
+        self._failed = 0
+        self._proposals: list[MemoryProposal] = []
+        self._given: list[str] = []
+
+    def to_its_end(self) -> TaskEnded:
+        request = self._request
+        self._record(
+            TaskBegun(
+                at=self._now(),
+                run_id=request.run_id,
+                task=request.task,
+                executor_backend=request.executor_backend,
+                advisor_backend=request.advisor_backend,
+                limits=request.limits,
+                head=request.head,
+                edit=request.edits is not None,
+                prompts=prompts_version(),
+            )
+        )
+        ended = self._over("disabled", request.disabled) if request.disabled else self._with_patch(self._protocol())
+        self._record(ended)
+        return ended
+
+    def _protocol(self) -> TaskEnded:
+        """Executor, question, advisor, executor again. Guidance is always followed by a turn that can apply it."""
+        closing: RunStatus | None = None
+        while True:
+            self._turn += 1
+            said = self._executor_speaks()
+            if isinstance(said, TaskEnded):
+                return said
+            if said.consult is None:
+                return self._ends(said)
+            if closing is not None:
+                return self._asks_too_late(said.consult, closing)
+            if not consults_left(self._budgets, self._asked, self._failed):
+                closing = "advisor_call_limit_reached"
+                self._refuse(said.consult, f"all {self._budgets.max_consults} questions of this run are used")
+                continue
+            advised = self._advisor_speaks(said.consult)
+            if advised is not None:
+                return advised
+            if self._turn >= self._request.limits.max_turns:
+                closing = "max_turns_reached"
+
+    # --- the executor ---
+
+    def _executor_speaks(self, more: str = "") -> ExecutorSaid | TaskEnded:
+        """The executor's message of this turn. ``more`` is asked beyond what every turn asks."""
+        said = self._heard(self._executor_question(more), hear_executor)
+        match said:
+            case Malformed():
+                return self._over("malformed_block", f"{said.tag}: {said.error}")
+            case Lost():
+                return self._over("executor_failed", said.detail)
+            case Halted():
+                return self._over(said.status, said.detail)
+        for proposal in said.proposals:
+            if proposal not in self._proposals:
+                self._proposals.append(proposal)
+                number = self._id("mem_prop", len(self._proposals))
+                self._record(ProposalHeard(at=self._now(), turn=self._turn, id=number, proposal=proposal))
+        return said
+
+    def _executor_question(self, more: str) -> Question:
+        request = self._request
+        opening = executor_opening(
+            request.task, request.limits, request.nonce, edit=request.edits is not None, lessons=request.lessons
+        )
+        varying = executor_turn(self._transcript, self._turn, request.limits)
+        question = Question(
+            "executor",
+            self._ports.executor,
+            self._turn,
+            request.executor_model,
+            EXECUTOR_SYSTEM,
+            (f"{opening}\n\n", varying),
+            request.tree,
+            request.edits,
+        )
+        return question.with_more(more) if more else question
+
+    def _ends(self, said: ExecutorSaid) -> TaskEnded:
+        """What an executor's end comes to. One that keeps silent about a guidance is asked once more."""
+        done = said.done
+        if done is None:
+            return self._over("executor_stopped_without_done", "the final message has no block that asks or ends")
+        open_ids = self._record_used(done)
+        if done.status == "completed" and open_ids:
+            again = self._executor_speaks(disposition_words(open_ids))
+            if isinstance(again, TaskEnded):
+                return again
+            if again.done is not None:
+                done = again.done
+                open_ids = self._record_used(done)
+        match done.status:
+            case "failed":
+                return self._over("executor_failed", done.summary or "the executor says failed", done)
+            case "needs_human":
+                return self._over("conflict_needs_human", done.summary or "the executor asks for a person", done)
+            case "completed" if open_ids:
+                why = f"the executor does not say what became of {', '.join(open_ids)}"
+                return self._over("conflict_needs_human", why, done)
+            case "completed" if self._failed:
+                return self._over("degraded", "an answer of the advisor did not come", done)
+            case "completed":
+                return self._over("completed", "", done)
+
+    def _record_used(self, done: TaskDone) -> list[str]:
+        """Record what the executor says of each guidance. The ids of those of which it says nothing that counts."""
+        told = {each.guidance: each for each in done.guidance if each.disposition == "applied" or each.reason}
+        for number in self._given:
+            if number in told:
+                what, why = told[number].disposition, told[number].reason
+                self._record(GuidanceUsed(at=self._now(), turn=self._turn, id=number, disposition=what, reason=why))
+        return [number for number in self._given if number not in told]
+
+    def _with_patch(self, ended: TaskEnded) -> TaskEnded:
+        """The end, once the edits are read. Work whose patch is refused is not completed."""
+        if self._request.edits is None:
+            return ended
+        made = self._ports.read_patch()
+        self._record(PatchRead(at=self._now(), turn=self._turn, made=made))
+        if not made.refused or ended.status not in ("completed", "degraded"):
+            return ended
+        named = "; ".join(f"{each.path}: {each.why}" for each in made.refused)
+        return self._over("conflict_needs_human", f"the patch is refused: {named}", ended.done)
+
+    # --- questions ---
+
+    def _refuse(self, consult: TaskConsult, why: str) -> None:
+        number = self._record_consult(consult, why)
+        self._transcript.append(refused_question(number, why))
+
+    def _asks_too_late(self, consult: TaskConsult, status: RunStatus) -> TaskEnded:
+        why = "the executor was to finish in this turn, and asks again"
+        self._record_consult(consult, why)
+        return self._over(status, why)
+
+    def _record_consult(self, consult: TaskConsult, refused: str = "") -> str:
+        self._consults += 1
+        number = self._id("adv_consult", self._consults)
+        self._record(ConsultHeard(at=self._now(), turn=self._turn, id=number, consult=consult, refused=refused))
+        return number
+
+    # --- the advisor ---
+
+    def _advisor_speaks(self, consult: TaskConsult) -> TaskEnded | None:
+        """Ask the advisor. None where the executor goes on, with guidance or without."""
+        number = self._record_consult(consult)
+        self._asked += 1
+        said = self._heard(self._advisor_question(consult, number), hear_advisor)
+        match said:
+            case Halted():
+                return self._over(said.status, said.detail)
+            case Malformed():
+                return self._over("malformed_block", f"{said.tag}: {said.error}")
+            case Lost():
+                self._goes_on_alone(number, said.detail)
+            case AdvisorSaid(guidance=None):
+                self._goes_on_alone(number, "the answer is empty")
+            case AdvisorSaid():
+                return self._take(said, number)
+        return None
+
+    def _goes_on_alone(self, consult_id: str, why: str) -> None:
+        self._failed += 1
+        self._transcript.append(unanswered_question(consult_id, why))
+
+    def _take(self, said: AdvisorSaid, consult_id: str) -> TaskEnded | None:
+        guidance = said.guidance
+        if guidance is None:
+            raise ValueError("an answer without guidance cannot be taken")
+        number = self._id("adv_guidance", len(self._given) + 1)
+        self._record(
+            GuidanceHeard(
+                at=self._now(),
+                turn=self._turn,
+                id=number,
+                consult_id=consult_id,
+                guidance=guidance,
+                wrapped=said.wrapped,
+            )
+        )
+        if guidance.stop_signal:
+            return self._over("advisor_stop_signal", guidance.guidance)
+        self._given.append(number)
+        told = f"{number}: {guidance.guidance}\n{guidance.rationale}".strip()
+        self._transcript.append(said_before("guidance", told, self._request.nonce))
+        return None
+
+    def _advisor_question(self, consult: TaskConsult, number: str) -> Question:
+        request = self._request
+        varying = advisor_question(self._transcript, consult, number, request.nonce)
+        return Question(
+            "advisor",
+            self._ports.advisor,
+            self._turn,
+            request.advisor_model,
+            ADVISOR_SYSTEM,
+            (f"{advisor_opening(request.task, request.nonce)}\n\n", varying),
+        )
+
+    # --- both ---
+
+    def _heard(
+        self, question: Question, hear: Callable[[Sequence[str], str], Said]
+    ) -> Said | Malformed | Lost | Halted:
+        """What is said in answer. A message that nobody can read is asked for once more, and then has to be a block."""
+        told = self._asking.ask(question)
+        said = self._read(question.speaker, told, hear)
+        if isinstance(said, Malformed):
+            ask_again = repair_words(said, self._request.nonce)
+        elif isinstance(said, Lost) and said.reason in REPAIRABLE:
+            ask_again = reply_words(said.detail)
+        else:
+            return said
+        before = [said_before(question.speaker, told.whole, self._request.nonce)] if isinstance(told, Told) else []
+        second = self._read(question.speaker, self._asking.ask(question.with_more(*before, ask_again)), hear)
+        if isinstance(second, ExecutorSaid | AdvisorSaid) and isinstance(said, Malformed) and second.is_mute:
+            return said
+        return second
+
+    def _read(
+        self, speaker: Speaker, told: Told | Lost | Halted, hear: Callable[[Sequence[str], str], Said]
+    ) -> Said | Malformed | Lost | Halted:
+        if not isinstance(told, Told):
+            return told
+        said = hear(told.messages, self._request.nonce)
+        for bad in said.malformed:
+            tag, error = bad.tag.value, bad.error
+            self._record(BlockMalformed(at=self._now(), turn=self._turn, speaker=speaker, tag=tag, error=error))
+        for each in said.ignored:
+            tag, why = each.tag.value, each.why
+            self._record(BlockIgnored(at=self._now(), turn=self._turn, speaker=speaker, tag=tag, why=why))
+        if said.unusable is not None:
+            return said.unusable
+        if speaker == "executor":
+            self._transcript.append(said_before(speaker, told.whole, self._request.nonce))
+        return said
+
+    def _over(self, status: RunStatus, reason: str, done: TaskDone | None = None) -> TaskEnded:
+        return TaskEnded(at=self._now(), turn=self._turn, status=status, reason=reason, done=done)
+
+    def _record(self, event: TaskEvent) -> None:
+        self._ports.record(self._request.redactor.everywhere(event))
+
+    def _now(self) -> datetime:
+        return self._ports.clock.now()
+
+    def _id(self, kind: IdKind, number: int) -> str:
+        return block_id(kind, self._request.run_id, number)

@@ -1,0 +1,45 @@
+"""An author who breaks or mends files in ``.review-advisor/`` to be reviewed by fewer advisors or lower thresholds."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations, product
+
+import pytest
+
+from review_advisor.app.roster.believed import believed_declarations
+from review_advisor.app.roster.declared_files import Declares, HeadFiles
+from review_advisor.app.settings import Config, ConfigError, EscalationConfig
+from review_advisor.core.facts.guidelines import BaseText
+from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
+
+ADVISOR = ".review-advisor/advisors/data.md"
+GOOD, BAD = "---\nid: dataSteward\non: finish\n---\nLooks after the data.\n", "---\nidd: dataSteward\n---\nLooks.\n"
+HIGH, LOW, WRONG = (f"[[threshold]]\nvalue = {value}\n".encode() for value in ("0.9", "0", "9"))
+TOUCHED = (ADVISOR, THRESHOLDS_FILE, "src/app.py")
+CHANGES = tuple(chain.from_iterable(combinations(TOUCHED, count) for count in range(len(TOUCHED) + 1)))
+PROFILE = Config(escalation=EscalationConfig(profile="attrition"))
+
+
+def believed(base: tuple[str, bytes], head: tuple[str, bytes], paths: tuple[str, ...]) -> tuple[set[str], list[float]]:
+    """The members and the thresholds by which a change is reviewed."""
+    files = HeadFiles(lambda: {ADVISOR: BaseText(head[0])}, lambda _: head[1])
+    declares = Declares(lambda: {ADVISOR: BaseText(base[0])}, files, paths)
+    roster, thresholds = believed_declarations(PROFILE, lambda _: base[1], declares)
+    return {advisor.id for advisor in roster.advisors[1:]}, [each.value for each in thresholds]
+
+
+@pytest.mark.parametrize("paths", CHANGES, ids="+".join)
+@pytest.mark.parametrize("head", tuple(product((GOOD, BAD), (LOW, WRONG))))
+@pytest.mark.parametrize("base", tuple(product((GOOD, BAD), (HIGH, WRONG))))
+def test_no_change_lowers_a_threshold_or_brings_its_own_advisors(
+    base: tuple[str, bytes], head: tuple[str, bytes], paths: tuple[str, ...]
+) -> None:
+    broken = {path for path, is_broken in ((ADVISOR, base[0] == BAD), (THRESHOLDS_FILE, base[1] == WRONG)) if is_broken}
+    mended = {path for path, is_right in ((ADVISOR, head[0] == GOOD), (THRESHOLDS_FILE, head[1] == LOW)) if is_right}
+    if broken and not (paths and broken <= mended and set(paths) <= broken):
+        with pytest.raises(ConfigError):
+            believed(base, head, paths)
+        return
+    members, thresholds = believed(base, head, paths)
+    assert members == (set() if ADVISOR in broken else {"dataSteward"})
+    assert thresholds == ([1.0] if THRESHOLDS_FILE in broken else [0.9])

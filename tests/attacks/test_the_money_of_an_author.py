@@ -1,0 +1,276 @@
+"""Authors who spread their spending over many pull requests, and people who want another author stopped."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
+
+from review_advisor.core.facts.actions_event import CommentEvent, PullRequestEvent
+from review_advisor.core.policy.budgets import USD_OF_AN_UNTOLD_REVIEW
+from review_advisor.core.pull_request.markers import day_in, external_id
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.pull_request.writes import Check, Conclusion
+from review_advisor.mockworld.github.forge import FakeForge
+from review_advisor.mockworld.github.records import Pull
+from review_advisor.mockworld.lines import approve
+from review_advisor.pull_request.begin import BeginPhase, Begun
+from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.pull_request.shadow_publish import ShadowPublishPhase
+
+MALLORY = "mallory"
+TODAY = "2026-01-05"
+
+
+class Team(Desk):
+    """It pays three dollars a day for the pushes of one author; each review costs one."""
+
+    def opens(self, by: str) -> Pull:
+        made = self.github.opens(
+            REPOSITORY, {PATH: f"{LINES}# {len(self.github.repository(REPOSITORY).pulls)}\n"}, by=by
+        )
+        self.pull = made
+        return made
+
+    def happens(self, pull: Pull, action: str = "opened", before: str = "") -> Begun:
+        self.pull = pull
+        event = PullRequestEvent(action, REPOSITORY, pull.number, pull.head_sha, pull.author, before=before)
+        return BeginPhase(self.bot()).begin(event)
+
+    def asks(self, login: str, pull: Pull) -> Begun:
+        self.pull = pull
+        event = CommentEvent("created", REPOSITORY, pull.number, 77, login, "/advisor review", on_pull_request=True)
+        return BeginPhase(self.bot()).begin(event)
+
+    def pays(self, pull: Pull, usd: float = 1.0, *, asked: bool = False) -> None:
+        self.pull = pull
+        self.publish(self.reviewed(approve().costing(usd)), asked=asked)
+
+    def pushes(self, pull: Pull) -> str:
+        before = pull.head_sha
+        self.github.pushes(pull, {PATH: f"{LINES}# {before}\n"})
+        return before
+
+    def spends(self, by: str, times: int) -> list[Pull]:
+        """One after the other: each a pull request of its own, reviewed once."""
+        made = [self.opens(by) for _ in range(times)]
+        for pull in made:
+            assert self.happens(pull).review
+            self.pays(pull)
+        return made
+
+
+@pytest.fixture
+def desk() -> Team:
+    team = Team(PublicationRules(author_day_usd=3.0))
+    for login in (MALLORY, "bob"):
+        team.github.user(login)
+    return team
+
+
+def title(desk: Team) -> str:
+    (check,) = desk.checks
+    assert check.conclusion == "action_required"
+    return check.title or ""
+
+
+def test_an_author_who_opens_many_pull_requests_has_one_days_money(desk: Team) -> None:
+    desk.spends(AUTHOR, 3)
+    begun = desk.happens(desk.opens(AUTHOR))
+    assert not begun.review
+    assert title(desk) == "Not reviewed: 3.00 USD of the author's day are spent"
+    assert "`/advisor review` in a comment grants one more review" in (desk.checks[0].summary or "")
+
+
+def test_a_review_may_spend_only_what_is_left_of_its_authors_day(desk: Team) -> None:
+    desk.spends(AUTHOR, 2)
+    assert desk.happens(desk.opens(AUTHOR)).most_usd == 1.0
+
+
+def test_pushes_to_several_open_pull_requests_count_together(desk: Team) -> None:
+    first, second = desk.spends(AUTHOR, 2)
+    before = desk.pushes(first)
+    assert desk.happens(first, "synchronize", before).review
+    desk.pays(first)
+    before = desk.pushes(second)
+    assert not desk.happens(second, "synchronize", before).review
+
+
+@pytest.mark.parametrize("end", ["closes", "merges"])
+def test_a_pull_request_that_is_over_still_counts(desk: Team, end: str) -> None:
+    for pull in desk.spends(AUTHOR, 3):
+        getattr(desk.github, end)(pull)
+    assert not desk.happens(desk.opens(AUTHOR)).review
+
+
+def test_no_author_is_stopped_by_what_another_one_spends(desk: Team) -> None:
+    desk.spends(MALLORY, 3)
+    assert not desk.happens(desk.opens(MALLORY)).review
+    begun = desk.happens(desk.opens("bob"))
+    assert begun.review
+    assert begun.most_usd == 3.0
+
+
+def test_nobody_is_charged_for_commits_that_name_them(desk: Team) -> None:
+    """Anybody can write any author into a commit: who opened the pull request counts."""
+    pull = desk.opens(MALLORY)
+    desk.github.pushes(pull, {PATH: f"{LINES}# as bob\n"}, by="bob")
+    desk.happens(pull, "synchronize")
+    desk.pays(pull, 3.0)
+    assert desk.happens(desk.opens("bob")).most_usd == 3.0
+    assert not desk.happens(desk.opens(MALLORY)).review
+
+
+def test_who_writes_on_the_pull_requests_of_others_makes_nothing_count(desk: Team) -> None:
+    """Old pull requests that cost much change by a comment: their day is another one."""
+    old = desk.spends("bob", 3)
+    desk.clock.moment += timedelta(days=1)
+    for pull in old:
+        desk.github.comments(pull, by=MALLORY, body="any news?")
+    begun = desk.happens(desk.opens("bob"))
+    assert begun.review
+    assert begun.most_usd == 3.0
+
+
+def test_an_author_who_changes_names_stays_the_same_author(desk: Team) -> None:
+    desk.spends(MALLORY, 3)
+    account = desk.github.accounts.pop(MALLORY)
+    account.login = "innocent"
+    desk.github.accounts["innocent"] = account
+    for pull in desk.github.repository(REPOSITORY).pulls.values():
+        pull.author = "innocent" if pull.author == MALLORY else pull.author
+    assert not desk.happens(desk.opens("innocent")).review
+    desk.github.user(MALLORY)
+    assert desk.happens(desk.opens(MALLORY)).review, "whoever takes a name that is free now is somebody else"
+
+
+def test_bots_are_authors_like_people(desk: Team) -> None:
+    desk.github.app_token("renovate")
+    desk.spends("renovate[bot]", 3)
+    assert not desk.happens(desk.opens("renovate[bot]")).review
+    assert desk.happens(desk.opens("bob")).review
+
+
+def test_who_opens_many_at_once_has_each_running_review_counted_by_an_estimate(desk: Team) -> None:
+    begun = [desk.happens(desk.opens(MALLORY)).review for _ in range(4)]
+    assert begun == [True, True, False, False]
+    assert title(desk) == f"Not reviewed: {2 * USD_OF_AN_UNTOLD_REVIEW:.2f} USD of the author's day are spent"
+
+
+def test_a_review_that_is_killed_costs_its_author_the_estimate(desk: Team) -> None:
+    pull = desk.opens(MALLORY)
+    desk.happens(pull)
+    desk.publish(DidNotRun("job-1", pull.head_sha, "There is no outcome.", may_have_asked=True))
+    assert desk.happens(desk.opens(MALLORY)).most_usd == round(3.0 - USD_OF_AN_UNTOLD_REVIEW, 2)
+
+
+def test_reviews_that_pushes_overtake_are_counted(desk: Team) -> None:
+    pull = desk.opens(MALLORY)
+    for _ in range(3):
+        assert desk.happens(pull, "synchronize", "").review
+        desk.pull = pull
+        document = desk.reviewed(approve().costing(1.0))
+        desk.pushes(pull)
+        desk.publish(document)
+    assert not desk.happens(pull, "synchronize", "").review
+
+
+def test_a_review_for_which_somebody_with_permission_asked_is_granted_and_is_not_the_authors(desk: Team) -> None:
+    first, *_ = desk.spends(AUTHOR, 3)
+    assert desk.asks(MAINTAINER, first).review
+    assert desk.asks(MAINTAINER, first).most_usd is None
+    desk.pays(first, 5.0, asked=True)
+    assert {day_in(check.external_id) for check in desk.checks} == {(TODAY, 1.0)}
+    assert not desk.asks("eve", first).review
+
+
+def test_the_next_day_counts_from_nothing(desk: Team) -> None:
+    desk.spends(AUTHOR, 3)
+    desk.clock.moment += timedelta(days=1)
+    assert desk.happens(desk.opens(AUTHOR)).most_usd == 3.0
+
+
+@pytest.mark.parametrize("day", ["2026-01-04", "2026-01-06", "9999-12-31"])
+def test_an_amount_of_another_day_hides_none_of_today(desk: Team, day: str) -> None:
+    first, *_ = desk.spends(AUTHOR, 3)
+    desk.pull = first
+    (check,) = desk.checks
+    forged = check.external_id.replace(TODAY, day)
+    desk.github.repository(REPOSITORY).checks[check.id].external_id = forged
+    assert desk.happens(desk.opens(AUTHOR)).most_usd == 1.0
+    before = desk.pushes(first)
+    desk.happens(first, "synchronize", before)
+    assert day_in(desk.checks[0].external_id) == (TODAY, 1.0), "the state tells it, too"
+
+
+def test_a_check_of_anybody_else_counts_for_nobody(desk: Team) -> None:
+    pull = desk.opens("bob")
+    forged = external_id(pull.number, today=(TODAY, 99.0))
+    desk.github.app_token("mallorys-app")
+    theirs = FakeForge(desk.github, REPOSITORY, "mallorys-app[bot]")
+    theirs.create_check(pull.head_sha, Check("review-advisor", forged, "t", "s", Conclusion.SUCCESS))
+    other = FakeForge(desk.github, REPOSITORY, BOT)
+    other.create_check(pull.head_sha, Check("review-advisor", external_id(9999, today=(TODAY, 99.0)), "t", "s", None))
+    assert desk.happens(desk.opens("bob")).review
+
+
+def test_old_checks_that_tell_no_day_are_unknown_and_stop_nobody(desk: Team) -> None:
+    desk.rules = PublicationRules()
+    desk.spends(AUTHOR, 5)
+    desk.rules = PublicationRules(author_day_usd=3.0)
+    assert desk.happens(desk.opens(AUTHOR)).most_usd == 3.0
+
+
+def test_authors_whom_the_forge_does_not_name_are_never_added_up(desk: Team) -> None:
+    desk.spends(MALLORY, 3)
+    desk.spends("bob", 1)
+    for login in (MALLORY, "bob"):
+        desk.github.accounts.pop(login)
+    pull = next(each for each in desk.github.repository(REPOSITORY).pulls.values() if each.author == "bob")
+    before = desk.pushes(pull)
+    assert desk.happens(pull, "synchronize", before).review
+
+
+def test_the_repository_is_told_and_stops_nobody() -> None:
+    desk = Team(PublicationRules(repository_day_usd=2.0))
+    assert desk.happens(desk.opens("eve")).alert == ""
+    desk.pays(desk.pull)
+    desk.spends(MALLORY, 1)
+    begun = desk.happens(desk.opens("bob"))
+    assert begun.review
+    assert "have cost about 2.00 USD of 2.00 (github.repository_day_usd). No review is stopped" in begun.alert
+
+
+def test_a_list_that_is_not_whole_is_said_to_be(desk: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("review_advisor.mockworld.github.forge.MOST_RECENT", 1)
+    desk.spends(MALLORY, 1)
+    assert "not all known" in desk.happens(desk.opens("bob")).alert
+
+
+def test_without_the_setting_nothing_is_asked_and_nothing_told(desk: Team) -> None:
+    desk.rules = PublicationRules()
+    desk.spends(AUTHOR, 1)
+    assert not [each for each in desk.github.traffic.log if "recent" in each.operation]
+    assert {day_in(check.external_id) for check in desk.checks} == {("", 0.0)}
+    assert desk.state is not None
+    assert desk.state.day == ""
+
+
+def test_one_request_lists_what_everybody_spends(desk: Team) -> None:
+    desk.spends(AUTHOR, 2)
+    pull, before = desk.opens("bob"), len(desk.github.traffic.log)
+    desk.happens(pull)
+    asked = [each.operation for each in desk.github.traffic.log[before:]]
+    assert asked.count("list recent pull requests") == 1
+    assert asked.count("list check runs") <= 3
+
+
+def test_shadow_mode_costs_its_authors_as_much(desk: Team) -> None:
+    desk.rules = desk.rules.of_mode("shadow")
+    for asked in (False, True):
+        pull = desk.opens(MALLORY)
+        assert desk.happens(pull).review
+        document = desk.reviewed(approve().costing(2.0))
+        ShadowPublishPhase(desk.bot()).publish(pull.number, document, asked=asked)
+    assert desk.happens(desk.opens(MALLORY)).most_usd == 1.0

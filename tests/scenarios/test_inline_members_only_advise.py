@@ -1,0 +1,148 @@
+"""Inline members speak in one call. What they say is shown as advice, and changes no verdict."""
+
+from dataclasses import replace
+
+import pytest
+from tests.unit.forge_text.stories import remembers
+
+from review_advisor.core.forge_text.job_summary import job_summary
+from review_advisor.core.forge_text.summary import summary_body
+from review_advisor.core.outcome.council_records import council_records
+from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.core.outcome.events import Ruled
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.outcome.steps.voices_event import Advised, VoicesHeard
+from review_advisor.core.policy.scope import policy_digest
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.report.report_text import report_text
+from review_advisor.core.roles.calls import LostReason
+from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES, Advisor, Roster
+from review_advisor.core.roster.declarations import read_declarations
+from review_advisor.core.roster.layers import made_roster
+from review_advisor.mockworld.lines import Line, approve, finding, garbage, lost, reject, veto, voices
+from review_advisor.mockworld.world import MockWorld
+
+POET = Advisor("poet", "You read names aloud.", on="finish", weight=100.0, inline=True)
+CRITIC = replace(POET, id="critic", persona="You doubt.")
+PEER = Advisor("peer", "You judge.", on="finish")
+
+
+def played(*members: Advisor, said: Line | None = None, executor: tuple[Line, ...] = ()) -> OutcomeDocument:
+    world = MockWorld()
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, *members)))
+    if said is not None:
+        world.agents.script(Role.POST_VERIFY, said, advisor=VOICES)
+    world.agents.script(Role.EXECUTOR, *executor)
+    document = world.review()
+    world.finish()
+    assert unsound(document.events) is None
+    assert read_outcome(outcome_json(document)) == document
+    asked = [call for call in world.agents.asked if call.advisor == VOICES]
+    assert len(asked) == (1 if any(each.inline for each in members) else 0)
+    for call in asked:
+        assert "The executor's report" not in call.prompt
+        assert all(each.persona in call.prompt for each in members if each.inline)
+    return document
+
+
+def rulings(document: OutcomeDocument) -> list[object]:
+    return [each.ruling for each in document.events if isinstance(each, Ruled)]
+
+
+BLOCKS = voices("poet", "critic", approve=0, block=100, says="burn it")
+
+
+@pytest.mark.parametrize("others", [(), (PEER,)])
+@pytest.mark.parametrize(
+    "said", [BLOCKS, voices("poet", "critic"), lost(LostReason.CRASH), lost(LostReason.SERVER_ERROR), None]
+)
+def test_no_inline_member_changes_a_ruling(others: tuple[Advisor, ...], said: Line | None) -> None:
+    for executor in ((approve(),), (reject(finding("src/app.py", 3, "value = 3")),)):
+        alone = played(*others, executor=executor)
+        beside = played(*others, POET, CRITIC, said=said, executor=executor)
+        assert (beside.outcome, rulings(beside)) == (alone.outcome, rulings(alone))
+        assert beside.flags.degraded == alone.flags.degraded
+
+
+def test_their_words_are_shown_as_advice() -> None:
+    document = played(POET, CRITIC, said=BLOCKS)
+    assert document.outcome is Outcome.APPROVED
+    summary = summary_body(document, PublicationRules(), remembers(document))
+    for text in (report_text(document), summary, job_summary(document)):
+        assert "Advice of the inline members, which have no vote" in text
+        assert "poet" in text
+        assert "block 100: burn it" in text
+    assert council_records(document.events) == ()
+
+
+def test_they_are_asked_once_however_often_the_judge_is() -> None:
+    world = MockWorld()
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, POET)))
+    world.agents.script(Role.EXECUTOR, approve(), reject(finding("src/app.py", 3, "value = 3")))
+    world.agents.script(Role.POST_VERIFY, veto("no"))
+    document = world.review()
+    assert unsound(document.events) is None
+    assert [call.attempt for call in world.agents.asked if call.advisor == VOICES] == [0]
+
+
+def test_an_answer_that_lacks_a_member_is_asked_again_and_then_missing() -> None:
+    world = MockWorld()
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, POET, CRITIC)))
+    world.agents.script(Role.POST_VERIFY, garbage(), voices("poet"), advisor=VOICES)
+    document = world.review()
+    world.finish()
+    assert unsound(document.events) is None
+    assert document.outcome is Outcome.APPROVED
+    assert any("post_verify/voices" in each for each in document.flags.lost)
+
+
+def test_a_record_that_leaves_out_an_inline_member_is_refused() -> None:
+    document = played(POET, CRITIC, said=BLOCKS)
+    at, told = next((n, each) for n, each in enumerate(document.events) if isinstance(each, VoicesHeard))
+    told = replace(told, voices=(Advised("poet", (100.0, 0.0, 0.0)),))
+    events = (*document.events[:at], told, *document.events[at + 1 :])
+    assert unsound(events) == "an inline member is left out, or is not declared"
+    assert unsound((*document.events[:at], *document.events[at + 1 :])) is not None
+
+
+# --- declared ---------------------------------------------------------------------------------------------------------
+
+
+def declared(keys: str) -> tuple[Roster, tuple[str, ...]]:
+    return made_roster("default", [read_declarations("a.md", f"---\nid: poet\n{keys}\n---\nYou read.\n")])
+
+
+def test_an_inline_advisor_is_declared_in_its_file() -> None:
+    roster, problems = declared("on: finish\nmode: inline")
+    assert problems == ()
+    assert [each.id for each in roster.voices] == ["poet"]
+    assert roster.panel == (ADR_ADVISOR,)
+    assert declared("on: finish\nmode: independent")[0].voices == ()
+    world = MockWorld()
+    plain = world.review().policy
+    assert policy_digest(replace(plain, roster=roster)) != policy_digest(plain)
+
+
+@pytest.mark.parametrize(
+    "keys, why",
+    [
+        ("on: finish\nmode: inline\nveto: true", "cannot have a veto"),
+        ("on: finish\nmode: inline\nmodel: haiku", "cannot have a model"),
+        ("on: finish\nmode: inline\nisInstanced: true", "cannot be instanced"),
+        ("on: start\nmode: inline", "needs `on: finish`"),
+        ("mode: inline", "needs `on: finish`"),
+    ],
+)
+def test_an_inline_advisor_that_claims_more_is_a_mistake(keys: str, why: str) -> None:
+    roster, problems = declared(keys)
+    assert why in problems[0]
+    assert roster.voices == ()
+
+
+def test_the_adrs_advisor_cannot_be_made_to_advise_only() -> None:
+    file = read_declarations("a.md", f"---\nid: {ADR_ADVISOR.id}\nmode: inline\n---\n")
+    roster, problems = made_roster("default", [file])
+    assert "'inline' of" in problems[0]
+    assert roster.panel == (ADR_ADVISOR,)

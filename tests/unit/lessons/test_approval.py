@@ -1,0 +1,86 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from tests.unit.lessons.test_memory_record import AT, record
+
+from review_advisor.core.lessons.approval import (
+    MemoryRefusedError,
+    approved,
+    with_expired,
+    with_record,
+    without_record,
+)
+from review_advisor.core.lessons.memory_record import MemoryRecord, ReadMemory, memory_text, read_memory
+from review_advisor.core.safety.secret_shapes import redact
+
+PROPOSAL = {"id": "mem_prop_2", "type": "decision", "content": "Use  UTC.", "source_run": "run-1", "tags": ["time"]}
+
+
+def decided(by: str = "ada", finding: str = "F1", **told: Any) -> MemoryRecord:
+    return approved(PROPOSAL | told, by, finding, AT, redact)
+
+
+def test_an_approved_proposal_says_who_approved_it_and_what_taught_it() -> None:
+    made = decided(expires_at="2027-01-31", approved_by="the model itself", hits=9)
+    assert (made.content, made.approved_by, made.taught_by, made.hits) == ("Use UTC.", "ada", "F1", 0)
+    assert (made.created_at, made.expires_at) == (AT, datetime(2027, 1, 31, tzinfo=UTC))
+    (read,) = read_memory(with_record(ReadMemory(), made)).records
+    assert read == made
+
+
+@pytest.mark.parametrize("place", ["content", "source_excerpt", "tags", "source_run"])
+def test_a_proposal_with_a_secret_is_refused(place: str) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    with pytest.raises(MemoryRefusedError, match="looks like a secret"):
+        approved(PROPOSAL | {place: [secret] if place == "tags" else secret}, "ada", "", AT, redact)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"id": "../../x"},
+        {"id": None},
+        {"type": "law"},
+        {"content": ""},
+        {"content": "x" * 1_001},
+        {"confidence": 2},
+        {"expires_at": "soon"},
+        {"tags": ["t"] * 11},
+        {"by": ""},
+    ],
+)
+def test_what_is_no_record_is_refused(told: dict[str, Any]) -> None:
+    with pytest.raises(MemoryRefusedError, match=r"^The proposal.+\.$"):
+        decided(**told)
+
+
+def test_what_is_stored_is_visible_and_one_line() -> None:
+    text = with_record(ReadMemory(), decided(content="a\u202eb\nc\u2028d"))
+    assert text.count("\n") == 1
+    assert "\u202e" not in text
+    assert "<U+202E>" in text
+
+
+def test_an_id_is_there_once() -> None:
+    with pytest.raises(MemoryRefusedError, match="mem_prop_1 is in"):
+        with_record(ReadMemory((record(),)), record())
+
+
+def test_a_full_memory_takes_no_more() -> None:
+    full = ReadMemory(tuple(record(f"m{number}", content="x" * 1_000) for number in range(47)))
+    with pytest.raises(MemoryRefusedError, match="reject entries first"):
+        with_record(full, record(source_excerpt="x" * 1_000, content="y" * 1_000))
+
+
+def test_a_rejected_entry_goes_and_an_expired_one_stays() -> None:
+    memory = ReadMemory((record(), record("other")))
+    assert without_record(memory, "other") == memory_text([record()])
+    (ended, _) = read_memory(with_expired(memory, "mem_prop_1", AT)).records
+    assert not ended.holds_at(AT)
+    with pytest.raises(MemoryRefusedError, match="has no entry x"):
+        without_record(memory, "x")
+    with pytest.raises(MemoryRefusedError, match="has no entry x"):
+        with_expired(memory, "x", AT)
+    with pytest.raises(MemoryRefusedError, match="expired already"):
+        with_expired(ReadMemory((ended,)), ended.id, AT)

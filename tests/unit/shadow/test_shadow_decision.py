@@ -1,0 +1,93 @@
+"""What a shadow would have changed in a review."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import product
+from typing import Literal
+
+import pytest
+
+from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import Usage
+from review_advisor.core.shadow.shadow_decision import (
+    ShadowDecision,
+    decision_on,
+    readings_of_shadow,
+    shadow_decision,
+)
+from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowCalled, ShadowDecided, ShadowEnded
+
+AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
+BEGAN = ShadowBegan(
+    at=AT, run_id="run_1-shadow-1", shadow="opusJudge", part="judge", setup="judge", of_run="run_1", because="10%"
+)
+AGREED = ShadowDecided(
+    at=AT,
+    surface=Surface.PR_REVIEW,
+    shard=0,
+    verdict="approve",
+    real_objects=False,
+    shadow_objects=False,
+    because="approved",
+)
+WOULD_VETO = replace(AGREED, shadow_objects=True)
+WOULD_PASS = replace(AGREED, real_objects=True)
+LOST = replace(AGREED, shadow_objects=None)
+DIFFERS = replace(AGREED, verdict="reject", shadow_objects=True)
+CALL = ShadowCalled(
+    at=AT,
+    call=CallEnded(
+        at=AT,
+        surface=Surface.PR_REVIEW,
+        role=Role.POST_VERIFY,
+        ended="answered",
+        requested_model="opus",
+        usage=Usage(cost_usd=0.5),
+    ),
+)
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+@pytest.mark.parametrize("real, shadow", list(product((True, False), (True, False, None))))
+def test_every_pair_of_decisions_has_one_name(
+    verdict: Literal["approve", "reject"], real: bool, shadow: bool | None
+) -> None:
+    told = replace(AGREED, verdict=verdict, real_objects=real, shadow_objects=shadow)
+    expected: dict[tuple[bool, bool | None], ShadowDecision] = {
+        (False, True): "would_veto" if verdict == "approve" else "differs",
+        (True, False): "would_pass" if verdict == "approve" else "differs",
+    }
+    assert decision_on(told) == ("lost" if shadow is None else expected.get((real, shadow), "agreed"))
+
+
+def test_the_weightiest_part_decides_for_the_review_in_any_order() -> None:
+    parts = [WOULD_VETO, WOULD_PASS, DIFFERS, LOST, AGREED]
+    names = ["would_veto", "would_pass", "differs", "lost", "agreed"]
+    for place, name in enumerate(names):
+        assert shadow_decision(parts[place:], finished=True) == name
+        assert shadow_decision(reversed(parts[place:]), finished=True) == name
+
+
+def test_what_did_not_come_to_its_end_never_counts_as_agreement() -> None:
+    assert shadow_decision([AGREED], finished=False) == "lost"
+    assert shadow_decision([], finished=True) == "lost"
+    assert shadow_decision([WOULD_VETO], finished=False) == "would_veto"
+
+
+def test_a_row_adds_up_the_calls_that_were_made() -> None:
+    refused = replace(CALL, call=replace(CALL.call, ended="refused", usage=Usage()))
+    untold = replace(CALL, call=replace(CALL.call, usage=Usage()))
+    (row,) = readings_of_shadow([BEGAN, CALL, untold, refused, AGREED, ShadowEnded(at=AT, status="capped")])["shadows"]
+    assert (row["calls"], row["unpriced"], row["cost_usd"]) == (2, 1, 0.5)
+    assert (row["status"], row["decision"]) == ("capped", "lost")
+
+
+def test_a_killed_shadow_is_unfinished() -> None:
+    (row,) = readings_of_shadow([BEGAN, CALL])["shadows"]
+    assert (row["status"], row["decision"], row["cost_usd"]) == ("unfinished", "lost", 0.5)
+
+
+def test_the_row_of_something_else_is_refused() -> None:
+    with pytest.raises(TypeError):
+        readings_of_shadow([CALL])

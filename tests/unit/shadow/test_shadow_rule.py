@@ -1,0 +1,112 @@
+"""Which reviews a shadow runs on, and who judges in it."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any, get_args
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Moment, Roster
+from review_advisor.core.shadow.shadow_rule import Shadow, ShadowRule, ShadowRules, due, shadow_of, shadows_due
+
+
+def rule(percent: float = 100, **more: Any) -> ShadowRule:
+    return ShadowRule.model_validate({"id": "try", "percent": percent, **more})
+
+
+def shadow(*, known: tuple[Advisor, ...] = (), calls: int = 6, usd: float = 1.0, **more: Any) -> Shadow:
+    made = shadow_of(rule(max_calls=calls, max_usd=usd, **more), (ADR_ADVISOR, *known))
+    assert isinstance(made, Shadow)
+    return made
+
+
+def heads(count: int) -> list[str]:
+    return [f"{number:040x}" for number in range(count)]
+
+
+def test_the_same_review_is_chosen_every_time() -> None:
+    for head in heads(50):
+        first = due(rule(50), "acme/shop", "pr-7", head)
+        assert due(rule(50), "Acme/Shop", "pr-7", head) == first
+
+
+@pytest.mark.parametrize("percent, least, most", [(0, 0, 0), (10, 140, 260), (50, 900, 1_100), (100, 2_000, 2_000)])
+def test_about_so_many_of_a_hundred_run(percent: float, least: int, most: int) -> None:
+    runs = sum(due(rule(percent), "acme/shop", "pr-7", head).runs for head in heads(2_000))
+    assert least <= runs <= most
+
+
+def test_more_percent_never_take_a_review_away() -> None:
+    for head in heads(200):
+        chosen = [due(rule(percent), "acme/shop", "pr-7", head).runs for percent in (0, 5, 20, 60, 100)]
+        assert chosen == sorted(chosen)
+
+
+def test_another_salt_or_another_shadow_chooses_other_reviews() -> None:
+    def chosen(**more: Any) -> list[bool]:
+        return [due(rule(50, **more), "acme/shop", "pr-7", head).runs for head in heads(100)]
+
+    assert len({tuple(chosen()), tuple(chosen(salt="x")), tuple(chosen(id="other"))}) == 3
+
+
+def test_the_reason_says_the_place_and_the_share() -> None:
+    assert due(rule(100), None, "working tree", None).because.endswith("of 100, and 100 run in shadow")
+    assert [why for _, why in shadows_due([shadow(), Shadow(rule(0))], None, "pr-7", "a" * 40)] == [
+        due(rule(), None, "pr-7", "a" * 40).because
+    ]
+
+
+def test_without_advisors_the_advisor_of_the_adr_judges() -> None:
+    assert shadow().panel == (ADR_ADVISOR,)
+
+
+@pytest.mark.parametrize(
+    "inline, by_label, on", tuple(product((False, True), (False, True), (*get_args(Moment), None)))
+)
+def test_whoever_judges_in_shadow_votes_there_whenever_it_speaks_elsewhere(
+    inline: bool, by_label: bool, on: Moment | None
+) -> None:
+    elsewhere = Advisor("dataSteward", "You look after the data.", on=on, by_label=by_label, inline=inline)
+    made = shadow(advisors=("dataSteward",), model="big", known=(elsewhere,))
+    (member,) = Roster(made.panel).panel
+    assert (member.on, member.by_label, member.model) == ("finish", False, "big")
+    assert Roster(made.panel).voices == ()
+
+
+def test_an_unknown_judge_is_refused_with_the_nearest_one() -> None:
+    said = shadow_of(rule(advisors=("dataStewart",)), (ADR_ADVISOR, Advisor("dataSteward", "It looks.")))
+    assert said == "shadow.try: nobody has the id 'dataStewart'; did you mean 'dataSteward'?"
+
+
+def test_the_setup_names_whatever_makes_figures_another() -> None:
+    assert shadow(model="big", effort="max").setup == "judge: hydraflow-review-advisor; model big; effort max"
+    assert shadow(part="executor", surfaces=("pr_review",)).setup == "executor; on pr_review"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"percent": 101},
+        {"percent": -1},
+        {"id": ""},
+        {"id": "a b"},
+        {"max_calls": 0},
+        {"max_usd": 0},
+        {"part": "executor", "advisors": ["dataSteward"]},
+        {"advisors": ["dataSteward", "dataSteward"]},
+        {"model": "--dangerous"},
+        {"effort": "most"},
+        {"surfaces": ["nothing"]},
+        {"sahre": 1},
+    ],
+)
+def test_a_rule_that_cannot_be_meant_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        ShadowRule.model_validate({"id": "try", "percent": 10, **wrong})
+
+
+def test_two_shadows_of_one_id_are_refused() -> None:
+    with pytest.raises(ValidationError, match="two of them have one id"):
+        TypeAdapter(ShadowRules).validate_python([{"id": "try", "percent": 1}, {"id": "TRY", "percent": 2}])

@@ -1,0 +1,50 @@
+"""What a message comes to by its blocks, before anybody acts on it."""
+
+import itertools
+
+import pytest
+from tests.scenarios.task_runs import NONCE, block, consult, done, guidance, proposal
+
+from review_advisor.core.task.blocks import MOST_BLOCKS, BlockTag
+from review_advisor.core.task.hearing import AdvisorSaid, ExecutorSaid, hear_advisor, hear_executor
+
+BROKEN = block("ADVISOR_CONSULT", "{no object")
+
+
+@pytest.mark.parametrize("parts", list(itertools.permutations([consult(), done(), proposal()])))
+def test_beside_a_question_there_is_no_end_in_whatever_order(parts: tuple[str, ...]) -> None:
+    said = hear_executor(["\n".join(parts)], NONCE)
+    assert (said.consult is not None, said.done, len(said.proposals)) == (True, None, 1)
+    assert [each.tag for each in said.ignored] == [BlockTag.DONE]
+
+
+@pytest.mark.parametrize(
+    "parts", list(itertools.permutations([done("completed"), done("needs_human"), done("failed")]))
+)
+def test_the_worst_end_counts_in_whatever_order(parts: tuple[str, ...]) -> None:
+    said = hear_executor(["\n".join(parts)], NONCE)
+    assert said.done is not None
+    assert said.done.status == "failed"
+
+
+def test_a_question_or_an_end_that_nobody_can_read_makes_the_message_unusable() -> None:
+    for message in (BROKEN, f"{BROKEN}\n{done()}", f"{done()}\n{block('EXECUTOR_DONE', '[]')}"):
+        assert hear_executor([message], NONCE).unusable is not None
+    assert hear_executor([f"{BROKEN}\n{consult()}"], NONCE).unusable is None
+    assert hear_executor([f"{block('MEMORY_PROPOSAL', '7')}\n{done()}"], NONCE).unusable is None
+
+
+def test_without_blocks_an_executor_says_nothing_and_an_advisor_advises_in_prose() -> None:
+    assert hear_executor(["Done."], NONCE) == ExecutorSaid()
+    assert hear_executor(["Done."], NONCE).is_mute
+    said = hear_advisor(["Go on."], NONCE)
+    assert (said.wrapped, said.is_mute, said.guidance and said.guidance.guidance) == (True, True, "Go on.")
+    assert hear_advisor([""], NONCE) == AdvisorSaid(wrapped=True)
+    assert not hear_advisor([guidance()], NONCE).is_mute
+
+
+def test_guidance_behind_a_flood_of_blocks_is_asked_for_again() -> None:
+    stop = block("ADVISOR_GUIDANCE", '{"guidance": "Stop.", "stop_signal": true}')
+    said = hear_advisor(["\n".join([*[guidance()] * MOST_BLOCKS, stop])], NONCE)
+    assert said.guidance is None
+    assert [each.tag for each in said.malformed] == [BlockTag.GUIDANCE]
