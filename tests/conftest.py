@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+ROOMS = ("adapters", "attacks", "e2e", "project", "scenarios", "simulation", "unit")
+pytest.register_assert_rewrite(*(f"tests.{room}" for room in ROOMS))  # a helper that fails says what it saw
+
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", settings.get_profile("untimed"), max_examples=25)  # of make test
 settings.register_profile("gate", settings.get_profile("untimed"), derandomize=True)

@@ -30,6 +30,13 @@ from review_advisor.core.outcome.events import Event
 from review_advisor.lifetime.interruption import INTERRUPTION
 
 BOT = Path(sys.executable).with_name("review-advisor")
+_PATIENT = "from review_advisor import __main__ as process; process._ALL_SECONDS = {}; {}process.main()"
+STUCK_BOT = (sys.executable, "-c", _PATIENT.format(60.0, ""))
+PATIENT_BOT = (sys.executable, "-c", _PATIENT.format(60.0, "process._GRACE_SECONDS = 60.0; "))
+"""The same command for who sends it signals: a busy machine, on which it ends late, must not fail a test.
+
+The stuck one gets no longer than usual to end by itself, because it never does.
+"""
 APPROVE = {"answer": {"verdict": "approve", "summary": "fine", "confidence": 0.9}}
 CONFIRM = {"answer": {"verdict": "APPROVE", "reasoning": "so it is"}}
 LAST_COMMIT = ("--range", "HEAD~1..HEAD")
@@ -138,10 +145,12 @@ class Terminal:
         """A review of the last commit by the embedded agent: real static checks, and many times as slow."""
         return self.run("review", "--agent", "embedded", *LAST_COMMIT, *words, env=env)
 
-    def start(self, *words: str | Path, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        """Start the command and go on."""
+    def start(
+        self, *words: str | Path, env: Mapping[str, str] | None = None, bot: Sequence[str] = PATIENT_BOT
+    ) -> subprocess.Popen[str]:
+        """Start the command, to send it signals, and go on."""
         return subprocess.Popen(
-            [str(BOT), *map(str, words)],
+            [*bot, *map(str, words)],
             cwd=self.folder,
             env=self.environment(env),
             stdin=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.adapters.command_line import (
     CONFIRM,
+    STUCK_BOT,
     Terminal,
     executable,
     fake_claude,
@@ -181,7 +182,7 @@ def test_before_the_change_is_read_nothing_is_stored(
     """The main thread waits for a writer that never comes."""
     os.mkfifo(tmp_path / "body")
     words = ("review", "--agent", "embedded", "--staged", "--body-file", str(tmp_path / "body"))
-    process = terminal.start(*words)
+    process = terminal.start(*words, bot=STUCK_BOT)
     writer = os.open(tmp_path / "body", os.O_WRONLY)  # it has begun to read
     try:
         process.send_signal(number)

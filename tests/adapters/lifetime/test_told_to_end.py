@@ -27,8 +27,8 @@ from review_advisor.lifetime.interruption import INTERRUPTION, Interruption
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 
-PATIENCE = 15.0
-"""Seconds for a process that has two: this machine may be busy. All work here would last far longer."""
+PATIENCE = 60.0
+"""Seconds for a process to end: this machine may be busy. All work here would last far longer."""
 MANY = 300
 """So many children nobody starts before the process is told to end."""
 
@@ -75,6 +75,7 @@ def run(arguments):
     return 0
 
 sign_in = lambda: owner_file.sign_in(os.environ, print)
+process._ALL_SECONDS = 60.0  # a busy machine must not fail a test
 sys.modules['review_advisor.cli'] = types.SimpleNamespace(run=run, sign_in=sign_in)
 process.main()
 """

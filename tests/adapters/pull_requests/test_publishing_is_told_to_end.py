@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass, replace
 
 import pytest
-from tests.adapters.command_line import BOT, wait_for
+from tests.adapters.command_line import PATIENT_BOT, wait_for
 from tests.adapters.git_remote import NAME
 from tests.adapters.pull_request_world import APP, LINES, Actions, WorkflowRun
 from tests.scenarios.publishing import Desk
@@ -72,7 +72,7 @@ def publishing(actions: Actions, silence: Moment) -> Publication:
     requests.meets(NoAnswer(), silence)
     followed = {name: value for name, value in os.environ.items() if name.startswith(("COVERAGE_", "PYTHONPATH"))}
     child = subprocess.Popen(
-        [str(BOT), *map(str, ran.publishing())],
+        [*PATIENT_BOT, *map(str, ran.publishing())],
         cwd=ran.place,
         env={**followed, **actions.environment(ran, "publish")},
         stdin=subprocess.DEVNULL,
