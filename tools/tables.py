@@ -113,12 +113,12 @@ def blasts() -> str:
         + "; ".join(RISKY_CODE),
         BlastRadius.HIGH: "a critical path on either side of the change, or the bot's own implementation",
     }
-    attempt = f"(${USD_FOR_EACH_PART:.2f} a part + ${USD_FOR_1_000_TOKENS:g} per 1,000 tokens)"
+    attempt = f"times (${USD_FOR_EACH_PART:.2f} a part + ${USD_FOR_1_000_TOKENS:g} per 1,000 tokens)"
     rows = [
-        [blast.value, when[blast], str(RETRIES_BY_BLAST[blast]), f"{1 + RETRIES_BY_BLAST[blast]} x {attempt}"]
+        [blast.value, when[blast], str(RETRIES_BY_BLAST[blast]), str(1 + RETRIES_BY_BLAST[blast])]
         for blast in BlastRadius
     ]
-    return table(["blast radius", "when", "retries after a veto", "money"], rows)
+    return table(["blast radius", "when", "retries after a veto", f"money, {attempt}"], rows)
 
 
 def triggers() -> str:
@@ -241,14 +241,14 @@ def _played(
 # --- settings --------------------------------------------------------------------------------------------------------
 
 MEANINGS = (
-    (rf"{MASTER}", "all advisor roles on every surface"),
-    (r"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED", "pre-flight on every surface"),
-    (r"HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED", "mid-flight consults on every surface"),
-    (r"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED", "post-verify on every surface"),
+    (rf"{MASTER}", "all advisor roles"),
+    (r"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED", "pre-flight"),
+    (r"HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED", "mid-flight consults"),
+    (r"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED", "post-verify"),
     (r"HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO", "a lost post-verify escalates instead of passing as degraded"),
     (r"HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON", "pr_review's trigger always fires"),
-    (r"HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "consults of one review, all surfaces and attempts together"),
-    (r"HYDRAFLOW_REVIEW_(ADVISOR|EXECUTOR)_MODEL", "the {0}'s model on every surface"),
+    (r"HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "consults of one review, in all surfaces and attempts"),
+    (r"HYDRAFLOW_REVIEW_(ADVISOR|EXECUTOR)_MODEL", "the {0}'s model"),
     (r"HYDRAFLOW_\w+_ADVISOR_ENABLED", "all advisor roles on that surface; of `adr_review` the executor too"),
     (r"HYDRAFLOW_\w+_(ADVISOR|EXECUTOR)_MODEL", "the {0}'s model on that surface"),
 )
@@ -350,16 +350,14 @@ def _kind(field: dict[str, Any]) -> str:
     if "enum" in field:
         return ", ".join(f"`{_toml(option)}`" for option in field["enum"])
     if field["type"] == "array":
-        return "list of tables" if "$ref" in field["items"] else "list of strings"
+        return "tables" if "$ref" in field["items"] else "strings"
     if field["type"] == "object":
         return f"table: {_kind(field['additionalProperties'])}"
-    words = {"integer": "whole number", "number": "number", "string": "string", "boolean": "`true` or `false`"}[
-        field["type"]
-    ]
+    words: str = field["type"]
     low, above, high = field.get("minimum"), field.get("exclusiveMinimum"), field.get("maximum")
     if high is None:
         return words
-    return words + (f", {low:g} to {high:g}" if low is not None else f", above {above:g}, at most {high:g}")
+    return words + (f", {low:,.15g} to {high:,.15g}" if low is not None else f", above {above:g} to {high:,.15g}")
 
 
 def credentials() -> str:
@@ -402,7 +400,7 @@ def own_implementation() -> str:
         [
             "every repository",
             ", ".join(map(code, OWN_IMPLEMENTATION_ANYWHERE))
-            + ", the file the configuration is in, the files of your own rules",
+            + ", the file of the configuration, the files of your own rules",
         ],
         ["CI of every repository", _CI_WATCHED],
         ["the bot's own repository, besides", ", ".join(map(code, OWN_IMPLEMENTATION_HERE))],

@@ -34,7 +34,7 @@ DEFECTS = 44
 SCOPES = ("REVIEW", *(surface.upper() for surface in Surface))
 EXPECTED = 35
 PRACTICES = 16
-MOST_WORDS = 22_000
+MOST_WORDS = 20_000
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?<![\w/.-])review-advisor((?:[ \t]+[^\s`#|;&]+)*)")
 
