@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from review_advisor.core.facts.files.toml_text import read_toml
 from review_advisor.core.facts.lockfiles.lock_entries import LockEntry, LockModel, faults, setting
 
 _STRING = r'"(?:[^"\\]|\\")*+"'
@@ -39,7 +39,7 @@ Package = Callable[[Mapping[str, Any]], LockEntry]
 
 def _read(text: str, package: Package) -> tuple[LockEntry, ...]:
     """Read ``text`` block by block: each is parsed alone, and all of them together have to be the file."""
-    whole = tomllib.loads(text)
+    whole = read_toml(text)
     entries: list[LockEntry] = []
     packages: list[Any] = []
     for first, last, block in _blocks(text):
@@ -48,7 +48,7 @@ def _read(text: str, package: Package) -> tuple[LockEntry, ...]:
             plain = all(map(_PLAIN.fullmatch, lines))
             entries.append(setting(f"the section {lines[0]!r}", first, last, block, plain=plain))
             continue
-        (said,) = tomllib.loads(block)["package"]
+        (said,) = read_toml(block)["package"]
         packages.append(said)
         odd = tuple(f"a line that no package manager writes: {line}" for line in lines if not _LINE.fullmatch(line))
         made = package(said)
