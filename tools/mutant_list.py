@@ -4784,11 +4784,11 @@ MUTANTS = (
                 f"{SCENARIOS}test_inline_members_only_advise.py::test_a_record_that_leaves_out_an_inline_member_is_refused",
             ),
             (
-                "inline members are asked at every judgement",
+                "inline members are asked before the judges",
                 "review/council.py",
-                "        self._heard = True",
-                "        self._heard = False",
-                f"{SCENARIOS}test_inline_members_only_advise.py::test_they_are_asked_once_however_often_the_judge_is",
+                "        self._latest = version, call\n",
+                "        self._latest = version, call\n        self.advise(call.attempt)\n",
+                f"{SCENARIOS}test_inline_members_only_advise.py::test_their_call_leaves_every_judgement_its_money",
             ),
             (
                 "a council of a seeded world changes the worlds without one",

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.scenarios.reading import calls_by_end
 from tests.unit.forge_text.stories import remembers
 
 from review_advisor.core.forge_text.job_summary import job_summary
@@ -21,7 +22,7 @@ from review_advisor.core.roles.calls import LostReason
 from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES, Advisor, Roster
 from review_advisor.core.roster.declarations import read_declarations
 from review_advisor.core.roster.layers import made_roster
-from review_advisor.mockworld.lines import Line, approve, finding, garbage, lost, reject, veto, voices
+from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, lost, reject, veto, voices
 from review_advisor.mockworld.world import MockWorld
 
 POET = Advisor("poet", "You read names aloud.", on="finish", weight=100.0, inline=True)
@@ -77,6 +78,35 @@ def test_their_words_are_shown_as_advice() -> None:
     assert council_records(document.events) == ()
 
 
+@pytest.mark.parametrize("others", [(), (PEER,)])
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_their_call_leaves_every_judgement_its_money(jobs: int, others: tuple[Advisor, ...]) -> None:
+    """Also those after a retry: whatever is asked for a verdict is asked before them."""
+    reports = (approve(), reject(finding("src/app.py", 3, "value = 3")))
+    world = MockWorld()
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, *others, POET)), refuter=True)
+    world.jobs = jobs
+    world.agents.script(Role.EXECUTOR, *(reports[1:] if others else reports))
+    world.agents.script(Role.POST_VERIFY, *([] if others else [veto("no")]))
+    world.agents.script(Role.POST_VERIFY, voices("poet").costing(100.0), advisor=VOICES)
+    document = world.review()
+    assert unsound(document.events) is None
+    assert calls_by_end(document).keys() == {"answered"}
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+    assert world.agents.asked[-1].advisor == VOICES
+
+
+def test_without_money_for_them_the_verdict_stands_and_they_are_missing() -> None:
+    world = MockWorld()
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, POET)))
+    world.agents.script(Role.POST_VERIFY, confirm().costing(100.0))
+    document = world.review()
+    assert unsound(document.events) is None
+    assert document.outcome is Outcome.APPROVED
+    assert not document.flags.degraded
+    assert calls_by_end(document)["refused"] == ["post_verify"]
+
+
 def test_they_are_asked_once_however_often_the_judge_is() -> None:
     world = MockWorld()
     world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, POET)))
@@ -84,7 +114,7 @@ def test_they_are_asked_once_however_often_the_judge_is() -> None:
     world.agents.script(Role.POST_VERIFY, veto("no"))
     document = world.review()
     assert unsound(document.events) is None
-    assert [call.attempt for call in world.agents.asked if call.advisor == VOICES] == [0]
+    assert [call.attempt for call in world.agents.asked if call.advisor == VOICES] == [1]
 
 
 def test_an_answer_that_lacks_a_member_is_asked_again_and_then_missing() -> None:

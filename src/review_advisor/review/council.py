@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from review_advisor.core.answers.answers import PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport
@@ -47,43 +46,40 @@ class PartJudges:
 
     dispatch: Dispatch
     _found: dict[tuple[str | None, str], CheckedReport] = field(default_factory=dict)
-    _heard: bool = False
+    _latest: tuple[Version, AgentCall] | None = None
 
     def judge(
         self, version: Version, plan: ReviewPlan | None, report: CheckedReport, attempts: tuple[Attempt, ...]
     ) -> PanelAnswers:
-        """The answers of all members about the executor's latest report, in the order of the panel.
-
-        Inline members advise once, beside the first judgement.
-        """
+        """The answers of all members about the executor's latest report, in the order of the panel."""
         call = PostVerifyAdvisor(version.briefing).call(version.row, version.part, plan, report, attempts)
-        if self._heard or not version.briefing.policy.roster.voices:
-            return self._judged(version, call)
-        self._heard = True
-        both: tuple[Callable[[Version, AgentCall], PanelAnswers], ...] = (self._advised, self._judged)
-        _, answers = self.dispatch.together(both, lambda asks: asks(version, call))
-        return answers
-
-    def _advised(self, version: Version, judge: AgentCall) -> PanelAnswers:
-        """Record what the inline members advise. It is no part of any answer."""
-        members = version.briefing.policy.roster.voices
-        call = voices_call(judge, members)
-        asked = self.dispatch.ask(call, call.answer)
-        if not isinstance(asked.answer, Lost | Refused):
-            said = zip(members, said_in(asked.answer, members), strict=True)
-            voices = tuple(advised(voice_of(each, vote, ACTIONS)) for each, vote in said)
-            self.dispatch.record_step(
-                VoicesHeard, version.row, version.part, call.attempt, number=asked.number, voices=voices
-            )
-        return PanelAnswers(())
-
-    def _judged(self, version: Version, call: AgentCall) -> PanelAnswers:
+        self._latest = version, call
         panel = version.briefing.policy.roster.panel
         if len(panel) == 1 and panel[0].id == ADR_ADVISOR.id:
             return self._alone(version, call, panel[0])
         voices = self.dispatch.together(panel, lambda member: self._voice(version, call, member))
         said = {each.answer.advisor.id: each.raw for each in voices if each.raw}
         return PanelAnswers(tuple(each.answer for each in voices), json.dumps(said))
+
+    def advise(self, attempt: int) -> None:
+        """Record what the inline members advise once the part is decided, if any judge was asked.
+
+        It is no part of any answer. So their call comes last, and takes no money from one that the verdict needs.
+        """
+        if self._latest is None:
+            return
+        version, judge = self._latest
+        members = version.briefing.policy.roster.voices
+        if not members:
+            return
+        call = voices_call(replace(judge, attempt=attempt), members)
+        asked = self.dispatch.ask(call, call.answer)
+        if not isinstance(asked.answer, Lost | Refused):
+            said = zip(members, said_in(asked.answer, members), strict=True)
+            voices = tuple(advised(voice_of(each, vote, ACTIONS)) for each, vote in said)
+            self.dispatch.record_step(
+                VoicesHeard, version.row, version.part, attempt, number=asked.number, voices=voices
+            )
 
     def _alone(self, version: Version, call: AgentCall, member: Advisor) -> PanelAnswers:
         asked = asked_through_outage(self.dispatch, call, PostVerifyResult, version.briefing.policy.outage)

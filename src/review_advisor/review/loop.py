@@ -62,6 +62,7 @@ class ReviewLoop:
         judges = PartJudges(self._dispatch)
         with RepairSession(self._source, self._dispatch, head) as repairs:
             attempt, ending = self._attempts(repairs, judges, head, plan, alone)
+            judges.advise(attempt)
         if isinstance(blind, Lost | Refused):
             ending = unseen_blind(ending, blind, guarded=head.briefing.policy.guard.holds)
         return self._end(head, attempt, ending)
@@ -71,7 +72,9 @@ class ReviewLoop:
         self._dispatch.record_step(Reported, version.row, version.part, report=found.report, structural=True)
         if not found.judged:
             return self._end(version, 0, settled(found.report))
-        ruling, judged = self._post_verify(PartJudges(self._dispatch), version, None, found.report, ())
+        judges = PartJudges(self._dispatch)
+        ruling, judged = self._post_verify(judges, version, None, found.report, ())
+        judges.advise(0)
         return self._end(version, 0, ruled(ruling, found.report, (), judged=judged))
 
     def _attempts(

@@ -82,7 +82,7 @@ class ReviewPhase:
         matter = matter_of(self._ports, request)
         policy, change, files, unsent = matter.policy, matter.change, matter.files, matter.unsent
         request = replace(request, redactor=matter.redactor)
-        panel, opening = len(policy.roster.panel) + bool(policy.roster.voices), len(policy.roster.opening)
+        panel, opening = len(policy.roster.panel), len(policy.roster.opening)
         jobs = min(self._jobs, most_at_a_time(matter.parts, panel, opening, refuter=policy.refuter))
         dispatch = Dispatch(
             self._ports,

@@ -116,6 +116,7 @@ class PartReplay(StepsInOrder):
             ending = self._attempts(blind if isinstance(blind, CheckedReport) else None)
             if isinstance(blind, Lost | Refused):
                 ending = unseen_blind(ending, blind, guarded=self._head[0].guard.holds)
+        self._judges.voices(self._policy.roster.voices)
         return never_approved(ending, self._looks.unread(self._first.pictures))
 
     # --- before the loop ---
@@ -305,7 +306,6 @@ class PartReplay(StepsInOrder):
         """The ruling that the answers of the panel lead to, and their one judgement if there was one."""
         panel, model = self._policy.roster.panel, self._row.advisor_model
         told: Attempt | None = None
-        self._judges.voices(self._policy.roster.voices)
         if len(panel) == 1:
             alone, told = self._judges.alone(panel[0], model)
             members = [alone]

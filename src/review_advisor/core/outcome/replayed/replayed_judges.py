@@ -49,10 +49,11 @@ class ReplayedJudges:
     answered: Callable[[], tuple[int, str]]
     require: Callable[[bool, str], None]
     _found: set[tuple[str, str]] = field(default_factory=set)
-    _heard: bool = False
+    _judged: bool = False
 
     def alone(self, member: Advisor, model: str) -> tuple[MemberAnswer, Attempt | None]:
         """What a panel of one gave, and its judgement as it was told."""
+        self._judged = True
         missing = self.part.judged_by(asked_as(member))
         if missing is not None:
             return MemberAnswer(member, missing), None
@@ -61,6 +62,7 @@ class ReplayedJudges:
 
     def member(self, member: Advisor, model: str, tree: str) -> MemberAnswer:
         """What a member of a council gave: what it found, asked once for each version of the part, then its vote."""
+        self._judged = True
         advisor = asked_as(member)
         if (tree, advisor) not in self._found:
             missing = self.part.judged_by(advisor)
@@ -76,11 +78,8 @@ class ReplayedJudges:
         return self._answer(member, told.vote, member.model or model)
 
     def voices(self, members: Sequence[Advisor]) -> None:
-        """What inline members advise, who are asked once, beside the first judgement."""
-        if self._heard or not members:
-            return
-        self._heard = True
-        if self.part.judged_by(VOICES) is None:
+        """What inline members advise once the part is decided, if any judge was asked."""
+        if self._judged and members and self.part.judged_by(VOICES) is None:
             told = self.part.read(VoicesHeard)
             self._is_read_from_its_call(told.number)
             same = [each.advisor for each in told.voices] == [each.id for each in members]
