@@ -1374,8 +1374,8 @@ MUTANTS = (
     Mutant(
         "a call starts although as many run as may",
         DISPATCH,
-        "return self._spending.running >= self._jobs or",
-        "return self._spending.running > self._jobs or",
+        "return self._purse.running >= self._jobs or",
+        "return self._purse.running > self._jobs or",
         (f"{TURNS}test_never_more_calls_run_than_may_and_as_many_as_may_do",),
     ),
     Mutant(
@@ -4077,6 +4077,20 @@ MUTANTS = (
                 "    if counted.nobody:\n",
                 "    if not reply.voices:\n",
                 "tests/adapters/tasks/test_brief_council.py::test_without_any_vote_there_is_no_document",
+            ),
+            (
+                "a call of a vote is made whatever the money left",
+                "task/brief_votes.py",
+                "    if isinstance(allowed, Refused):\n        return allowed\n",
+                "    if isinstance(allowed, Refused):\n        allowed = Allowance(0.01, CALL_SECONDS)\n",
+                "tests/adapters/tasks/test_brief_council.py::test_a_vote_whose_calls_the_money_cannot_pay_asks_nobody",
+            ),
+            (
+                "the calls of a task are not estimated",
+                "task/asking.py",
+                "Purse(budgets, prices)",
+                "Purse(budgets, ())",
+                f"{SCENARIOS}test_task_run.py::test_a_call_that_the_money_cannot_pay_by_its_estimate_is_not_made",
             ),
             (
                 "an account without credit is taken for a lost member of a vote",

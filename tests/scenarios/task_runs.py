@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from review_advisor.core.metrics.prices import Price
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop, Usage
 from review_advisor.core.safety.redaction import Redactor
@@ -131,6 +132,7 @@ def play(
     usage: Usage = COST,
     limits: TaskLimits | None = None,
     made: TaskPatch | None = None,
+    prices: tuple[Price, ...] = (),
     **request: Any,
 ) -> Played:
     """Play a run. Every reply has to be asked for."""
@@ -153,7 +155,7 @@ def play(
     def keep(speaker: Speaker, number: int, prompt: str) -> None:
         prompts[speaker, number] = prompt
 
-    ports = TaskPorts(speaking, speaking, clock, events.append, keep, lambda: made or TaskPatch())
+    ports = TaskPorts(speaking, speaking, clock, events.append, keep, lambda: made or TaskPatch(), prices)
     ended = TaskPhase(ports).run(replace(asked, **request))
     assert (speaking.executor, speaking.advisor) == ([], []), "a reply was not asked for"
     return Played(ended, events, speaking.calls, prompts)

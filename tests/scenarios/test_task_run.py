@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from tests.scenarios.task_runs import (
     NONCE,
@@ -15,6 +17,7 @@ from tests.scenarios.task_runs import (
 )
 
 from review_advisor.core.facts.repair_edits import RefusedPath
+from review_advisor.core.metrics.prices import Price
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import (
     Answered,
@@ -363,6 +366,22 @@ def test_money_is_checked_before_each_call() -> None:
     run = play([consult()], [guidance()], limits=limits)
     assert run.ended.status == "budget_exceeded"
     assert [round(call.max_usd, 2) for call in run.calls] == [0.1, 0.05]
+
+
+@pytest.mark.parametrize("dear, ends", [("cheap", ["refused"]), ("strong", ["answered", "refused"])])
+def test_a_call_that_the_money_cannot_pay_by_its_estimate_is_not_made(dear: str, ends: list[str]) -> None:
+    """The first call of whom is dear: nothing is paid for an answer that would be cut off."""
+    said = [consult()] if dear == "strong" else []
+    run = play(said, prices=(Price(dear, date(2026, 1, 1), 10_000.0, 10_000.0, 0.0, 0.0),))
+    assert (run.ended.status, run.ends_of_calls) == ("budget_exceeded", ends)
+    assert run.ended.reason.startswith("it costs at least $")
+
+
+def test_a_call_that_the_money_can_pay_by_its_estimate_is_made_as_without_one() -> None:
+    said = [consult(), done(applied=[1])], [guidance()]
+    priced = play(*said, prices=(Price("cheap", date(2026, 1, 1), 3.0, 15.0, 0.3, 3.75),))
+    assert priced.ends_of_calls == ["answered"] * 3
+    assert [call.max_usd for call in priced.calls] == [call.max_usd for call in play(*said).calls]
 
 
 @pytest.mark.parametrize(

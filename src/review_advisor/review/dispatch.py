@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Generic, TypeVar
 
 from review_advisor.core.answers.answers import Answer
-from review_advisor.core.metrics.call_estimate import CallEstimates
+from review_advisor.core.metrics.purse import Purse
 from review_advisor.core.outcome.ends import stop_words
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, RoleSkipped
 from review_advisor.core.outcome.steps.happened import OfCall
 from review_advisor.core.policy.brake import Brake
-from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spending, allow, may_come_back
+from review_advisor.core.policy.budgets import Allowance, Budgets, Refused
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.advisors import Part
@@ -90,8 +90,7 @@ class Dispatch:
         self._started = ports.clock.monotonic()
         self._busy_tries = busy_tries
         self._brake = Brake(most=jobs, places=jobs)
-        self._spending = Spending()
-        self._estimates = CallEstimates(ports.prices)
+        self._purse = Purse(budgets, ports.prices, jobs)
         self._stopped: Stop | None = None
         self._numbers = 0
         self._most_calls = most_calls
@@ -288,7 +287,7 @@ class Dispatch:
                     raise self._stopped
                 now = self._ports.clock.monotonic()
                 is_over = now - self._started >= self._budgets.review_seconds
-                delay = 0.0 if is_over else self._brake.delay(now, self._spending.running)
+                delay = 0.0 if is_over else self._brake.delay(now, self._purse.running)
                 if not delay:
                     return self._take_place(call)
             self._ports.agents.check_interrupt()
@@ -296,30 +295,21 @@ class Dispatch:
 
     def _has_to_wait(self, call: AgentCall) -> bool:
         """Whether there is no place, or so little money that only running calls can give back what the call needs."""
-        return self._spending.running >= self._jobs or may_come_back(self._budgets, self._spending, self._least(call))
+        return self._purse.running >= self._jobs or self._purse.may_come_back(call, self._today())
 
-    def _least(self, call: AgentCall) -> float | None:
-        return self._estimates.least_usd(call, self._ports.clock.now().date())
+    def _today(self) -> date:
+        return self._ports.clock.now().date()
 
     def _take_place(self, call: AgentCall) -> tuple[AgentCall, Allowance | Refused]:
         self._numbers += 1
         call = replace(call, number=self._numbers, shadow=self._shadow)
         if self._most_calls is not None and self._numbers > self._most_calls:
             return call, Refused("money", f"its {self._most_calls} calls are used")
-        self._spending.elapsed_seconds = self._ports.clock.monotonic() - self._started
-        allowance = allow(self._budgets, self._spending, self._jobs, self._least(call))
-        if isinstance(allowance, Allowance):
-            self._estimates.made(call)
-            self._spending.reserved_usd += allowance.max_usd
-            self._spending.running += 1
-        return call, allowance
+        return call, self._purse.reserve(call, self._ports.clock.monotonic() - self._started, self._today())
 
     def _settle(self, call: AgentCall, receipt: Receipt) -> None:
         with self._place_free:
-            self._estimates.answered(call.model, receipt.resolved_model)
-            self._spending.spent_usd += receipt.usage.cost_usd or 0.0
-            self._spending.reserved_usd -= call.max_usd
-            self._spending.running -= 1
+            self._purse.settle(call, receipt)
             self._place_free.notify_all()
 
     def halt(self, stop: Stop) -> None:

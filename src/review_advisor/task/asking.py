@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from review_advisor.core.policy.budgets import Budgets, Refused, Spending, allow
+from review_advisor.core.metrics.prices import Price
+from review_advisor.core.metrics.purse import Purse
+from review_advisor.core.policy.budgets import Budgets, Refused
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import (
     AgentCall,
@@ -94,13 +96,15 @@ class Asking:
         redactor: Redactor,
         record: Callable[[TaskCalled], object],
         keep_prompt: Callable[[Speaker, int, str], None],
+        *,
+        prices: Iterable[Price],
     ) -> None:
         self._budgets = budgets
         self._clock = clock
         self._redactor = redactor
         self._record = record
         self._keep_prompt = keep_prompt
-        self._spending = Spending()
+        self._purse = Purse(budgets, prices)
         self._began = clock.monotonic()
         self._numbers: dict[Speaker, int] = {"executor": 0, "advisor": 0}
 
@@ -108,23 +112,25 @@ class Asking:
         """Make one call, if the limits allow it. Raises ``ReviewInterrupted``."""
         question.agents.check_interrupt()
         self._numbers[question.speaker] += 1
-        self._spending.elapsed_seconds = self._clock.monotonic() - self._began
-        allowed = allow(self._budgets, self._spending, 1)
         call = self._call(question)
+        allowed = self._purse.reserve(call, self._clock.monotonic() - self._began, self._clock.now().date())
         if isinstance(allowed, Refused):
             self._note(question, call, Receipt(), _How("refused", allowed.reason, allowed.detail))
             return Halted("budget_exceeded", allowed.detail)
         call = replace(call, max_usd=allowed.max_usd, timeout_seconds=allowed.timeout_seconds)
         self._keep_prompt(question.speaker, self._numbers[question.speaker], call.prompt)
+        receipt = Receipt()
         try:
             reply = self._redactor.everywhere(legible(question.agents.run(call)))
+            receipt = reply.receipt
         except Stop as stop:
             detail = self._redactor.redact(legible(stop.detail))
             self._note(question, call, legible(stop.receipt), _How("stopped", type(stop).__name__, detail))
             if isinstance(stop, ReviewInterrupted):
                 raise
             return Halted(_FAILED[question.speaker], detail)
-        self._spending.spent_usd += reply.receipt.usage.cost_usd or 0.0
+        finally:
+            self._purse.settle(call, receipt)
         return self._read(question, call, reply)
 
     def _read(self, question: Question, call: AgentCall, reply: Answered | Lost) -> Told | Lost | Halted:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from review_advisor.core.council.brief import Brief
 from review_advisor.core.council.voices import SYSTEM, Voice, as_all, as_one, joint_form, question, voice_of, vote_form
+from review_advisor.core.metrics.prices import Price
+from review_advisor.core.metrics.purse import Purse
+from review_advisor.core.policy.budgets import Allowance, Budgets, Refused
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import (
     AgentCall,
@@ -35,7 +39,10 @@ _MOST_OF_A_VOTE = 101
 
 @dataclass(frozen=True, slots=True)
 class CouncilRequest:
-    """One vote. ``model`` is that of advisors that name none; ``max_usd`` is shared by all calls."""
+    """One vote. ``model`` is that of advisors that name none; ``max_usd`` is shared by all calls.
+
+    By ``prices`` they are estimated, as of ``today``.
+    """
 
     brief: Brief
     advisors: tuple[Advisor, ...]
@@ -44,6 +51,8 @@ class CouncilRequest:
     max_usd: float
     nonce: str
     redactor: Redactor
+    prices: tuple[Price, ...]
+    today: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +66,31 @@ class CouncilReply:
 def ask_council(request: CouncilRequest, agents: Agents) -> CouncilReply:
     """Ask every advisor once. A call that fails is a lost voice, also where its model cannot be used.
 
-    Raises ``Stop`` for what ends every vote: spent credit, failed authentication, an interrupt.
+    Nor is a call made that costs more than is left for it, by its estimate. Raises ``Stop`` for what ends every vote:
+    spent credit, failed authentication, an interrupt.
     """
-    who, actions = request.advisors, request.brief.actions
-    if request.inline:
-        reply = _asked(request, agents, _call(request, None, 1))
-        said = reply.value if isinstance(reply, Answered) else {}
-        voices = [
-            _lost(each, reply) if isinstance(reply, Lost) else voice_of(each, said.get(each.id), actions)
-            for each in who
-        ]
-        return CouncilReply(tuple(voices), reply.receipt.usage.cost_usd)
-    calls = [_call(request, each, number) for number, each in enumerate(who, 1)]
-    with ThreadPoolExecutor(min(MOST_AT_ONCE, len(who))) as pool:
-        replies = list(pool.map(lambda call: _asked(request, agents, call), calls))
-    costs = [each.receipt.usage.cost_usd for each in replies]
+    who = request.advisors
+    calls = (
+        [_call(request, None, 1)] if request.inline else [_call(request, each, at) for at, each in enumerate(who, 1)]
+    )
+    purse = Purse(Budgets(request.max_usd, CALL_SECONDS, CALL_SECONDS), request.prices, len(calls))
+    leave = [purse.reserve(call, 0.0, request.today) for call in calls]
+    with ThreadPoolExecutor(min(MOST_AT_ONCE, len(calls))) as pool:
+        replies = list(pool.map(lambda call, allowed: _asked(request, agents, call, allowed), calls, leave))
+    costs = [each.receipt.usage.cost_usd for each in replies if not isinstance(each, Refused)]
     known = [each for each in costs if each is not None]
-    voices = [
-        _lost(each, reply) if isinstance(reply, Lost) else voice_of(each, reply.value, actions)
-        for each, reply in zip(who, replies, strict=True)
-    ]
-    return CouncilReply(tuple(voices), sum(known) if len(known) == len(costs) else None)
+    each_reply = replies * len(who) if request.inline else replies
+    voices = tuple(_voice(request, *each) for each in zip(who, each_reply, strict=True))
+    return CouncilReply(voices, sum(known) if len(known) == len(costs) else None)
 
 
-def _asked(request: CouncilRequest, agents: Agents, call: AgentCall) -> Answered | Lost:
+def _asked(
+    request: CouncilRequest, agents: Agents, call: AgentCall, allowed: Allowance | Refused
+) -> Answered | Lost | Refused:
     agents.check_interrupt()
+    if isinstance(allowed, Refused):
+        return allowed
+    call = replace(call, max_usd=allowed.max_usd, timeout_seconds=allowed.timeout_seconds)
     try:
         return request.redactor.everywhere(legible(agents.run(call)))
     except Stop as stop:
@@ -91,13 +100,18 @@ def _asked(request: CouncilRequest, agents: Agents, call: AgentCall) -> Answered
         raise
 
 
-def _lost(advisor: Advisor, lost: Lost) -> Voice:
-    return Voice(advisor, lost=lost.detail or lost.reason.value, cause=lost.cause)
+def _voice(request: CouncilRequest, advisor: Advisor, reply: Answered | Lost | Refused) -> Voice:
+    match reply:
+        case Answered(value=said):
+            return voice_of(advisor, said.get(advisor.id) if request.inline else said, request.brief.actions)
+        case Refused():
+            return Voice(advisor, lost=reply.detail)
+        case Lost():
+            return Voice(advisor, lost=reply.detail or reply.reason.value, cause=reply.cause)
 
 
 def _call(request: CouncilRequest, advisor: Advisor | None, number: int) -> AgentCall:
     """The question to one advisor; None for all of them in one call."""
-    share = request.max_usd if advisor is None else request.max_usd / len(request.advisors)
     who = request.advisors
     return AgentCall(
         role=Role.POST_VERIFY,
@@ -114,8 +128,8 @@ def _call(request: CouncilRequest, advisor: Advisor | None, number: int) -> Agen
         answer=joint_form(who) if advisor is None else vote_form(advisor),
         tree=None,
         consults=None,
-        max_usd=share,
-        timeout_seconds=CALL_SECONDS,
+        max_usd=0.0,
+        timeout_seconds=0.0,
         number=number,
     )
 

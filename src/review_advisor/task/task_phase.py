@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons
+from review_advisor.core.metrics.prices import Price
 from review_advisor.core.policy.budgets import Budgets, consults_left
 from review_advisor.core.roles.calls import EditGrant, Lost
 from review_advisor.core.roles.replies import REPAIRABLE
@@ -82,7 +83,7 @@ class TaskRequest:
 class TaskPorts:
     """Everything that a run may touch. ``record`` takes each event as it happens, ``keep_prompt`` each prompt.
 
-    ``read_patch`` reads what was edited in the copy of a run that may edit.
+    ``read_patch`` reads what was edited in the copy of a run that may edit. By ``prices`` calls are estimated.
     """
 
     executor: Agents
@@ -91,6 +92,7 @@ class TaskPorts:
     record: Callable[[TaskEvent], None]
     keep_prompt: Callable[[Speaker, int, str], None]
     read_patch: Callable[[], TaskPatch] = TaskPatch
+    prices: tuple[Price, ...] = ()
 
 
 class TaskPhase:
@@ -112,7 +114,9 @@ class _Run:
         self._request = request
         limits = request.limits
         self._budgets = Budgets(limits.max_usd, limits.call_seconds, limits.run_seconds, limits.max_advisor_calls)
-        self._asking = Asking(self._budgets, ports.clock, request.redactor, self._record, ports.keep_prompt)
+        self._asking = Asking(
+            self._budgets, ports.clock, request.redactor, self._record, ports.keep_prompt, prices=ports.prices
+        )
         self._turn = 0
         self._transcript: list[str] = []
         self._consults = 0

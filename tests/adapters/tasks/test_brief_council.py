@@ -82,10 +82,12 @@ Ask = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Ask:
-    def asked(agents: Scripted, advisors: str = RISK_ANALYST, *, inline: bool = False) -> dict[str, Any]:
+    def asked(
+        agents: Scripted, advisors: str = RISK_ANALYST, *, inline: bool = False, max_usd: float = 3.0
+    ) -> dict[str, Any]:
         (tmp_path / "brief.json").write_text(json.dumps(BRIEF), encoding="utf-8")
         (tmp_path / "advisors.json").write_text(advisors, encoding="utf-8")
-        options = CouncilOptions(tmp_path / "brief.json", tmp_path / "advisors.json", inline=inline)
+        options = CouncilOptions(tmp_path / "brief.json", tmp_path / "advisors.json", inline=inline, max_usd=max_usd)
         return vote_on_brief(options, {}, lambda _words: None, agents)
 
     return asked
@@ -168,6 +170,27 @@ def test_an_account_that_cannot_be_used_is_no_lost_member_but_ends_the_vote(ask:
         said = {"a": vote(deploy=60), "b": stop}
     with pytest.raises(ReviewBrokenError, match=re.escape(f"The vote cannot be taken. {stop.detail}")):
         ask(Scripted(said), declared("a", "b"), inline=inline)
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_a_vote_whose_calls_the_money_cannot_pay_asks_nobody(ask: Ask, inline: bool) -> None:
+    agents = Scripted({})
+    with pytest.raises(
+        ReviewBrokenError, match=r"No advisor gave a vote \(a: (it costs at least \$|what is left of).*; b: "
+    ):
+        ask(agents, declared("a", "b"), inline=inline, max_usd=0.015)
+    assert agents.calls == []
+
+
+def test_a_member_whose_call_the_money_cannot_pay_is_a_blind_spot_and_never_makes_the_vote_milder(ask: Ask) -> None:
+    """The others' calls are not made dearer by it: two may each use what one of them needs."""
+    cheap = {"model": "claude-haiku-4-5"}
+    advisors = json.dumps([*json.loads(declared("a", "b", **cheap)), *json.loads(declared("c", model="opus"))])
+    agents = Scripted({"a": vote(deploy=40), "b": vote(deploy=40)})
+    document = ask(agents, advisors, max_usd=0.036)
+    assert sorted(call.advisor for call in agents.calls) == ["a", "b"]
+    assert [each for each in document["blind_spots"] if each.startswith("c gave no vote: it costs at least")] != []
+    assert document["calls"][0]["_tool"] != "deploy"
 
 
 def test_an_interrupt_ends_the_vote(ask: Ask) -> None:

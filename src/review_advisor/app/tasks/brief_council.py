@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from review_advisor.adapters.clock import SystemClock
+from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.doctor import AgentChoice
 from review_advisor.app.review import ReviewBrokenError
 from review_advisor.app.settings import ConfigError
@@ -72,7 +74,17 @@ def vote_on_brief(
                 agents = entered(opened_cli(choice, Path(), environ, warn), stack)
         model = MODEL if options.agent == "fake" else switches.advisor_models[Surface.PR_REVIEW]
         nonce = secrets.token_hex(8)
-        request = CouncilRequest(brief, advisors, options.inline, model, options.max_usd, nonce, redactor(environ))
+        request = CouncilRequest(
+            brief,
+            advisors,
+            options.inline,
+            model,
+            options.max_usd,
+            nonce,
+            redactor(environ),
+            read_prices(),
+            SystemClock().now().date(),
+        )
         try:
             reply = ask_council(request, agents)
         except (CreditExhaustedError, AuthenticationFailedError) as stop:

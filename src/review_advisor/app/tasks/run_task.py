@@ -17,6 +17,7 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.source import GitSource
 from review_advisor.adapters.ledger.task_chains import TaskRecorder
+from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.configuration import load_settings
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
 from review_advisor.app.recording import CallRecording, open_recording
@@ -146,7 +147,7 @@ def run_task(
             edits=work.grant if work is not None else None,
             lessons=_lessons(work.source) if work is not None else NO_LESSONS,
         )
-        ports = TaskPorts(executor, advisor, SystemClock(), record.take, record.keep_prompt)
+        ports = TaskPorts(executor, advisor, SystemClock(), record.take, record.keep_prompt, prices=read_prices())
         phase = TaskPhase(replace(ports, read_patch=work.patch) if work is not None else ports)
         interrupted = 0
         try:

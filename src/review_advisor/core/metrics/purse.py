@@ -1,0 +1,47 @@
+"""The money of the calls of one review, task or vote: each is estimated, allowed, and counted when it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+
+from review_advisor.core.metrics.call_estimate import CallEstimates
+from review_advisor.core.metrics.prices import Price
+from review_advisor.core.policy.budgets import Allowance, Budgets, Refused, Spending, allow, may_come_back
+from review_advisor.core.roles.calls import AgentCall, Receipt
+
+
+class Purse:
+    """What the budgets leave for the next call; not thread-safe. ``jobs`` calls share it, which run at a time."""
+
+    def __init__(self, budgets: Budgets, prices: Iterable[Price], jobs: int = 1) -> None:
+        self._budgets = budgets
+        self._jobs = jobs
+        self._estimates = CallEstimates(prices)
+        self._spending = Spending()
+
+    @property
+    def running(self) -> int:
+        """Calls that are allowed and have not ended."""
+        return self._spending.running
+
+    def may_come_back(self, call: AgentCall, today: date) -> bool:
+        """Whether ``call`` lacks money that only running calls can give back."""
+        return may_come_back(self._budgets, self._spending, self._estimates.least_usd(call, today))
+
+    def reserve(self, call: AgentCall, elapsed_seconds: float, today: date) -> Allowance | Refused:
+        """Leave for ``call``, whose money is then reserved until it is settled; or why it has none."""
+        self._spending.elapsed_seconds = elapsed_seconds
+        allowance = allow(self._budgets, self._spending, self._jobs, self._estimates.least_usd(call, today))
+        if isinstance(allowance, Allowance):
+            self._estimates.made(call)
+            self._spending.reserved_usd += allowance.max_usd
+            self._spending.running += 1
+        return allowance
+
+    def settle(self, call: AgentCall, receipt: Receipt) -> None:
+        """Count what ``call`` cost, which was allowed ``call.max_usd``, and give back the rest."""
+        self._estimates.answered(call.model, receipt.resolved_model)
+        self._spending.spent_usd += receipt.usage.cost_usd or 0.0
+        self._spending.reserved_usd -= call.max_usd
+        self._spending.running -= 1

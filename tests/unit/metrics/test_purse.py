@@ -1,0 +1,62 @@
+"""A purse allows no more than there is, and what a call did not use comes back when it has ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from review_advisor.core.metrics.prices import Price
+from review_advisor.core.metrics.purse import Purse
+from review_advisor.core.policy.budgets import Allowance, Budgets, Refused
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import AgentCall, Receipt, Usage
+from review_advisor.core.task.messages import TaskMessage
+
+TODAY = date(2026, 11, 23)
+A_CALL = AgentCall(
+    Role.EXECUTOR, "executor", Surface.PR_REVIEW, 0, 0, "opus", "", ("ask",), TaskMessage, None, None, 0.0, 0.0
+)
+DEAR = Price("claude-opus-5", TODAY, 0.0, 400.0, 0.0, 0.0)
+"""An executor's usual answer costs 0.60 dollars by it."""
+
+
+def allowed(purse: Purse, call: AgentCall = A_CALL) -> AgentCall:
+    leave = purse.reserve(call, 0.0, TODAY)
+    assert isinstance(leave, Allowance), leave
+    return replace(call, max_usd=leave.max_usd)
+
+
+def test_calls_that_run_share_what_there_is_and_give_back_what_they_did_not_use() -> None:
+    purse = Purse(Budgets(max_usd=1.0), (), 2)
+    one, other = allowed(purse), allowed(purse)
+    assert (one.max_usd, other.max_usd, purse.running) == (0.5, 0.5, 2)
+    purse.settle(one, Receipt(Usage(cost_usd=0.1)))
+    purse.settle(other, Receipt(Usage()))
+    assert purse.running == 0
+    assert 2 * allowed(purse).max_usd == pytest.approx(0.9)
+
+
+def test_a_call_is_refused_that_by_its_estimate_costs_more_than_is_left_and_waits_for_what_is_only_reserved() -> None:
+    purse = Purse(Budgets(max_usd=1.0), (DEAR,), 2)
+    first = allowed(purse)
+    assert first.max_usd == pytest.approx(0.6)
+    assert purse.may_come_back(A_CALL, TODAY)
+    refused = purse.reserve(A_CALL, 0.0, TODAY)
+    assert isinstance(refused, Refused)
+    assert (refused.reason, purse.running) == ("money", 1)
+    purse.settle(first, Receipt(Usage(cost_usd=0.7)))
+    assert not purse.may_come_back(A_CALL, TODAY)
+    assert isinstance(purse.reserve(A_CALL, 0.0, TODAY), Refused)
+
+
+def test_the_model_that_answered_is_the_one_whose_price_counts() -> None:
+    cheap = replace(DEAR, model="claude-opus-5-5", output=4.0)
+    purse = Purse(Budgets(max_usd=0.7), (DEAR, cheap))
+    purse.settle(allowed(purse), Receipt(Usage(cost_usd=0.2), resolved_model="claude-opus-5"))
+    assert isinstance(purse.reserve(A_CALL, 0.0, TODAY), Refused)
+
+
+def test_after_its_time_nothing_is_allowed() -> None:
+    assert isinstance(Purse(Budgets(1.0, review_seconds=60), ()).reserve(A_CALL, 60.0, TODAY), Refused)
