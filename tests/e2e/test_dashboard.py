@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from dashboard_ledger import fill
+from tests.adapters.dashboard.test_how_alike_members_vote import judged
 from tests.adapters.hostile_review import hostile_review
 from tests.adapters.ledgers import five, meddle, nothing, record, told
 from tests.e2e.browser.reader import NARROW, Reader
@@ -27,7 +28,7 @@ from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import RoleSkipped
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.lines import approve, confirm, plan
+from review_advisor.mockworld.lines import approve, confirm, plan, vote
 from review_advisor.mockworld.world import MockWorld
 
 RUNS = 300
@@ -130,6 +131,14 @@ def test_it_opens_at_the_run_that_was_asked_for(reader: Reader, tmp_path: Path) 
 
 
 # --- overview ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_overview_tells_how_alike_members_of_councils_vote(reader: Reader, tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    record(written.ledger, judged(1, vote(90)))
+    page = reader.opens(written.write().place, "#/overview")
+    rows = page.get_by_role("group", name="How alike members of councils vote").locator("tbody tr")
+    assert rows.all_inner_texts() == ["hydraflow-review-advisor, one\t1\ttoo few\tnot known"]
 
 
 def test_the_overview_tells_what_rollup_tells_and_plots_have_tables(reader: Reader, shop: Written) -> None:

@@ -16,6 +16,8 @@ from review_advisor.adapters.ledger.decisions import list_decisions
 from review_advisor.adapters.ledger.task_queries import count_tasks, read_tasks
 from review_advisor.app.rollup import look_for_alarms, roll_up
 from review_advisor.app.runs import list_runs, list_tasks, show_run
+from review_advisor.core.exports.panel_log import PanelLog
+from review_advisor.core.exports.weekly_rollup import verdict_of
 from review_advisor.core.ledger.advisor_views import Session, session_view, stats_view
 from review_advisor.core.ledger.chain import RUN_ID, LedgerError
 from review_advisor.core.ledger.periods import Period, periods
@@ -107,12 +109,14 @@ def write_dashboard(
     tasks_there = count_tasks(ledger, wanted)
     left_out = max(rollup.sums.runs - len(lines) - apart_counts, 0)
     with writing(folder) as site:
-        files, counted, untold = {}, list[RoleCost](), 0
+        files, counted, councils, untold = {}, list[RoleCost](), PanelLog(), 0
         for page in _pages(ledger, [*lines, *apart]):
             files[page.line.run_id] = site.write("runs", page.as_json())
             if apart_counts or page.line not in apart:
                 counted += page.counted
                 untold += bool(page.trouble)
+                if page.events and verdict_of(page.events) is not None:
+                    councils.add(page.events)
         castings = read_castings(ledger, files)
         parts = {run_id: castings.parts[casting] for run_id, casting in castings.of_run.items()}
         parts |= {task.run_id: task_parts(task) for task in tasks}
@@ -130,7 +134,8 @@ def write_dashboard(
             "apart_counts": apart_counts,
             "opens": opened and opened.run_id,
         }
-        about |= overview_json(rollup, _stretches(ledger, period), together(counted), since, made)
+        stretches, alike = _stretches(ledger, period), councils.correlation.pairs
+        about |= overview_json(rollup, stretches, together(counted), since, made, pairs=alike)
         site.finish(about | alerts_json(look_for_alarms(ledger, made)))
     return Written(folder, len(listed) + len(apart), left_out, tasks_there - len(tasks))
 

@@ -19,6 +19,12 @@ BINS = 10
 _JUDGED = (Outcome.APPROVED, Outcome.CHANGES_REQUESTED, Outcome.ESCALATED)
 
 
+def verdict_of(events: Sequence[Event]) -> Outcome | None:
+    """How a review ended; None for one that came to no verdict, which counts in no sum about advice."""
+    last = events[-1]
+    return last.outcome if isinstance(last, ReviewEnded) and last.outcome in _JUDGED else None
+
+
 @dataclass(frozen=True, slots=True)
 class OverriddenAdvice:
     """Advice that an executor did not follow, and its reason."""
@@ -55,15 +61,15 @@ class WeeklyRollup:
 
     def add(self, run_id: str, events: Sequence[Event]) -> None:
         """Count a review. One without a verdict counts for nothing."""
-        last = events[-1]
-        if not isinstance(last, ReviewEnded) or last.outcome not in _JUDGED:
+        outcome = verdict_of(events)
+        if outcome is None:
             return
         self.reviews += 1
         self.councils.add(events)
         ends = advice_ends(events)
         held = sum(end.consulted is not None and end.consulted.note.asked for end in ends)
         self.by_consults[held] += 1
-        self.settled[held] += last.outcome is not Outcome.ESCALATED
+        self.settled[held] += outcome is not Outcome.ESCALATED
         log = advisor_log(events)
         if log.cost_split.advisor_fraction is not None:
             self.shares[_bin(log.cost_split.advisor_fraction)] += 1

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from review_advisor.core.council.correlation import MemberPair, pair_rows
+from review_advisor.core.exports.panel_log import MOST_PAIRS
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.readings import UNFINISHED
 from review_advisor.core.ledger.row import Participant
@@ -83,9 +85,15 @@ def _band(target: Target) -> list[float | None]:
 
 
 def overview_json(
-    rollup: Rollup, stretches: Sequence[Stretch], costs: Iterable[RoleCost], since: datetime | None, made: datetime
+    rollup: Rollup,
+    stretches: Sequence[Stretch],
+    costs: Iterable[RoleCost],
+    since: datetime | None,
+    made: datetime,
+    *,
+    pairs: Sequence[MemberPair] = (),
 ) -> dict[str, Any]:
-    """The first page. ``costs`` are those of the runs of the period that have a page."""
+    """The first page. ``costs`` and ``pairs`` of members of councils are of the runs of the period with a page."""
     ends = sum((Counter(each.ends) for each in stretches), Counter[str]())
     return {
         "made": made.isoformat(timespec="seconds"),
@@ -96,6 +104,8 @@ def overview_json(
         "kpis": [kpi_json(kpi) for kpi in rollup.kpis],
         "plots": plots_json(stretches),
         "costs": [cost_json(cost) for cost in costs],
+        "pairs": [[page_text(cell) for cell in row] for row in pair_rows(pairs[:MOST_PAIRS])],
+        "further_pairs": max(len(pairs) - MOST_PAIRS, 0),
     }
 
 

@@ -9,7 +9,7 @@
     if (!about.sums.runs) {
       told.push(element("p", { class: "empty" }, "The ledger has no run of this time. The next review will be the first."));
     } else {
-      told.push(alerts(about), ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about), costs(about)));
+      told.push(alerts(about), ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about, "used"), costs(about)), alike(about));
     }
     put(main, told);
   };
@@ -90,16 +90,23 @@
         lines: [line("review", "first", columns.wall_s), line("executor's first attempts", "second", columns.executor_s)] }));
   }
 
-  // The table is made of the events of the runs that have a page.
-  function lacking(about) {
-    const told = [about.left_out && `what ${words.count(about.left_out, "run")} used that ${about.left_out === 1 ? "has" : "have"} no page`,
-      about.untold && `what ${words.count(about.untold, "run")} used whose events cannot be told`].filter(Boolean);
+  // A table is made of the events of the runs that have a page.
+  function lacking(about, did) {
+    const told = [about.left_out && `what ${words.count(about.left_out, "run")} ${did} that ${about.left_out === 1 ? "has" : "have"} no page`,
+      about.untold && `what ${words.count(about.untold, "run")} ${did} whose events cannot be told`].filter(Boolean);
     return told.length > 0 && element("p", { class: "notice" }, `Not in this table: ${told.join("; ")}.`);
   }
 
   function costs(about) {
     return about.costs.length ? dashboard.costTable("Cost by role and model", about.costs)
       : element("p", { class: "empty" }, "No call is recorded.");
+  }
+
+  // What `rollup --advice` prints: a kappa of 1 is one voice that is paid for twice.
+  function alike({ pairs, further_pairs: further, ...about }) {
+    return pairs.length > 0 && section("How alike members of councils vote",
+      lacking(about, "voted"), table("How alike members of councils vote", ["Two members", "Votes", "Agree", "Kappa"], pairs),
+      further > 0 && element("p", { class: "quiet" }, `${words.count(further, "more pair")}.`));
   }
 
   dashboard.costTable = (caption, costs) =>
