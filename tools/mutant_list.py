@@ -16,6 +16,7 @@ class Mutant:
     tests: tuple[str, ...]
 
 
+TALKED = "tests/attacks/test_nobody_talks_a_finding_away.py::test_"
 SCENARIOS = "tests/scenarios/"
 EXCLUDED = "tests/unit/policy/test_exclusion.py::"
 HIDES = "tests/attacks/test_nothing_hides_in_a_lock_file.py::"
@@ -4404,6 +4405,27 @@ MUTANTS = (
                 "if milder and finding.severity in _GRAVE and finding.id not in proven:",
                 "if milder and finding.severity in _GRAVE and finding.id in proven:",
                 f"{UNIT}escalation/test_recommendations.py::test_without_a_proof_no_merge_makes_a_grave_finding_milder",
+            ),
+            (
+                "what is proven to be milder may be left out",
+                "core/escalation/after_advice.py",
+                "if proven == DROPPED:",
+                "if proven is not None:",
+                f"{TALKED}what_is_proven_to_be_milder_is_not_proven_to_be_wrong",
+            ),
+            (
+                "the line that a finding quotes disproves it",
+                "core/answers/challenge.py",
+                "_is_comment, finding.evidence)",
+                "_is_comment)",
+                f"{TALKED}the_lines_that_a_finding_quotes_disprove_nothing",
+            ),
+            (
+                "a secret is not known again in a diff",
+                "core/safety/redaction.py",
+                '_SIGNS = ("", "+", "-", "++", "+-", "-+", "--")',
+                '_SIGNS = ("",)',
+                f"{UNIT}safety/test_redaction.py::test_a_secret_of_the_change_is_known_again_behind_the_sign_of_a_line",
             ),
             (
                 "an override needs no reason",

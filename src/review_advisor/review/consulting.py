@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from review_advisor.core.answers.answers import DisagreementAnswer, Guidance, Recommendation
+from review_advisor.core.answers.answers import Guidance, Recommendation
+from review_advisor.core.answers.challenge import disproves
+from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.escalation.packet import consult_call, consult_grant, packet
 from review_advisor.core.escalation.reasons import Reason, state_digest
 from review_advisor.core.outcome.cost import tokens
@@ -101,14 +103,13 @@ class HarnessConsult:
         return note
 
 
-def proven_changes(version: Version, guidance: Guidance) -> tuple[str, ...]:
-    """The ids of the findings whose drop or lower carries a quote that stands in the change or at the head."""
-    milder = (each for each in guidance.changes if each.does in ("drop", "lower") and each.finding)
-    quotes = [
-        DisagreementAnswer(disagreement=each.finding, position="contested", path=each.path, evidence=each.quote)
-        for each in milder
-    ]
-    return tuple(dict.fromkeys(each.disagreement for each in quotes if version.subject.whole.proves(each)))
+def proven_changes(version: Version, report: CheckedReport, guidance: Guidance) -> tuple[str, ...]:
+    """The ids of the findings of ``report`` whose drop or lower carries a quote that shows that they are wrong."""
+    there = {each.id: each for each in report.findings}
+    milder = (each for each in guidance.changes if each.does in ("drop", "lower") and each.finding in there)
+    change = version.subject.whole
+    proven = (each.finding for each in milder if disproves(each.path, each.quote, there[each.finding], change))
+    return tuple(dict.fromkeys(proven))
 
 
 def _reply(answer: Guidance | Lost | Refused, raw: str, receipt: Receipt) -> ConsultReply:

@@ -73,7 +73,7 @@ class _Escalation:
         self._consulted: set[ReasonKey] = set()
         self._turns = 1
         self._given: list[_Advice] = []
-        self._proven: frozenset[str] = frozenset()
+        self._proven: dict[str, str] = {}
         self._insisted = False
 
     def followed(self) -> AttemptSaid:
@@ -127,7 +127,7 @@ class _Escalation:
     def _merged(self, note: ConsultNote, number: int) -> tuple[_Advice, bool]:
         if note.guidance is None:
             raise AssertionError("only guidance can be merged")
-        proven = proven_changes(self._version, note.guidance)
+        proven = proven_changes(self._version, self._said.report, note.guidance)
         merged = merge_recommendations(self._said.report, note.guidance, self._about, proven)
         key = same_advice(note.guidance)
         unapplied = {each.key for each in self._given if each.became == "overridden"} | set(self._told.unapplied)

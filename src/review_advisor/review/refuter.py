@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from review_advisor.core.answers.challenge import Challenge, is_proven
+from review_advisor.core.answers.challenge import Challenge, disproves
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.council.refuter_call import refuter_call
 from review_advisor.core.outcome.steps.challenge_event import Challenged
@@ -23,7 +23,8 @@ def challenged(
 
     def one(finding: Finding) -> Challenged | None:
         asked = dispatch.ask(refuter_call(judge, finding, version.briefing.nonce), Challenge)
-        if not isinstance(asked.answer, Challenge):
+        said = asked.answer
+        if not isinstance(said, Challenge):
             return None
         told = Challenged(
             at=dispatch.now(),
@@ -32,8 +33,8 @@ def challenged(
             shard=version.part.shard.index,
             number=asked.number,
             finding=finding.id,
-            challenge=asked.answer,
-            proven=is_proven(asked.answer, finding, version.subject.whole),
+            challenge=said,
+            proven=disproves(said.path, said.quote, finding, version.subject.whole),
         )
         dispatch.record(told)
         return told

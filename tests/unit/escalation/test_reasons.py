@@ -106,7 +106,8 @@ def test_no_advice_takes_a_grave_finding_away(before: CheckedReport, after: Chec
 
 def test_what_is_proven_wrong_may_go() -> None:
     after = CheckedReport("approve", "fine", 0.9)
-    assert after_advice(REPORT, after, {FINDING.id}).report == after
+    assert after_advice(REPORT, after, {FINDING.id: "dropped"}).report == after
+    assert after_advice(REPORT, after, {FINDING.id: "low"}).report.verdict == "reject"
     assert after_advice(REPORT, after).report.verdict == "reject"
 
 

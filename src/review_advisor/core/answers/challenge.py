@@ -1,4 +1,4 @@
-"""The answer of a refuter: whether one finding is wrong, and the quote that shows it."""
+"""The answer of a refuter: whether one finding is wrong; and which quote shows that, whoever gives it."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Challenge(Answer):
     )
 
 
-def is_proven(challenge: Challenge, finding: Finding, change: ShownChange) -> bool:
-    """Whether the quote of a refutation stands in code at the head.
+def disproves(path: str, quote: str, finding: Finding, change: ShownChange) -> bool:
+    """Whether a quote that is to show that a finding is wrong stands in code at the head.
 
-    Comments and documentation prove nothing, because the author may write there what a refuter is to say. The lines
-    that the finding itself quotes prove nothing new.
+    Comments and documentation prove nothing, because the author may write there what a refuter or an advisor is to
+    say. The lines that the finding itself quotes prove nothing new.
     """
-    return change.stands_in_code(challenge.path, challenge.quote, _is_comment, finding.evidence)
+    return change.stands_in_code(path, quote, _is_comment, finding.evidence)
 
 
 def _is_comment(line: str) -> bool:

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
+from review_advisor.core.escalation.recommendations import DROPPED
 
 _GRAVE = ("critical", "high")
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A report after advice. ``put_back`` are the ids of the findings that stay as grave as they were."""
+    """A report after advice. ``put_back`` are the ids of the findings that stay as grave as they have to."""
 
     report: CheckedReport
     put_back: tuple[str, ...] = ()
 
 
-def after_advice(before: CheckedReport, after: CheckedReport, proven: Collection[str] = ()) -> Kept:
+def after_advice(before: CheckedReport, after: CheckedReport, proven: Mapping[str, str] = _NOTHING) -> Kept:
     """The executor's report after it was advised, with every grave finding that nobody disproved put back.
 
-    ``proven`` are the ids of the findings that the advisor took away with a verbatim quote. A rejection that loses a
-    grave finding without one stays a rejection.
+    ``proven`` says what the advisor made of findings with a verbatim quote (``proven_milder``), and so how grave they
+    stay at least. A rejection that loses a grave finding without one stays a rejection.
     """
-    graves = {each.id: each for each in before.findings if each.severity in _GRAVE and each.id not in proven}
+    due = (_as_proven(each, proven.get(each.id)) for each in before.findings if each.severity in _GRAVE)
+    graves = {each.id: each for each in due if each is not None}
     kept = tuple(_not_milder(each, graves.get(each.id)) for each in after.findings)
     there = {each.id for each in kept}
     missing = tuple(each for identity, each in graves.items() if identity not in there)
@@ -39,9 +43,16 @@ def after_advice(before: CheckedReport, after: CheckedReport, proven: Collection
     return Kept(replace(after, verdict=verdict, findings=(*kept, *missing)), put_back)
 
 
-def holds_back(before: CheckedReport, after: CheckedReport, proven: Collection[str] = ()) -> bool:
+def holds_back(before: CheckedReport, after: CheckedReport, proven: Mapping[str, str] = _NOTHING) -> bool:
     """Whether ``after`` is a report that ``after_advice`` could have left: what a record is held against."""
     return not after_advice(before, after, proven).put_back
+
+
+def _as_proven(was: Finding, proven: str | None) -> Finding | None:
+    """The finding as grave as it has to stay; None where it is proven to be wrong."""
+    if proven == DROPPED:
+        return None
+    return replace(was, severity=next((each for each in SEVERITIES if each == proven), was.severity))
 
 
 def _not_milder(now: Finding, was: Finding | None) -> Finding:

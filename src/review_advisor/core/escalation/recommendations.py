@@ -98,9 +98,9 @@ def is_applied(merged: Merged, report: CheckedReport) -> bool:
     return all(now.get(each.what, DROPPED) == each.after for each in merged.wanted)
 
 
-def proven_milder(merged: Merged, proven: Collection[str]) -> frozenset[str]:
-    """The findings that a recommendation takes away or makes milder with a proof."""
-    return frozenset(each.what for each in merged.diff if each.what in proven) if not merged.conflict else frozenset()
+def proven_milder(merged: Merged, proven: Collection[str]) -> dict[str, str]:
+    """What a recommendation makes of findings with a proof, by their ids: a milder severity, or ``DROPPED``."""
+    return {each.what: each.after for each in merged.diff if each.what in proven} if not merged.conflict else {}
 
 
 def disposition_of(

@@ -65,7 +65,7 @@ class ReplayedAdvice:
         self._before: CheckedReport | None = None
         self._last: Escalated | AdviceOpen | None = None
         self._conflict = ""
-        self._proven: frozenset[str] = frozenset()
+        self._proven: dict[str, str] = {}
         self._merges: dict[str, Merged] = {}
         self._became: dict[str, Disposition] = {}
         self._to_show: list[Merged] = []

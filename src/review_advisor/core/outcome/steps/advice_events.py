@@ -31,8 +31,8 @@ class Escalated(OfCall):
 class Recommended(OfCall):
     """What the advisor recommends in the call ``number``, merged with the executor's report so far.
 
-    ``proven`` are the ids of the findings whose drop or lower carries a verbatim quote. ``repeated``: the same was
-    recommended before and not applied, so a person decides.
+    ``proven`` are the ids of the findings whose drop or lower carries a quote of code that shows that they are wrong.
+    ``repeated``: the same was recommended before and not applied, so a person decides.
     """
 
     kind: Literal["recommended"] = "recommended"
