@@ -14,6 +14,7 @@ from review_advisor.core.forge_text.sarif import sarif_json
 from review_advisor.core.ledger.event_rows import rows_of_events
 from review_advisor.core.ledger.readings import readings_of
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.prompts import LONGEST_BODY
 from review_advisor.core.safety.secret_shapes import mark
@@ -92,3 +93,25 @@ def test_a_secret_at_the_end_of_what_is_sent_is_not_cut_in_two(world: MockWorld)
         world.source.stated = replace(world.source.stated, body=f"{'word ' * 14_000}"[: LONGEST_BODY - kept] + TOKEN)
         world.review()
     assert [left(TOKEN, call.prompt) for call in world.agents.asked] == [""] * len(world.agents.asked)
+
+
+def hunks_of_a_key() -> FileChange:
+    """A private key whose second hunk holds most of it, and nothing that says what it is."""
+    lines = ["-----BEGIN RSA PRIVATE KEY-----", *(DRAW.of(BASE64, 64) for _ in range(140)), "run(key)"]
+    hunks = [(1, lines[:4]), (40, lines[4:])]
+    made = tuple(Hunk(0, 0, at, len(its), "", tuple(f"+{line}" for line in its)) for at, its in hunks)
+    return FileChange(path="src/deploy.txt", status=Status.ADDED, hunks=made, added=len(lines))
+
+
+@pytest.mark.parametrize("shard_tokens", [60_000, 2_000], ids=["a packet of one hunk", "a part without the beginning"])
+def test_a_key_is_told_to_nobody_who_is_shown_a_later_piece_of_it_alone(world: MockWorld, shard_tokens: int) -> None:
+    file = hunks_of_a_key()
+    world.rules = replace(world.rules, escalation=EscalationRules("attrition"), shard_tokens=shard_tokens)
+    world.change(file)
+    doubted = finding("src/deploy.txt", 60, "run(key)", "medium", confidence=0.2)
+    world.agents.script(Role.EXECUTOR, reject(doubted), approve())
+    document = world.review()
+    told = everything_told(world, document)
+    key = [line[1:] for hunk in file.hunks for line in hunk.lines if len(line) > 60]
+    pieces = [line[at : at + 20] for line in key for at in range(0, 44, 4)]
+    assert [where for where, text in told.items() if any(piece in text for piece in pieces)] == []

@@ -188,6 +188,15 @@ def test_a_secret_of_the_change_is_known_again_where_nothing_tells_what_it_is() 
     assert known.redact("it prints A_name_of_some_length.") == "it prints A_name_of_some_length."
 
 
+@pytest.mark.parametrize("signs", ["+", "-", "++", "-+"])
+def test_a_secret_of_the_change_is_known_again_behind_the_sign_of_a_line(signs: str) -> None:
+    """The rendered diff has one before each line, and some of them are letters of base64."""
+    file = FileChange(Status.ADDED, "a.py", hunks=(Hunk(0, 0, 1, 1, "", (f'+api_key = "{TOKEN}"',)),))
+    known = Redactor().knowing([file])
+    assert known.redact(f"41 {signs}{TOKEN}\n") == f"41 {signs}{mark('key')}\n"
+    assert known.redact(f"41 {signs}{'-' * 40}") == f"41 {signs}{'-' * 40}"
+
+
 @dataclass(frozen=True)
 class Box:
     words: tuple[str, ...]

@@ -44,6 +44,7 @@ _PATH_NAME = re.compile(
 _PASSWORD_IN_URL = re.compile(r"://[^/@\s]*:([^/@\s]+)@")
 _SIGN = re.compile(r"[^A-Za-z0-9_.~-]")
 _RUN = re.compile(r"[^\s\"',;{}]{20,}")
+_SIGNS = ("", "+", "-", "++", "+-", "-+", "--")
 
 Value = TypeVar("Value")
 
@@ -79,7 +80,15 @@ class Redactor:
         found = redact(found)
         if not self.seen:
             return found
-        return RUN.sub(lambda run: mark(self.seen[run[0]]) if run[0] in self.seen else run[0], found)
+        return RUN.sub(self._seen_again, found)
+
+    def _seen_again(self, run: re.Match[str]) -> str:
+        """A mark for a run that the change has as a secret, also behind the signs of a diff's line."""
+        for signs in _SIGNS:
+            kind = self.seen.get(run[0][len(signs) :]) if run[0].startswith(signs) else None
+            if kind is not None:
+                return signs + mark(kind)
+        return run[0]
 
     def everywhere(self, value: Value) -> Value:
         """``value`` with every text in it redacted; what holds no secret is handed back as it is."""
