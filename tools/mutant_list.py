@@ -1662,7 +1662,7 @@ MUTANTS = (
     ),
     Mutant(
         "a stop signal in an odd form is overheard",
-        f"{ROLES}mid_flight.py",
+        "core/answers/words.py",
         "any(not _is_clear_no(value) for",
         "any(value is True for",
         (f"{UNIT}roles/test_mid_flight.py::test_a_stop_signal_counts_in_any_guidance",),
@@ -1670,7 +1670,7 @@ MUTANTS = (
     Mutant(
         "a stop signal inside another object is overheard",
         f"{ROLES}mid_flight.py",
-        "stop = guidance.stop_signal or _sets_stop(parsed)",
+        "stop = guidance.stop_signal or sets_stop(parsed)",
         "stop = guidance.stop_signal",
         (f"{UNIT}roles/test_mid_flight.py::test_a_stop_signal_counts_in_any_guidance",),
     ),
@@ -4426,6 +4426,13 @@ MUTANTS = (
                 '_SIGNS = ("", "+", "-", "++", "+-", "-+", "--")',
                 '_SIGNS = ("",)',
                 f"{UNIT}safety/test_redaction.py::test_a_secret_of_the_change_is_known_again_behind_the_sign_of_a_line",
+            ),
+            (
+                "a stop signal is lost with the answer that carries it",
+                "core/answers/spoken_no.py",
+                "if issubclass(model, Guidance):",
+                "if model is Guidance:",
+                f"{SCENARIOS}test_escalation.py::test_no_form_of_a_stop_signal_is_lost_with_the_answer_that_carries_it",
             ),
             (
                 "an override needs no reason",

@@ -10,11 +10,23 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, 
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Event, Reported
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.advice_events import Escalated
+from review_advisor.core.outcome.steps.advice_events import Escalated, Recommended
 from review_advisor.core.outcome.steps.happened import OfCall
 from review_advisor.core.policy.escalation_rules import EscalationRules, Handoff, Threshold
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, guidance, lost, reject, veto
+from review_advisor.core.roles.calls import LostReason
+from review_advisor.mockworld.lines import (
+    Line,
+    approve,
+    change,
+    confirm,
+    finding,
+    garbage,
+    guidance,
+    lost,
+    reject,
+    veto,
+)
 from review_advisor.mockworld.world import MockWorld, edited
 
 ATTRITION = EscalationRules("attrition")
@@ -253,6 +265,39 @@ def test_a_stop_signal_of_the_advisor_calls_a_person(world: MockWorld) -> None:
     document = advised(world.review())
     assert world.asked == ["pre_flight", "executor", "mid_flight"]
     assert document.outcome is Outcome.ESCALATED
+
+
+STOP = {"action": "a person must look", "stop_signal": True}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(Line({"stop_signal": True}), id="in an answer that its schema refuses"),
+        pytest.param(Line({"action": "look", "signals": {"Stop-Signal": "yes"}}), id="under another key"),
+        pytest.param(guidance("go on").after_saying(STOP), id="in a draft"),
+        pytest.param(lost().after_saying(STOP), id="before the call was lost"),
+        pytest.param(lost(LostReason.TIMEOUT).after_saying(STOP), id="before the call's time was over"),
+    ],
+)
+def test_no_form_of_a_stop_signal_is_lost_with_the_answer_that_carries_it(world: MockWorld, line: Line) -> None:
+    under(world, ATTRITION)
+    world.agents.script(Role.EXECUTOR, approve().sure(0.5))
+    world.agents.script(Role.MID_FLIGHT, line)
+    document = world.review()
+    assert unsound(document.events) is None
+    assert document.outcome is Outcome.ESCALATED
+    assert "the advisor asked to stop" in document.because[0]
+
+
+def test_of_several_answers_to_a_consult_the_last_one_is_the_advice(world: MockWorld) -> None:
+    under(world, ATTRITION)
+    verdict = change("change_verdict", verdict="approve")
+    world.agents.script(Role.EXECUTOR, approve().sure(0.5), approve())
+    world.agents.script(Role.MID_FLIGHT, guidance("keep it", verdict).after_saying({"action": "a draft"}))
+    document = advised(world.review())
+    (merge,) = [each.merged for each in document.events if isinstance(each, Recommended)]
+    assert [(each.what, each.after) for each in merge.wanted] == [("verdict", "approve")]
 
 
 def test_an_executor_that_gives_no_report_after_advice_calls_a_person(world: MockWorld) -> None:

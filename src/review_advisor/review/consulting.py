@@ -85,9 +85,9 @@ class HarnessConsult:
         finally:
             (record,) = self._consults.end()
         note = read_consult(record)
-        if note.guidance is not None and isinstance(asked.answer, Recommendation):
-            short = note.guidance.model_copy(update={"rationale": asked.answer.rationale})
-            note = ConsultNote(note.consult, note.status, short, resolved_model=note.resolved_model, notes=note.notes)
+        if isinstance(asked.answer, Recommendation):
+            said = Guidance.model_validate(asked.answer.model_dump())
+            note = ConsultNote(note.consult, note.status, said, resolved_model=note.resolved_model, notes=note.notes)
         self.number = asked.number
         self._dispatch.record_step(
             Consulted,

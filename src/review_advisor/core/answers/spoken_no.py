@@ -1,5 +1,7 @@
 """Which of a call's answers says no, and how it is read: a usable "no" inside an unusable answer is a no.
 
+The no of an advisor that is consulted is its stop signal.
+
 ``said`` is every structured answer of one call, in order. Nothing in it has to fit a schema.
 """
 
@@ -15,6 +17,7 @@ from review_advisor.core.answers.answers import (
     SEVERITIES,
     WEIGHTS,
     Answer,
+    Guidance,
     PostVerifyResult,
     ReportedFinding,
     ReviewReport,
@@ -23,7 +26,7 @@ from review_advisor.core.answers.answers import (
 from review_advisor.core.answers.inline_calls import severest_calls
 from review_advisor.core.answers.member_vote import ACTIONS, MemberVote
 from review_advisor.core.answers.tolerant import Notes
-from review_advisor.core.answers.words import bare, every_object, every_word, values_under, worst_named
+from review_advisor.core.answers.words import bare, every_object, every_word, sets_stop, values_under, worst_named
 from review_advisor.core.safety.fence import facts_text
 
 Said = Mapping[str, Any]
@@ -52,6 +55,8 @@ def spoken_no(model: type[Answer], said: Sequence[object]) -> dict[str, Any] | N
 
     Its remarks include those of every other answer that fits the schema.
     """
+    if issubclass(model, Guidance):
+        return _spoken_stop(model, said)
     voice = _voice(model)
     if voice is None:
         return None
@@ -64,6 +69,13 @@ def spoken_no(model: type[Answer], said: Sequence[object]) -> dict[str, Any] | N
     ]
     remarks = [readable[voice.remarks], *(_items(each.get(voice.remarks)) for each in fitting)]
     return {**readable, **_votes(model, said), "verdict": voice.no, voice.remarks: _each_once(remarks)}
+
+
+def _spoken_stop(model: type[Answer], said: Sequence[object]) -> dict[str, Any] | None:
+    stops = [_holder(model, each) for each in said if sets_stop(each)]
+    if not stops:
+        return None
+    return {"action": _words(stops[-1].get("action")).strip() or facts_text(stops[-1]), "stop_signal": True}
 
 
 def every_yes(model: type[Answer], said: Sequence[object]) -> bool:

@@ -10,6 +10,11 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from review_advisor.core.policy.switches import NO
+
+CLEAR_NOES = frozenset({*NO, "none", "null", "not", "never", "unset"})
+_STOP_NAMES = ("stopsignal", "stop")
+
 
 def bare(text: str) -> str:
     """The letters and digits of a text in lower case: ``**Stop-Signal**`` and ``stop_signal`` are one word."""
@@ -29,6 +34,15 @@ def every_word(said: object) -> Iterator[str]:
 def values_under(names: Collection[str], said: object) -> Iterator[object]:
     """The value of every key in it that is one of these bare names."""
     return (value for each in every_object(said) for name, value in each.items() if bare(str(name)) in names)
+
+
+def sets_stop(said: object) -> bool:
+    """Whether a stop signal stands anywhere in it that is not a clear no: in doubt, a person looks."""
+    return any(not _is_clear_no(value) for value in values_under(_STOP_NAMES, said))
+
+
+def _is_clear_no(value: object) -> bool:
+    return value in (None, False, "") or (isinstance(value, str) and bare(value) in CLEAR_NOES)
 
 
 def worst_named(severities: Sequence[str], said: object) -> str:

@@ -14,11 +14,11 @@ from pydantic import Field, ValidationError
 
 from review_advisor.core.answers.answers import Consult, Guidance
 from review_advisor.core.answers.tolerant import Notes
-from review_advisor.core.answers.words import bare, values_under
+from review_advisor.core.answers.words import CLEAR_NOES, bare, sets_stop
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.switches import NO, YES
+from review_advisor.core.policy.switches import YES
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord, NamedAdvisor
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.roles.persona import as_advisor, field_of
@@ -41,14 +41,12 @@ QUESTION_OPENING = (
 """What stands between the sentinel and the fenced question."""
 
 _FOREIGN_SENTINEL = re.compile(r"<!--(?=\s*HYDRAFLOW_)", re.IGNORECASE)
-_STOP_NAMES = ("stopsignal", "stop")
 _IN_PROSE = re.compile(
     r"(?P<none>\b(?:no|without|without an?)\s+)?[\"'`*_]*\bstop[\s_-]?signal"
     r"(?:[^\w,;}]|_|\b(?:is|was|be|are|set|to|should|must|remains?|stays?|as|a)\b)*(?P<value>\w*)",
     re.IGNORECASE,
 )
 """A stop signal in words, and the word that says what it is."""
-_CLEAR_NOES = frozenset({*NO, "none", "null", "not", "never", "unset"})
 _Count = Annotated[int, Field(ge=0, le=10**12)]
 
 
@@ -194,29 +192,20 @@ def _guidance(reply: str, notes: Notes) -> tuple[Guidance | None, bool]:
         except ValidationError:
             pass
         else:
-            stop = guidance.stop_signal or _sets_stop(parsed)
+            stop = guidance.stop_signal or sets_stop(parsed)
             return guidance.model_copy(update={"stop_signal": stop}), False
     if not _words(reply):
         return None, True
-    stop = _sets_stop(parsed) if isinstance(parsed, dict | list) else _says_stop(reply)
+    stop = sets_stop(parsed) if isinstance(parsed, dict | list) else _says_stop(reply)
     said = {"action": _words(reply), "stop_signal": stop}
     return Guidance.model_validate(said, context=notes), True
 
 
-def _sets_stop(parsed: object) -> bool:
-    """Whether a stop signal stands anywhere in it that is not a clear no: in doubt, a person looks."""
-    return any(not _is_clear_no(value) for value in values_under(_STOP_NAMES, parsed))
-
-
-def _is_clear_no(value: object) -> bool:
-    return value in (None, False, "") or (isinstance(value, str) and bare(value) in _CLEAR_NOES)
-
-
 def _says_stop(prose: str) -> bool:
-    """The same of a text that is no JSON object."""
+    """Whether a text that is no JSON object sets a stop signal: in doubt, a person looks."""
     for told in _IN_PROSE.finditer(prose):
         word = bare(told["value"])
-        if word in YES or (told["none"] is None and word not in _CLEAR_NOES):
+        if word in YES or (told["none"] is None and word not in CLEAR_NOES):
             return True
     return False
 
