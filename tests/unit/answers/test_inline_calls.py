@@ -69,6 +69,12 @@ def test_any_text_is_a_vote_within_its_bounds_or_none(text: str) -> None:
     assert all(0 <= each <= 100 for each in vote.weights)
 
 
+def test_what_a_vote_says_of_itself_can_be_stored_and_shown() -> None:
+    """The text was made legible as a text; what it escapes, nobody has seen yet."""
+    said = json.dumps({"approve": 100, "_reasoningForCall": "\ud800 clear\x1b[2J"})
+    assert inline_calls(said, ACTIONS).reasoning == "<U+D800> clear<U+001B>[2J"
+
+
 def test_a_confirmation_without_a_vote_is_lost_and_a_veto_without_one_is_a_veto() -> None:
     confirmed = checked_reply(MemberVote, Answered({"verdict": "APPROVE", "calls": "whatever"}))
     assert isinstance(confirmed.answer, Lost)

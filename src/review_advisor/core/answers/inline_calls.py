@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from review_advisor.core.safety.legible import legible
+
 MOST_OF_A_VOTE = 100.0
 _LONGEST = 4_000
 _TOOL = "_tool"
@@ -44,7 +46,7 @@ def inline_calls(text: str, actions: Sequence[str]) -> InlineCalls:
     if chosen is not None and (chosen not in actions or weights[actions.index(chosen)] < max(weights)):
         raise UnreadableCallsError(f"{_TOOL} is not the action with the highest weight")
     reasons = (said[key] for key in _REASONING if isinstance(said.get(key), str))
-    return InlineCalls(weights, next(reasons, ""))
+    return InlineCalls(weights, legible(next(reasons, "")))
 
 
 def severest_calls(texts: Sequence[object], actions: Sequence[str]) -> str:
