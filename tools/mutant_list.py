@@ -128,9 +128,16 @@ MUTANTS = (
             (
                 "an end counts beside a question that nobody can read",
                 HEARING,
-                "if each.tag in (BlockTag.CONSULT, BlockTag.DONE)), None)",
-                "if each.tag in (BlockTag.GUIDANCE,)), None)",
+                "return next((each for each in self.malformed if each.tag in void), None)",
+                "return None",
                 f"{TASKS}a_malformed_question_voids_an_end_in_the_same_message",
+            ),
+            (
+                "a stop signal beside a block that nobody can read is lost",
+                HEARING,
+                "if stops is None and any(each.tag",
+                "if any(each.tag",
+                f"{UNIT}task/test_hearing.py::test_a_stop_signal_in_an_answer_that_cannot_be_used_is_a_stop_signal",
             ),
             (
                 "of several ends of a task the first counts",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never, get_args
 
 import click
 
+from review_advisor.cli.terminal.bounded_number import BoundedNumber
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
@@ -49,7 +50,7 @@ Examples:
 )
 @click.option(
     "--most-usd",
-    type=click.FloatRange(min=0, min_open=True),
+    type=BoundedNumber(min=0, min_open=True),
     metavar="USD",
     help="Spend at most so much, if the configuration allows more.",
 )

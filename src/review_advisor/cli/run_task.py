@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from review_advisor.cli.ledger import LEDGER
+from review_advisor.cli.terminal.bounded_number import BoundedNumber
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended, clear_refusals
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from review_advisor.core.policy.recording_rules import RecordingMode
     from review_advisor.core.task.task_events import TaskEvent
 
-_SECONDS = click.FloatRange(1, 86_400)
+_SECONDS = BoundedNumber(1, 86_400)
 
 
 @click.command(name="run", short_help="Let an executor do a task with an advisor; exit 0 only when it is completed.")
@@ -47,7 +48,7 @@ _SECONDS = click.FloatRange(1, 86_400)
     "--max-advisor-calls", type=click.IntRange(0, 20), default=3, show_default=True, help="Questions of the whole run."
 )
 @click.option(
-    "--max-usd", type=click.FloatRange(0.01, 1_000), default=3, show_default=True, help="Money of the whole run."
+    "--max-usd", type=BoundedNumber(0.01, 1_000), default=3, show_default=True, help="Money of the whole run."
 )
 @click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository. [default: this one]")
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")

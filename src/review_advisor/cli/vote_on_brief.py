@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import click
 
+from review_advisor.cli.terminal.bounded_number import BoundedNumber
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
@@ -30,7 +31,7 @@ from review_advisor.cli.terminal.problems import clear_refusals
 )
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
 @click.option(
-    "--max-usd", type=click.FloatRange(0.01, 1_000), default=3, show_default=True, help="Money of the whole vote."
+    "--max-usd", type=BoundedNumber(0.01, 1_000), default=3, show_default=True, help="Money of the whole vote."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the vote as JSON, in the form of act 017.")
 def vote_on_brief(

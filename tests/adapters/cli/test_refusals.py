@@ -54,6 +54,12 @@ def test_one_selection_at_most(terminal: Terminal, words: list[str]) -> None:
     assert refused(terminal, *words) == said
 
 
+@pytest.mark.parametrize("usd", ["nan", "inf", "0"])
+def test_money_without_a_bound_is_no_bound(terminal: Terminal, usd: str) -> None:
+    done = terminal.review("--most-usd", usd)
+    assert (done.code, "'--most-usd'" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     "words,said",
     [

@@ -249,6 +249,11 @@ def test_a_brief_that_cannot_be_used_is_a_usage_error(terminal: Terminal, brief:
     assert len(done.sentence) < 400
 
 
+def test_money_without_a_number_is_a_usage_error(terminal: Terminal) -> None:
+    done = run(terminal, json.dumps(BRIEF), "--agent", "fake", "--max-usd", "nan")
+    assert (done.code, "not a finite number" in done.err) == (2, True)
+
+
 def test_a_vote_that_nobody_gives_ends_with_12_and_prints_nothing(terminal: Terminal) -> None:
     done = run(terminal, json.dumps(BRIEF), "--agent", "embedded", "--json")
     assert (done.code, done.sentence.startswith("No advisor gave a vote")) == (12, True)

@@ -175,6 +175,9 @@ def test_json_is_the_outcome(terminal: Terminal) -> None:
         ("Do it", *FAKE, "--max-turns", "0"),
         ("Do it", *FAKE, "--max-usd", "0"),
         ("Do it", *FAKE, "--timeout", "0"),
+        ("Do it", *FAKE, "--max-usd", "nan"),
+        ("Do it", *FAKE, "--timeout", "nan"),
+        ("Do it", *FAKE, "--deadline", "nan"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_asked(terminal: Terminal, words: tuple[str, ...]) -> None:

@@ -48,3 +48,26 @@ def test_guidance_behind_a_flood_of_blocks_is_asked_for_again() -> None:
     said = hear_advisor(["\n".join([*[guidance()] * MOST_BLOCKS, stop])], NONCE)
     assert said.guidance is None
     assert [each.tag for each in said.malformed] == [BlockTag.GUIDANCE]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (guidance("Stop.", stop=True), block("ADVISOR_GUIDANCE", "[]")),
+        (block("ADVISOR_GUIDANCE", "[]"), guidance(), guidance("Stop.", stop=True)),
+        (guidance("Stop.", stop=True), *[guidance()] * MOST_BLOCKS),
+        (block("ADVISOR_GUIDANCE", '{"guidance": "Stop.", "stop_signal": true,}'),),
+    ],
+)
+def test_a_stop_signal_in_an_answer_that_cannot_be_used_is_a_stop_signal(parts: tuple[str, ...]) -> None:
+    said = hear_advisor(["\n".join(parts)], NONCE)
+    assert said.unusable is None
+    assert said.guidance is not None
+    assert said.guidance.stop_signal
+
+
+@pytest.mark.parametrize("status, usable", [("failed", True), ("needs_human", True), ("completed", False)])
+def test_an_end_that_is_no_completion_counts_beside_one_that_nobody_can_read(status: str, usable: bool) -> None:
+    said = hear_executor([f"{done(status)}\n{block('EXECUTOR_DONE', '[]')}"], NONCE)
+    assert (said.unusable is None) == usable
+    assert hear_executor([f"{done(status)}\n{BROKEN}"], NONCE).unusable is not None, "a question voids any end"

@@ -44,10 +44,15 @@ class ExecutorSaid:
 
     @property
     def unusable(self) -> Malformed | None:
-        """The block without which nobody knows whether the executor asks or ends; None if the message is usable."""
+        """The block without which nobody knows whether the executor asks or ends; None if the message is usable.
+
+        An end that is no completion needs no other one to be read.
+        """
         if self.consult is not None:
             return None
-        return next((each for each in self.malformed if each.tag in (BlockTag.CONSULT, BlockTag.DONE)), None)
+        is_no = self.done is not None and self.done.status != "completed"
+        void = (BlockTag.CONSULT,) if is_no else (BlockTag.CONSULT, BlockTag.DONE)
+        return next((each for each in self.malformed if each.tag in void), None)
 
     @property
     def is_mute(self) -> bool:
@@ -66,7 +71,9 @@ class AdvisorSaid:
 
     @property
     def unusable(self) -> Malformed | None:
-        """The guidance that nobody can read."""
+        """The guidance that nobody can read; a stop signal counts all the same."""
+        if self.guidance is not None:
+            return None
         return next((each for each in self.malformed if each.tag is BlockTag.GUIDANCE), None)
 
     @property
@@ -105,12 +112,12 @@ def hear_advisor(messages: Sequence[str], nonce: str) -> AdvisorSaid:
     ignored = [Ignored(BlockTag.GUIDANCE, _ONE_GUIDANCE) for _ in given[1:]]
     executors = (BlockTag.CONSULT, BlockTag.DONE, BlockTag.PROPOSAL)
     ignored += _foreign(scanned, executors, "an advisor neither asks nor ends nor proposes")
-    if any(each.tag is BlockTag.GUIDANCE for each in malformed):
+    in_prose = None if given else _wrapped("\n\n".join(messages))
+    stops = next((each for each in (*given, in_prose) if each is not None and each.stop_signal), None)
+    if stops is None and any(each.tag is BlockTag.GUIDANCE for each in malformed):
         return AdvisorSaid(malformed=malformed, ignored=tuple(ignored))
-    if given:
-        chosen = next((each for each in given if each.stop_signal), given[0])
-        return AdvisorSaid(chosen, malformed=malformed, ignored=tuple(ignored))
-    return AdvisorSaid(_wrapped("\n\n".join(messages)), True, malformed, tuple(ignored))
+    chosen = stops or (given[0] if given else in_prose)
+    return AdvisorSaid(chosen, not given, malformed, tuple(ignored))
 
 
 def _scan_all(messages: Sequence[str], nonce: str) -> Scanned:
