@@ -377,7 +377,7 @@ def end(process: subprocess.Popen[str], *signals: signal.Signals) -> tuple[int, 
     for each in signals:
         process.send_signal(each)
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=110)
     finally:
         process.kill()
     return process.returncode, out, err

@@ -616,8 +616,7 @@ def test_whoever_goes_back_is_where_they_were(reader: Reader, shop: Written) -> 
     assert page.evaluate("scrollY") < before
     page.go_back()
     page.wait_for_selector("a.run")
-    page.wait_for_timeout(100)
-    assert abs(page.evaluate("scrollY") - before) < 3
+    page.wait_for_function("before => Math.abs(scrollY - before) < 3", arg=before)
     page.go_forward()
     page.wait_for_selector(".runhead")
     assert page.evaluate("scrollY") < before

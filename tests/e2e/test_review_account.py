@@ -151,7 +151,7 @@ def test_a_limit_with_a_known_end_says_when_it_lifts(world: ReviewWorld) -> None
 def test_no_credential_is_refused_before_anything_is_asked(world: ReviewWorld) -> None:
     world.change({CODE_FILE: code(3)})
     process = world.console(ANTHROPIC_API_KEY="")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=110)
     assert process.returncode == 2
     assert "ANTHROPIC_API_KEY" in err
     assert world.asked == []

@@ -107,7 +107,7 @@ def test_a_switch_that_means_nothing_is_refused_before_anything_is_asked(
     """D28."""
     world.change()
     process = world.console(**{name: value})
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=110)
     assert (process.returncode, out) == (2, "")
     assert name in err
     assert value in err

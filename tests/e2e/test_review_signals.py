@@ -53,7 +53,7 @@ def test_the_exit_code_and_the_printed_document_say_the_outcome(
     small.says(EXECUTOR, *executor)
     small.says(POST_VERIFY, *judge)
     process = small.console("--json")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=110)
     assert process.returncode == exit_code, err
     assert json.loads(out)["outcome"] == outcome
     assert "Traceback" not in err
@@ -82,7 +82,7 @@ def test_a_checkout_full_of_traps_changes_nothing(small: ReviewWorld) -> None:
     small.says(MID_FLIGHT, guidance())
     small.says(POST_VERIFY, confirm())
     process = small.console()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=110)
     assert process.returncode == 0, err
     assert not (small.root / "trapped").exists()
     assert not (small.repo.path / "trapped").exists()
@@ -189,7 +189,7 @@ def test_a_review_that_is_killed_leaves_no_outcome(small: ReviewWorld) -> None:
     process = small.console()
     small.until(lambda: bool(small.of(EXECUTOR)))
     process.kill()
-    process.communicate(timeout=10)
+    process.communicate(timeout=110)
     assert not list(Path(small.root / "artefacts").glob("*/outcome.json"))
     small.clear_up_after_a_kill()
 
@@ -200,11 +200,11 @@ def test_the_next_run_ends_the_cli_of_a_run_that_was_killed(small: ReviewWorld) 
     process = small.console()
     small.until(lambda: bool(small.of(EXECUTOR)))
     process.kill()
-    process.communicate(timeout=10)
+    process.communicate(timeout=110)
     assert any("claude" in left.command for left in processes_of(small.private))
     assert list(small.private.iterdir())
     again = small.console()
-    _, err = again.communicate(timeout=60)
+    _, err = again.communicate(timeout=110)
     assert again.returncode == 0, err
     assert processes_of(small.private) == []
     assert list(small.private.iterdir()) == []
@@ -218,7 +218,7 @@ def test_a_review_that_was_killed_goes_on_where_it_was(small: ReviewWorld) -> No
     process = small.console()
     small.until(lambda: bool(small.of(POST_VERIFY)))
     process.kill()
-    process.communicate(timeout=10)
+    process.communicate(timeout=110)
     small.clear_up_after_a_kill()
     executors = len(small.of(EXECUTOR))
     done = small.review()

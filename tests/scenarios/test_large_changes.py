@@ -26,6 +26,8 @@ from review_advisor.mockworld.lines import (
 from review_advisor.mockworld.world import MockWorld, edited
 
 PATHS = ("src/a.py", "src/b.py", "src/c.py")
+LONG = 60.0
+"""Seconds that only a failure takes."""
 
 
 @pytest.fixture
@@ -162,7 +164,7 @@ def parallel(large: MockWorld) -> MockWorld:
 
 
 def test_parts_are_reviewed_side_by_side(parallel: MockWorld) -> None:
-    meeting = threading.Barrier(3, timeout=20)
+    meeting = threading.Barrier(3, timeout=LONG)
     parallel.agents.script(Role.EXECUTOR, *(approve().while_doing(lambda: meet(meeting)) for _ in PATHS))
     document = parallel.review()
     assert document.outcome is Outcome.APPROVED
@@ -171,7 +173,7 @@ def test_parts_are_reviewed_side_by_side(parallel: MockWorld) -> None:
 
 
 def test_calls_side_by_side_each_have_a_number(parallel: MockWorld) -> None:
-    meeting = threading.Barrier(3, timeout=20)
+    meeting = threading.Barrier(3, timeout=LONG)
     lines = [garbage().while_doing(lambda: meet(meeting)) for _ in PATHS]
     parallel.agents.script(Role.EXECUTOR, *lines, *(approve() for _ in PATHS))
     document = parallel.review()
@@ -184,7 +186,7 @@ def test_calls_side_by_side_each_have_a_number(parallel: MockWorld) -> None:
 
 
 def test_parts_side_by_side_share_the_money(parallel: MockWorld) -> None:
-    meeting = threading.Barrier(3, timeout=20)
+    meeting = threading.Barrier(3, timeout=LONG)
     parallel.agents.script(Role.EXECUTOR, *(approve().while_doing(lambda: meet(meeting)) for _ in PATHS))
     parallel.review()
     assert sum(call.max_usd for call in parallel.calls(Role.EXECUTOR)) == pytest.approx(3.0)
@@ -198,11 +200,11 @@ def test_a_change_of_one_part_has_the_whole_purse_however_many_jobs_there_are(pa
 
 def meeting_and_then_until_ended(world: MockWorld) -> tuple[threading.Barrier, Callable[[], None]]:
     """Where three parts meet, and work that goes on from there until the agents are told to end."""
-    all_started = threading.Barrier(3, timeout=20)
+    all_started = threading.Barrier(3, timeout=LONG)
 
     def work_until_ended() -> None:
         all_started.wait()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + LONG
         while not world.agents.ended_running and time.monotonic() < deadline:
             time.sleep(0.001)
 
@@ -236,7 +238,7 @@ def test_a_bug_in_one_part_is_told_although_another_met_a_stop_first(parallel: M
 
 
 def test_two_stops_at_once_are_one_stop(parallel: MockWorld) -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=LONG)
     parallel.agents.script(Role.EXECUTOR, approve(), *(credit_gone().while_doing(lambda: meet(both)) for _ in range(2)))
     document = parallel.review()
     assert document.outcome is Outcome.STOPPED
@@ -260,11 +262,11 @@ def test_parts_that_recover_or_fall_behind_are_shown_by_flags(large: MockWorld) 
 
 
 def test_a_bug_in_one_part_lets_no_other_part_start_a_call(parallel: MockWorld) -> None:
-    meeting = threading.Barrier(3, timeout=20)
+    meeting = threading.Barrier(3, timeout=LONG)
 
     def until_ended() -> None:
         meet(meeting)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + LONG
         while not parallel.agents.ended_running and time.monotonic() < deadline:
             time.sleep(0.005)
 

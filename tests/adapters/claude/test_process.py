@@ -40,16 +40,16 @@ for line in open(__file__ + ".steps"):
     elif step == "read":
         text = sys.stdin.read()
         open(args[0], "w").write(json.dumps([text, os.getcwd(), dict(os.environ), sys.argv]))
-    elif step == "child": subprocess.Popen(["sleep", "60"], start_new_session=args[0])
-    elif step == "detached": subprocess.Popen(["sleep", "60"], start_new_session=args[0],
+    elif step == "child": subprocess.Popen(["sleep", "600"], start_new_session=args[0])
+    elif step == "detached": subprocess.Popen(["sleep", "600"], start_new_session=args[0],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     elif step == "descriptor": open(args[0], "w").write(os.read(int(os.environ[args[1]]), 999).decode())
     elif step == "kill": os.kill(os.getpid(), args[0])
     elif step == "exit": sys.stdout.flush(); os._exit(args[0])
 """
 LIMITS = Limits(terminate_grace_seconds=0.5, end_grace_seconds=0.5, max_line_bytes=100_000, max_stream_bytes=1_000_000)
-WELL_BEFORE_ITS_OWN_END = 25.0
-"""Seconds: what a step of these tests would take if nobody ended it is 30 or more."""
+WELL_BEFORE_ITS_OWN_END = 100.0
+"""Seconds: what a step of these tests would take if nobody ended it is six times as long."""
 GRANT = ConsultGrant("the-advisor", "You advise.", "opus", "<!-- s -->", "n0nce")
 
 Play = Callable[..., tuple[str, ...]]
@@ -111,7 +111,7 @@ CALL = AgentCall(
     tree=None,
     consults=None,
     max_usd=1.0,
-    timeout_seconds=20.0,
+    timeout_seconds=100.0,
 )
 
 
@@ -213,7 +213,7 @@ def test_a_killed_child_is_a_crash(play: Play) -> None:
 
 @pytest.mark.parametrize("piece,times", [("x" * 1000, 300), ("{}\n" * 1000, 1000)], ids=["one line", "many lines"])
 def test_output_without_end_is_cut_off(play: Play, piece: str, times: int) -> None:
-    outcome = ask(play(("flood", piece, times), ("sleep", 30)))
+    outcome = ask(play(("flood", piece, times), ("sleep", 600)))
     assert lost(outcome) is LostReason.OUTPUT_LIMIT
     assert isinstance(outcome, Lost)
     assert "more output" in outcome.detail
@@ -224,7 +224,7 @@ def test_output_without_end_is_cut_off(play: Play, piece: str, times: int) -> No
 def test_the_deadline_ends_a_child(play: Play, stubborn: bool) -> None:
     steps: list[tuple[Any, ...]] = [("ignore",)] if stubborn else []
     started = time.monotonic()
-    outcome = ask(play(*steps, ("sleep", 30)), replace(CALL, timeout_seconds=0.6))
+    outcome = ask(play(*steps, ("sleep", 600)), replace(CALL, timeout_seconds=0.6))
     assert lost(outcome) is LostReason.SILENT
     assert time.monotonic() - started < WELL_BEFORE_ITS_OWN_END
     assert outcome.receipt.duration_seconds >= 0.6
@@ -262,14 +262,14 @@ def test_grandchildren_do_not_outlive_the_call_nor_hold_it_up(play: Play, step: 
 
 
 def test_a_deadline_takes_the_grandchildren_too(play: Play) -> None:
-    steps = (("ignore",), ("child", True), ("detached", False), ("sleep", 30))
+    steps = (("ignore",), ("child", True), ("detached", False), ("sleep", 600))
     assert lost(ask(play(*steps), replace(CALL, timeout_seconds=0.6))) is LostReason.SILENT
 
 
 def test_a_consult_without_a_record_ends_the_child(play: Play) -> None:
     started = event(type="system", subtype="task_started", tool_use_id="t1", subagent_type="the-advisor")
     for call in (CALL, replace(CALL, consults=GRANT)):
-        outcome = ask(play(("write", started), ("sleep", 30)), call)
+        outcome = ask(play(("write", started), ("sleep", 600)), call)
         assert lost(outcome) is LostReason.UNGUARDED_CONSULT
         assert outcome.receipt.duration_seconds < WELL_BEFORE_ITS_OWN_END
 
@@ -282,7 +282,7 @@ def test_a_cli_that_is_gone_in_mid_review_is_a_lost_answer_and_leaves_nothing() 
 
 
 def test_an_interrupt_ends_parallel_calls_and_refuses_later_ones(play: Play, private: Path) -> None:
-    command = play(("ignore",), ("child", True), ("sleep", 30))
+    command = play(("ignore",), ("child", True), ("sleep", 600))
     raised: list[int] = []
     with ClaudeAgents(command, {"PATH": os.environ["PATH"]}, LIMITS) as agents:
 
@@ -306,7 +306,7 @@ def test_an_interrupt_ends_parallel_calls_and_refuses_later_ones(play: Play, pri
 
 
 def test_ending_the_running_calls_is_lost_for_them_and_lets_no_later_one_start(play: Play, private: Path) -> None:
-    with ClaudeAgents(play(("sleep", 30)), {"PATH": os.environ["PATH"]}, LIMITS) as agents:
+    with ClaudeAgents(play(("sleep", 600)), {"PATH": os.environ["PATH"]}, LIMITS) as agents:
         outcomes: list[Answered | Lost] = []
         thread = threading.Thread(target=lambda: outcomes.append(agents.run(CALL)))
         thread.start()
@@ -326,4 +326,4 @@ def test_a_bug_in_the_reader_leaves_no_child(play: Play, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("review_advisor.adapters.claude.stream.StreamReader.feed", broken)
     with pytest.raises(ZeroDivisionError):
-        ask(play(("write", "{}\n"), ("child", True), ("sleep", 30)))
+        ask(play(("write", "{}\n"), ("child", True), ("sleep", 600)))

@@ -46,7 +46,7 @@ def port(ledger: Path) -> Iterator[int]:
 
 
 def ask(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, str, bytes]:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request(method, path, headers=headers)
         response = connection.getresponse()
         return response.status, response.headers["Content-Type"], response.read()

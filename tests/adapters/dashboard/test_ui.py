@@ -353,7 +353,7 @@ def served(folder: Path) -> Iterator[int]:
 
 def asked(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
     """The answer: its status, headers and body. ``Host`` and others may be told."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.putrequest(method, path, skip_host=True)
         for name, value in {"Host": f"127.0.0.1:{port}", **headers}.items():
@@ -464,6 +464,6 @@ def test_serve_prints_where_and_ends_with_ctrl_c(terminal: Terminal) -> None:
         assert asked(int(found[1]), f"/data/lists/{digest}.js")[0] == 200
     finally:
         running.send_signal(signal.SIGINT)
-        _, said_last = running.communicate(timeout=30)
+        _, said_last = running.communicate(timeout=60)
     assert running.returncode == 130
     assert said_last.endswith("Interrupted.\n")

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,12 @@ class Run:
                 continue
         return found
 
+    @property
+    def is_running(self) -> bool:
+        """Whether both children are what they are to become: in between the system tells no environment of theirs."""
+        lines = [Path("/proc", str(number), "cmdline").read_bytes() for number in self.children]
+        return lines == [b"sleep\x001000\x00"] * 2
+
     def killed(self) -> Run:
         self.process.kill()
         self.process.wait()
@@ -105,14 +112,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     process = subprocess.Popen([sys.executable, "-c", RUN], env=environ, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     made = Run(process, process.stdout.readline().strip(), temporary, runtime / "review-advisor")
-    wait_for(lambda: len(made.children) == 2)
+    wait_for(lambda: made.is_running)
     try:
         yield made
     finally:
         made.killed()
         process.stdout.close()
         for pid in made.children:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def test_the_next_run_clears_away_after_a_dead_one(run: Run) -> None:
@@ -298,6 +306,6 @@ def test_killed_in_a_call_the_next_command_ends_the_agent_and_removes_the_folder
     process.communicate()
     left = [path.name.partition("-")[0] for root in terminal.temporary.iterdir() for path in root.iterdir()]
     assert sorted(left) == ["calls", "git", "tree"]
-    assert len(processes_that_know(terminal.temporary)) == 2
+    wait_for(lambda: processes_that_know(terminal.temporary) == ["sleep 1000 "] * 2)
     done = terminal.process("review", "--agent", "embedded", *LAST_COMMIT)  # asserts that nothing of either run is left
     assert done.code == 0

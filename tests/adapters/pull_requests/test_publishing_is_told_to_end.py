@@ -21,7 +21,7 @@ from review_advisor.mockworld.lines import finding, reject
 from review_advisor.pull_request.publish import PublishPhase
 from review_advisor.pull_request.unfinished import Unfinished
 
-PATIENCE = 15.0
+PATIENCE = 60.0
 """Seconds for a process that has two: this machine may be busy."""
 TOLD = "Interrupted: the check says that the review could not be published."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import date
 from typing import Any
 
 import pytest
@@ -219,7 +219,7 @@ def test_a_bump_of_ten_thousand_lines_costs_at_most_fifteen_cents(world: MockWor
     assert file.changed_lines > 10_000
     document = review(world, edited("package.json", 1), file, **{PATH: head})
     assert document.outcome is Outcome.APPROVED
-    today, prices = datetime.now(UTC).date(), read_prices()
+    today, prices = date(2026, 11, 1), read_prices()
     usd = 0.0
     for number, call in enumerate(world.agents.asked, 1):
         written = round((len(call.system_prompt) + len(call.prompt) + CLI_ADDS) / CHARACTERS_A_TOKEN)
