@@ -90,6 +90,7 @@ SHADOW_SUMS = "tests/adapters/ledger/test_shadow_mode_sums.py::test_"
 UNSHADOWED = "tests/attacks/test_shadow_mode_passes_nothing.py::test_"
 DECLARED = f"{UNIT}roster/test_declarations.py::"
 
+FETCHES = "test_a_trigger_is_dangerous_however_the_workflow_fetches_what_an_outsider_wrote"
 BLOCKS, TASK_PHASE, HEARING = "core/task/blocks.py", "task/task_phase.py", "core/task/hearing.py"
 BLOCK_TESTS, TASKS = f"{UNIT}task/test_blocks.py::test_", f"{SCENARIOS}test_task_run.py::test_"
 
@@ -287,6 +288,20 @@ MUTANTS = (
         "is_old = remark.path in broken_before if is_syntax else self._has_moved(remark.path, line)",
         "is_old = self._has_moved(remark.path, line)",
         (f"{UNIT}test_embedded_checks.py::test_a_line_that_moved_and_breaks_the_file_is_told",),
+    ),
+    Mutant(
+        "a module's own function is harmless by its name",
+        "embedded/second_look/origin.py",
+        "if name in _HARMLESS and not any(map(self._names.has_own, (name, *_names(call.func)))):",
+        "if name in _HARMLESS:",
+        ("tests/attacks/test_a_danger_that_looks_safe.py::test_a_name_of_what_makes_texts_harmless_makes_none",),
+    ),
+    Mutant(
+        "a workflow hides behind brackets what it fetches",
+        "embedded/programs/zizmor.py",
+        r"|\bgithub(?:\s*\.\s*\w+)*\s*\[|",
+        "|",
+        (f"{UNIT}test_other_languages.py::{FETCHES}",),
     ),
     Mutant(
         "input in a name in capitals is the program's own",

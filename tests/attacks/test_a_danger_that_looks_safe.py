@@ -20,6 +20,18 @@ CAPITALS = [
     "def run(word):\n    WORD = word\n    os.system('ls ' + WORD)\n",
     "def run(self):\n    WORD = self.folder\n    os.system('ls ' + WORD)\n",
 ]
+FALSE_NAMES = [
+    "def quote(word):\n    return word\n\n\neval(quote(input()))\n",
+    "from urllib.parse import unquote as quote\n\neval(quote(input()))\n",
+    "quote = str\neval(quote(input()))\n",
+    "class Box:\n    def time(self, word):\n        return word\n\n\nbox = Box()\neval(box.time(input()))\n",
+    "import base64 as shlex\n\neval(shlex.quote(input()))\n",
+]
+RIGHT_NAMES = [
+    "import shlex\n\neval(shlex.quote(input()))\n",
+    "from shlex import quote\n\neval(quote(input()))\n",
+    "eval(f'value_{int(input())}')\n",
+]
 
 
 @pytest.mark.parametrize("line, rule", DANGERS)
@@ -33,3 +45,14 @@ def test_an_argument_that_protects_nothing_hides_no_call(tmp_path: Path, line: s
 def test_a_parameter_in_capitals_is_no_constant(tmp_path: Path, text: str) -> None:
     answered = answer_alone(written(tmp_path, {"app.py": f"import os\n\n\n{text}"}), tmp_path)
     assert (answered.verdict, [each.category for each in answered.findings]) == ("reject", ["security/S605"])
+
+
+@pytest.mark.parametrize("text", FALSE_NAMES)
+def test_a_name_of_what_makes_texts_harmless_makes_none(tmp_path: Path, text: str) -> None:
+    answered = answer_alone(written(tmp_path, {"app.py": text}), tmp_path)
+    assert (answered.verdict, [each.category for each in answered.findings]) == ("reject", ["security/S307"])
+
+
+@pytest.mark.parametrize("text", RIGHT_NAMES)
+def test_what_does_make_a_text_harmless_is_believed(tmp_path: Path, text: str) -> None:
+    assert answer_alone(written(tmp_path, {"app.py": text}), tmp_path).findings == ()

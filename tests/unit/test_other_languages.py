@@ -123,8 +123,29 @@ def test_what_is_serious_where_nobody_could_mend_it_is_not_checked_instead(
 def test_a_trigger_is_dangerous_where_the_workflow_fetches_what_an_outsider_wrote(tmp_path: Path) -> None:
     safe = WORKFLOW.replace("on: push", "on: pull_request_target").format("echo hello")
     assert found(tmp_path, FLOW_FILE, safe) == {}
-    fetched = safe.replace("echo hello", "gh pr checkout 1")
-    assert found(tmp_path, FLOW_FILE, fetched) == {"dangerous-triggers": "medium"}
+
+
+@pytest.mark.parametrize(
+    "fetches",
+    [
+        "gh pr checkout 1",
+        "gh  pr -R a/b checkout 1",
+        "git fetch origin pull/1/head",
+        "git fetch origin refs/pull/1/merge",
+        "git checkout ${{ github.event.pull_request.head.sha }}",
+        "git checkout ${{ github.event['pull_request']['head']['sha'] }}",
+        "git checkout ${{ github['head_ref'] }}",
+        "git checkout ${{ github . event . pull_request . head . sha }}",
+        "git checkout ${{ github.event.pull_request.merge_commit_sha }}",
+        "git checkout ${{ fromJSON(toJSON(github)).event.number }}",
+        "jq .pull_request $GITHUB_EVENT_PATH",
+    ],
+)
+def test_a_trigger_is_dangerous_however_the_workflow_fetches_what_an_outsider_wrote(
+    tmp_path: Path, fetches: str
+) -> None:
+    text = WORKFLOW.replace("on: push", "on: pull_request_target").format(fetches)
+    assert "dangerous-triggers" in found(tmp_path, FLOW_FILE, text)
 
 
 @pytest.mark.parametrize(

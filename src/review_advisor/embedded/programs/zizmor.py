@@ -35,9 +35,12 @@ _OF_PUSHERS = re.compile(
 
 
 _CODE_OF_OUTSIDERS = re.compile(
-    r"pull_request\.head|github\.head_ref|workflow_run\.head|refs/pull/|gh pr checkout", re.IGNORECASE
+    r"pull_request\s*\.\s*head|head_?(?:ref|sha)|workflow_run\s*\.\s*head|merge_commit"
+    r"|refs/pull/|\bpull/[^\n]*/(?:head|merge)|\bgh\s[^\n]*\bcheckout\b"
+    r"|\bgithub(?:\s*\.\s*\w+)*\s*\[|\(\s*github(?:\s*\.\s*event)?\s*\)|GITHUB_EVENT_PATH",
+    re.IGNORECASE,
 )
-"""A workflow with a dangerous trigger is dangerous where it fetches what an outsider wrote."""
+"""A workflow with a dangerous trigger is dangerous where it fetches what an outsider wrote, or hides what it reads."""
 
 
 class _Point(BaseModel):

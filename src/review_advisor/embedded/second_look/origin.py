@@ -20,7 +20,7 @@ _OF_MODULES = {
 _READING = frozenset({"input", "raw_input", "recv"})
 _CLIENTS = frozenset({"requests", "httpx", "urllib", "urlopen"})
 _HARMLESS = frozenset({"bool", "float", "int", "len", "hash", "id", "ord", "quote", "round", "sum", "time"})
-"""What these calls give back holds no text of anybody's."""
+"""What these calls give back holds no text of anybody's, unless the module gives such a name to something else."""
 _MOST_STEPS = 500
 
 
@@ -36,6 +36,8 @@ class _Names:
         self.values: dict[str, list[ast.expr]] = {}
         self.parameters: set[str] = set()
         self.modules: set[str] = set()
+        self.made: set[str] = set()
+        """Functions and classes of the module, and what it imports under another name."""
         for node in ast.walk(module):
             self._note(node)
 
@@ -56,10 +58,19 @@ class _Names:
                 self._bind(target, value)
             case ast.arg(arg=name):
                 self.parameters.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                self.made.add(name)
             case ast.Import(names=names):
                 self.modules |= {(each.asname or each.name).partition(".")[0] for each in names}
+                self.made |= {each.asname for each in names if each.asname}
+            case ast.ImportFrom(names=names):
+                self.made |= {each.asname for each in names if each.asname and each.asname != each.name}
             case _:
                 pass
+
+    def has_own(self, name: str) -> bool:
+        """Whether the module itself says what a name is."""
+        return name in self.made or name in self.values or name in self.parameters
 
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
         for node in ast.walk(target):
@@ -131,7 +142,7 @@ class _Search:
 
     def _of_call(self, call: ast.Call) -> Iterator[Origin]:
         name = called(call)
-        if name in _HARMLESS:
+        if name in _HARMLESS and not any(map(self._names.has_own, (name, *_names(call.func)))):
             return
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         if name in _READING or _CLIENTS.intersection(_names(call.func)):
