@@ -5206,9 +5206,30 @@ MUTANTS = (
             (
                 "the events of a shadow are those of the review",
                 "review/shadowing.py",
-                "ports = replace(self.ports, journal=heard)",
-                "ports = self.ports",
+                "journal=heard, artifacts",
+                "artifacts",
                 "tests/scenarios/test_shadow_runs.py::test_a_veto_in_shadow_changes_nothing_and_is_recorded",
+            ),
+            (
+                "a surface in shadow writes into the folder of the review",
+                "review/shadowing.py",
+                "artifacts=_NoFolder()",
+                "artifacts=self.ports.artifacts",
+                "tests/scenarios/test_a_surface_in_shadow.py::test_what_it_writes_in_a_review_is_written_nowhere",
+            ),
+            (
+                "an answer that a surface in shadow lost counts as an objection",
+                "core/shadow/shadow_comparison.py",
+                'ended != "answered" for',
+                'ended == "stopped" for',
+                "tests/scenarios/test_a_surface_in_shadow.py::test_an_answer_that_it_lost_is_no_objection_and_no_agreement",
+            ),
+            (
+                "a surface that a review ran is paid once more in shadow",
+                "core/shadow/shadow_comparison.py",
+                "each in shadow.rule.surfaces and each not in ran",
+                "each in shadow.rule.surfaces",
+                "tests/scenarios/test_a_surface_in_shadow.py::test_a_surface_that_the_review_ran_is_not_run_twice",
             ),
             (
                 "a shadow that is killed costs nothing",
@@ -5227,8 +5248,8 @@ MUTANTS = (
             (
                 "a shadow of a stopped review is asked",
                 "core/shadow/shadow_comparison.py",
-                "if document.outcome is Outcome.STOPPED:",
-                "if False:",
+                "if document.outcome is Outcome.STOPPED or",
+                "if",
                 "tests/scenarios/test_shadow_runs.py::test_a_stopped_review_has_nothing_to_stand_beside",
             ),
             (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -129,8 +129,9 @@ def run_review(
         stack.callback(recording.close)
         agents = _opened_agents(command, options.repo, environ, recording, stack)
         instructions = load_instructions()
-        pictures, wiki = _pictures_and_wiki(options, settings.rules, source)
-        stack.callback(pictures.close)
+        compared = partial(_pictures, options, source)
+        pictures = stack.enter_context(compared(settings.rules))
+        wiki = _wiki(options, settings.rules)
         under = (request.rules, request.switches, request.repair, command, instructions.texts)
         keeping = open_keeping(
             _artifact_root(options),
@@ -163,7 +164,7 @@ def run_review(
                 raise ReviewBrokenError(f"{problem} {BROKEN}") from None
             raise
         store = partial(store_again, artifacts=artifacts, output=options.output)
-        shadows = ShadowRuns(ports, instructions, settings.shadows, jobs, keeping.ledger, store, warn)
+        shadows = ShadowRuns(ports, compared, instructions, settings.shadows, jobs, keeping.ledger, store, warn)
         return _ended(document, artifacts.folder, keeping, send_telemetry, partial(shadows.after, request, document))
 
 
@@ -271,21 +272,32 @@ def _told_by_tools(file: Path) -> tuple[ToolRemark, ...]:
         raise SourceError(f"{file} is no SARIF log: {problem}.") from None
 
 
-def _pictures_and_wiki(
-    options: ReviewOptions, rules: Rules, source: GitSource | PatchSource
-) -> tuple[ComparedPictures, Wiki]:
-    """What a review reads and leaves in the working tree; a bare repository and a patch have none.
+def _pictures(
+    options: ReviewOptions, source: GitSource | PatchSource, rules: Rules
+) -> AbstractContextManager[ComparedPictures]:
+    """The pictures of the change, and those of the working tree; a bare repository and a patch have none there."""
+    top = _working_tree(options)
+    before_and_after = WorkFolder(top, rules.visual_folder) if top and rules.visual_folder else None
+    return closing(
+        ComparedPictures(
+            source.base_part, source.head_part, rules.visual_paths, before_and_after, rules.visual_folder or ""
+        )
+    )
+
+
+def _wiki(options: ReviewOptions, rules: Rules) -> Wiki:
+    """Where a review leaves its knowledge in the working tree.
 
     The review of a pull request leaves nothing there: the checkout is its base's, and belongs to whoever runs the bot.
     """
-    top = repository_top(options.repo) if options.selection.kind != "patch" else None
-    before_and_after = WorkFolder(top, rules.visual_folder) if top and rules.visual_folder else None
-    pictures = ComparedPictures(
-        source.base_part, source.head_part, rules.visual_paths, before_and_after, rules.visual_folder or ""
-    )
     if options.selection.kind == "pull_request":
-        return pictures, NoFolder("the review of a pull request writes nothing into the checkout")
-    return pictures, WorkFolder(top, rules.wiki_folder) if top and rules.wiki_folder else NoFolder()
+        return NoFolder("the review of a pull request writes nothing into the checkout")
+    top = _working_tree(options)
+    return WorkFolder(top, rules.wiki_folder) if top and rules.wiki_folder else NoFolder()
+
+
+def _working_tree(options: ReviewOptions) -> Path | None:
+    return repository_top(options.repo) if options.selection.kind != "patch" else None
 
 
 def new_run_id() -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
-from review_advisor.core.facts.files.paths import PYPROJECT, is_readable_glob
+from review_advisor.core.facts.files.paths import PYPROJECT, Glob
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 from review_advisor.core.facts.guidelines import (
     DEFAULT_FILES,
@@ -79,15 +79,6 @@ Quiet = Annotated[Inside, AfterValidator(_quiet)]
 
 class ConfigError(ValueError):
     """A configuration that cannot be used. One sentence: where, what, and the nearest right thing."""
-
-
-def _readable(glob: str) -> str:
-    if not is_readable_glob(glob):
-        raise ValueError("it is no glob")
-    return glob
-
-
-Glob = Annotated[str, AfterValidator(_readable)]
 
 
 class _Table(BaseModel):

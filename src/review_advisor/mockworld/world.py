@@ -38,7 +38,7 @@ from review_advisor.mockworld.checkout import Checkout, Texts, changed_between, 
 from review_advisor.mockworld.editable_copies import Copies, Edit, Written
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed
-from review_advisor.ports.review import ArtifactError, Ports
+from review_advisor.ports.review import ArtifactError, Ports, SourceError
 from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.phase import ReviewPhase
 from review_advisor.review.shadowing import ShadowPhase
@@ -70,7 +70,7 @@ class FakeSource:
     """A change that is simply stated. ``texts`` are whole files at the head, ``at_base`` names of files before it.
 
     ``guidelines`` are texts at the base by their paths. With a ``checkout`` there are trees, too, and copies of them
-    that can be edited.
+    that can be edited. ``breaks`` is why it cannot be read any more.
     """
 
     stated: Change
@@ -79,9 +79,12 @@ class FakeSource:
     at_base: tuple[str, ...] = ()
     checkout: Copies[str] | Copies[Edit] | None = None
     guidelines: Mapping[str, str] = field(default_factory=dict)
+    breaks: str = ""
 
     def change(self) -> Change:
         """The stated change."""
+        if self.breaks:
+            raise SourceError(self.breaks)
         return self.stated
 
     def base_texts(self, paths: Iterable[str]) -> dict[str, BaseText]:

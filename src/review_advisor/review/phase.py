@@ -124,7 +124,7 @@ class ReviewPhase:
             if change.files:
                 with self._ports.source.head_tree() as tree:
                     briefing = matter.briefing(request, policy, self._instructions, tree)
-                    running = _RunningReview(self._ports, request, dispatch, briefing)
+                    running = RunningReview(self._ports, request, dispatch, briefing)
                     ends = running.surfaces(lambda so_far: join_review(so_far, files, unsent, None))
             self._ports.agents.check_interrupt()
         except Stop as stop:
@@ -135,7 +135,7 @@ class ReviewPhase:
         return outcome_document(dispatch.events)
 
 
-class _RunningReview:
+class RunningReview:
     """The state of one review in flight: its calls, and the plans its surfaces made."""
 
     def __init__(self, ports: Ports, request: ReviewRequest, dispatch: Dispatch, briefing: Briefing) -> None:

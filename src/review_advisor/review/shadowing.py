@@ -8,23 +8,27 @@ from dataclasses import dataclass, replace
 
 from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.ends import missing_words
+from review_advisor.core.outcome.ends import join_review, missing_words
 from review_advisor.core.outcome.events import CallEnded, Event
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import rule_panel
 from review_advisor.core.policy.policy import SurfacePolicy
+from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.advisors import Briefing, Executor, Part
 from review_advisor.core.roles.calls import Stop
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.surface_inputs import Subject
-from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.shadow.shadow_comparison import (
     Left,
+    LeftOut,
     ShadowQuestion,
     cut_by_cap,
+    is_unanswered,
     missed_findings,
     objects,
     shadow_policy,
     shadow_questions,
+    with_surface,
 )
 from review_advisor.core.shadow.shadow_events import (
     ShadowBegan,
@@ -38,7 +42,8 @@ from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.ports.review import CliError, Ports, SourceError
 from review_advisor.review.council import PartJudges
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.matter import ReviewRequest, matter_of, parts_of, subject_of
+from review_advisor.review.matter import Matter, ReviewRequest, matter_of, parts_of, subject_of
+from review_advisor.review.phase import RunningReview
 from review_advisor.review.repair_session import Version
 from review_advisor.review.surroundings import looked_around
 
@@ -63,10 +68,12 @@ class ShadowPhase:
 
         A stop, such as an interrupt or spent credit, ends the shadow alone. Anything else that is raised is a bug.
         """
-        questions = shadow_questions(document, shadow)
-        if not questions or document.policy.static is not None:
-            return None
         rule = shadow.rule
+        request = replace(request, rules=shadow.rules(request.rules), switches=shadow.switches(request.switches))
+        matter = self._matter(request)
+        questions = shadow_questions(document, matter.policy, shadow) if isinstance(matter, Matter) else ()
+        if isinstance(matter, Matter) and not questions:
+            return None
         self.tell(
             ShadowBegan(
                 at=self.ports.clock.now(),
@@ -87,7 +94,9 @@ class ShadowPhase:
         status: ShadowStatus = "finished"
         why = ""
         try:
-            with self._asked(request, document, shadow, left, heard) as asked:
+            if not isinstance(matter, Matter):
+                raise matter
+            with self._asked(request, document, matter, shadow, left=left, heard=heard) as asked:
                 for question in questions:
                     self.tell(asked.decided(question))
         except (Stop, SourceError, CliError) as stop:
@@ -98,18 +107,31 @@ class ShadowPhase:
         self.tell(ended)
         return ended
 
+    def _matter(self, request: ReviewRequest) -> Matter | SourceError | Stop:
+        try:
+            return matter_of(self.ports, request)
+        except (SourceError, Stop) as problem:
+            return problem
+
     @contextmanager
     def _asked(
-        self, request: ReviewRequest, document: OutcomeDocument, shadow: Shadow, left: Left, heard: _Heard
+        self,
+        request: ReviewRequest,
+        document: OutcomeDocument,
+        matter: Matter,
+        shadow: Shadow,
+        *,
+        left: Left,
+        heard: _Heard,
     ) -> Iterator[_Asked]:
-        matter = matter_of(self.ports, request)
         request = replace(request, redactor=matter.redactor)
-        policy = shadow_policy(document.policy, shadow, left)
-        ports = replace(self.ports, journal=heard)
+        base = matter.policy if shadow.rule.part == "surface" else document.policy
+        policy = shadow_policy(base, shadow, left)
+        ports = replace(self.ports, journal=heard, artifacts=_NoFolder())
         dispatch = Dispatch(
             ports,
             policy.budgets,
-            min(self.jobs, len(shadow.panel)),
+            min(self.jobs, len(policy.roster.panel)),
             matter.redactor,
             prompts=self.instructions.version,
             most_calls=shadow.rule.max_calls,
@@ -118,7 +140,7 @@ class ShadowPhase:
         with ports.source.head_tree() as tree:
             briefing = matter.briefing(request, policy, self.instructions, tree)
             subject = subject_of(ports, request, briefing, lambda: document.events)
-            yield _Asked(ports, dispatch, briefing, subject, shadow, matter.redactor)
+            yield _Asked(ports, dispatch, briefing, subject, request, document, shadow)
 
 
 class _Heard:
@@ -136,23 +158,53 @@ class _Heard:
             self._tell(ShadowCalled(at=event.at, call=event))
 
 
+class _NoFolder:
+    """The folder of what leaves no artefacts."""
+
+    def write(self, name: str, text: str) -> None:
+        """Leave it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A shadow at work on one review."""
+    """A shadow at work on one review, the one of ``document``."""
 
     ports: Ports
     dispatch: Dispatch
     briefing: Briefing
     subject: Subject
+    request: ReviewRequest
+    document: OutcomeDocument
     shadow: Shadow
-    redactor: Redactor
 
-    def decided(self, question: ShadowQuestion) -> ShadowDecided:
+    def decided(self, question: ShadowQuestion | LeftOut) -> ShadowDecided:
         """What the shadow would have decided there. Raises ``Stop``."""
+        told = self._with(question.surface) if isinstance(question, LeftOut) else self._beside(question)
+        return self.request.redactor.everywhere(told)
+
+    def _beside(self, question: ShadowQuestion) -> ShadowDecided:
         row = next(each for each in self.briefing.policy.surfaces if each.surface is question.surface)
         version = Version(self.briefing, row, self._part(row, question), self.subject)
         judges = self.shadow.rule.part == "judge"
         return self._judged(version, question) if judges else self._executed(version, question)
+
+    def _with(self, surface: Surface) -> ShadowDecided:
+        """The surface as a review runs it: its plan, its executor, its judges and what it hands back."""
+        (row,) = (each for each in self.briefing.policy.surfaces if each.surface is surface)
+        alone = replace(self.briefing, policy=replace(self.briefing.policy, surfaces=(row,)))
+        running = RunningReview(self.ports, self.request, self.dispatch, alone)
+        (ending,) = running.surfaces(lambda ends: join_review(ends, (), (), None))
+        calls = (each for each in self.dispatch.events if isinstance(each, CallEnded) and each.surface is surface)
+        verdict = self.document.outcome
+        return ShadowDecided(
+            at=self.dispatch.now(),
+            surface=surface,
+            shard=0,
+            verdict="approve" if verdict is Outcome.APPROVED else "reject",
+            real_objects=verdict is not Outcome.APPROVED,
+            shadow_objects=None if is_unanswered(calls) else with_surface(self.document, ending),
+            because="; ".join(ending.because),
+        )
 
     def _part(self, row: SurfacePolicy, question: ShadowQuestion) -> Part:
         parts = parts_of(self.ports, row, self.subject, self.briefing.nonce)
@@ -178,7 +230,7 @@ class _Asked:
     def _compared(
         self, question: ShadowQuestion, because: str, *, shadow_objects: bool | None, missed: tuple[str, ...] = ()
     ) -> ShadowDecided:
-        told = ShadowDecided(
+        return ShadowDecided(
             at=self.dispatch.now(),
             surface=question.surface,
             shard=question.shard,
@@ -188,4 +240,3 @@ class _Asked:
             because=because,
             missed=missed,
         )
-        return self.redactor.everywhere(told)

@@ -110,3 +110,27 @@ def test_a_rule_that_cannot_be_meant_is_refused(wrong: dict[str, Any]) -> None:
 def test_two_shadows_of_one_id_are_refused() -> None:
     with pytest.raises(ValidationError, match="two of them have one id"):
         TypeAdapter(ShadowRules).validate_python([{"id": "try", "percent": 1}, {"id": "TRY", "percent": 2}])
+
+
+@pytest.mark.parametrize(
+    "told, says",
+    [
+        ({}, "names the surfaces"),
+        ({"surfaces": ["pr_review"]}, "pr_review: no review leaves it out"),
+        ({"surfaces": ["wiki_ingest"]}, "wiki_ingest"),
+        ({"surfaces": ["adr_review"], "model": "big"}, "runs as in a review"),
+        ({"surfaces": ["adr_review"], "effort": "max"}, "runs as in a review"),
+        ({"surfaces": ["adr_review"], "advisors": ["x"]}, "leave `advisors`"),
+        ({"surfaces": ["adr_review", "visual_gate"], "paths": ["rfcs"]}, "one surface"),
+    ],
+)
+def test_a_surface_in_shadow_is_one_that_a_review_can_leave_out_and_differs_in_nothing_else(
+    told: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ValidationError, match=says):
+        rule(part="surface", **told)
+
+
+def test_places_are_those_of_a_surface() -> None:
+    with pytest.raises(ValidationError, match="paths"):
+        rule(paths=["rfcs"])

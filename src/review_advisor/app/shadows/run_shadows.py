@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,12 +11,13 @@ from review_advisor.adapters.ledger.rows import write_shadow
 from review_advisor.adapters.ledger.task_chains import ChainRecorder
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.policy.policy import Rules
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.shadow.shadow_comparison import Left
 from review_advisor.core.shadow.shadow_decision import shadow_cost
 from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowEnded, ShadowEvent
 from review_advisor.core.shadow.shadow_rule import Shadows, shadows_due
-from review_advisor.ports.review import ArtifactError, Ports
+from review_advisor.ports.review import ArtifactError, Pictures, Ports
 from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.shadowing import ShadowPhase
 
@@ -26,10 +28,12 @@ Store = Callable[[OutcomeDocument], None]
 class ShadowRuns:
     """What is needed to run the shadows of one review, which may cost together with it what the review may cost.
 
-    ``store`` puts the outcome in the place of the one that is stored; ``warn`` gets what goes wrong.
+    ``pictures`` compares a change's pictures by these rules. ``store`` puts the outcome in the place of the one that is
+    stored; ``warn`` gets what goes wrong.
     """
 
     ports: Ports
+    pictures: Callable[[Rules], AbstractContextManager[Pictures]]
     instructions: Instructions
     shadows: Shadows
     jobs: int
@@ -49,8 +53,9 @@ class ShadowRuns:
             left = Left(request.rules.max_usd - spent - in_shadow, request.rules.max_seconds - elapsed)
             recorder: ChainRecorder[ShadowEvent] = ChainRecorder(self.ledger, self.warn, "shadow", write_shadow)
             counted = _Counted(document, recorder, self.store, self.warn)
-            phase = ShadowPhase(self.ports, self.instructions, counted, self.jobs)
-            ended = phase.run(request, document, shadow, because, left)
+            with self.pictures(shadow.rules(request.rules)) as pictures:
+                phase = ShadowPhase(replace(self.ports, pictures=pictures), self.instructions, counted, self.jobs)
+                ended = phase.run(request, document, shadow, because, left)
             document = counted.document
             if ended is not None and ended.status == "stopped":
                 self.warn(f"The shadow {shadow.rule.id} was stopped: {ended.because} The outcome stands.")

@@ -57,7 +57,8 @@ class SurfaceDefaults:
 
     ``after_a_verdict``: it runs only if the surfaces before it ended in a verdict of the machines.
     ``repair``: a vetoed approval may be handed back with leave to repair the head. ``optional``: its own switch
-    turns off its executor, too, so that the surface does not run at all.
+    turns off its executor, too, so that the surface does not run at all. ``places`` is the rule that says where it
+    looks: a repository that leaves such a surface out can try it in shadow.
     """
 
     applies_when: str
@@ -68,6 +69,7 @@ class SurfaceDefaults:
     after_a_verdict: bool = False
     repair: bool = False
     optional: bool = False
+    places: Literal["", "adr_folders", "visual_paths"] = ""
 
 
 SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
@@ -84,9 +86,15 @@ SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
         Authority.VETO,
         "one shot",
         optional=True,
+        places="adr_folders",
     ),
     Surface.VISUAL_GATE: SurfaceDefaults(
-        "before and after images are there", PreFlightRule.NEVER, False, Authority.VETO, "one shot"
+        "before and after images are there",
+        PreFlightRule.NEVER,
+        False,
+        Authority.VETO,
+        "one shot",
+        places="visual_paths",
     ),
     Surface.WIKI_INGEST: SurfaceDefaults(
         "the review yields knowledge entries",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,7 +11,9 @@ from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.council.agreement import is_same
 from review_advisor.core.council.panel import MemberAnswer
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.ends import Ending
+from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.outcomes import Outcome, worst
 from review_advisor.core.outcome.rulings import Move, Ruling
 from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.budgets import Refused
@@ -41,10 +43,26 @@ class ShadowQuestion:
     real_objects: bool
 
 
-def shadow_questions(document: OutcomeDocument, shadow: Shadow) -> tuple[ShadowQuestion, ...]:
-    """What a shadow is asked about this review; nothing of one that was stopped."""
-    if document.outcome is Outcome.STOPPED:
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A surface that the review left out, and that a shadow runs."""
+
+    surface: Surface
+
+
+def shadow_questions(
+    document: OutcomeDocument, policy: Policy, shadow: Shadow
+) -> tuple[ShadowQuestion, ...] | tuple[LeftOut, ...]:
+    """What a shadow is asked about this review; nothing of one that was stopped, or that no model made.
+
+    ``policy`` is the one of a review under the rules and switches of the shadow.
+    """
+    if document.outcome is Outcome.STOPPED or document.policy.static is not None:
         return ()
+    if shadow.rule.part == "surface":
+        ran = {row.surface for row in document.policy.surfaces if not row.left_out_by}
+        applying = (row.surface for row in policy.surfaces)
+        return tuple(LeftOut(each) for each in applying if each in shadow.rule.surfaces and each not in ran)
     plans = {each.surface: each.plan for each in document.surfaces}
     asked = []
     for record in document.surfaces:
@@ -76,6 +94,17 @@ def objects(ruling: Ruling, verdict: Literal["APPROVE", "VETO"] | None) -> bool:
     return verdict == "VETO" or ruling.move is not Move.ACCEPT
 
 
+def with_surface(document: OutcomeDocument, ending: Ending) -> bool:
+    """Whether the review together with a further surface does not approve: the worst outcome counts."""
+    return worst((document.outcome, ending.outcome)) is not Outcome.APPROVED
+
+
+def is_unanswered(calls: Iterable[CallEnded]) -> bool:
+    """Whether an answer that a verdict needs did not come. What was asked once more, and came then, did come."""
+    asked = {(each.role, each.advisor, each.attempt, each.shard): each.ended for each in calls}
+    return any(ended != "answered" for (role, *_), ended in asked.items() if role is not Role.PRE_FLIGHT)
+
+
 def cut_by_cap(members: Sequence[MemberAnswer]) -> bool:
     """Whether the shadow's own cap took a vote: nobody can tell then what its panel would have decided."""
     return any(isinstance(each.answer, Refused) for each in members)
@@ -94,20 +123,24 @@ class Left:
 
 
 def shadow_policy(policy: Policy, shadow: Shadow, left: Left) -> Policy:
-    """The review's policy with the shadow's judges, models, effort and money. It repairs nothing."""
+    """The review's policy with the shadow's judges, models, effort and money. It repairs nothing.
+
+    A surface is judged by whoever judges the review.
+    """
     rule = shadow.rule
+    surfaces = tuple(row for row in policy.surfaces if rule.part != "surface" or row.surface in rule.surfaces)
     role = Role.EXECUTOR if rule.part == "executor" else Role.POST_VERIFY
     effort = {**policy.effort, role: {policy.blast.radius: rule.effort}} if rule.effort else policy.effort
     return replace(
         policy,
-        surfaces=tuple(_row(row, shadow) for row in policy.surfaces),
+        surfaces=tuple(_row(row, shadow) for row in surfaces),
         budgets=replace(
             policy.budgets,
             max_usd=left.usd_for(rule),
             review_seconds=max(0.0, min(policy.budgets.review_seconds, left.seconds)),
             max_consults=0,
         ),
-        roster=Roster(shadow.panel),
+        roster=policy.roster if rule.part == "surface" else Roster(shadow.panel),
         effort=effort,
         outage=NO_SECOND_TRY,
         escalation=NO_ESCALATION,

@@ -9,13 +9,16 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
+from review_advisor.core.facts.files.paths import Glob
 from review_advisor.core.policy.effort import GivenEffort
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Surface
+from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor
 from review_advisor.core.roster.nearest import nearest_of
 
-ShadowPart = Literal["judge", "executor"]
-"""What runs in shadow: the judges of the executor's report, or an executor beside the real one."""
+ShadowPart = Literal["judge", "executor", "surface"]
+"""What runs in shadow: judges of the executor's report, an executor beside the real one, or a surface left out."""
 SHADOW_ID = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 MOST_SHADOWS = 10
 _Surface = Annotated[Surface, WithJsonSchema({"type": "string", "enum": [each.value for each in Surface]})]
@@ -33,7 +36,7 @@ class ShadowRule(BaseModel):
     )
     part: ShadowPart = Field(
         default="judge",
-        description="What it does: judge the report, or review the change itself.",
+        description="What it does: judge the report, review the change, or run a surface that the review left out.",
     )
     advisors: Annotated[tuple[str, ...], Field(max_length=9)] = Field(
         default=(),
@@ -42,6 +45,9 @@ class ShadowRule(BaseModel):
     model: _Model = Field(default="", description="Its model, instead of the review's.")
     effort: GivenEffort = Field(default="", description="Its `--effort`.")
     surfaces: tuple[_Surface, ...] = Field(default=(), description="Its surfaces. Empty: all.")
+    paths: tuple[Glob, ...] = Field(
+        default=(), description="Where its surface looks, instead of `adr_folders` or `visual_paths`."
+    )
     max_calls: Annotated[int, Field(ge=1, le=200)] = Field(default=6, description="Calls on one review: 6.")
     max_usd: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = Field(
         default=1.0, description="US dollars on one review: 1."
@@ -49,12 +55,27 @@ class ShadowRule(BaseModel):
     salt: Annotated[str, Field(max_length=200)] = Field(default="", description="Another salt draws other reviews.")
 
     @model_validator(mode="after")
-    def _judges_are_for_judging(self) -> ShadowRule:
+    def _one_thing_differs(self) -> ShadowRule:
         if self.part == "executor" and self.advisors:
             raise ValueError('`advisors` are the judges of `part = "judge"`: leave them out')
+        if self.part == "surface":
+            self._check_surface()
+        elif self.paths:
+            raise ValueError('`paths` are the places of `part = "surface"`: leave them out')
         if len(set(self.advisors)) < len(self.advisors):
             raise ValueError("`advisors` names one of them twice")
         return self
+
+    def _check_surface(self) -> None:
+        if self.advisors or self.model or self.effort:
+            raise ValueError("a surface runs as in a review: leave `advisors`, `model` and `effort` out")
+        if not self.surfaces:
+            raise ValueError('`part = "surface"` names the surfaces that it tries')
+        wrong = next((each for each in self.surfaces if not SURFACE_DEFAULTS[each].places), None)
+        if wrong is not None:
+            raise ValueError(f"{wrong.value}: no review leaves it out, or it cannot run alone")
+        if self.paths and len(self.surfaces) > 1:
+            raise ValueError("`paths` are those of one surface")
 
 
 def _of_one_name_each(rules: tuple[ShadowRule, ...]) -> tuple[ShadowRule, ...]:
@@ -78,11 +99,25 @@ class Shadow:
     def setup(self) -> str:
         """Who runs, in words: figures of different setups are not added up."""
         rule = self.rule
-        words = [f"judge: {', '.join(each.id for each in self.panel)}" if rule.part == "judge" else "executor"]
+        words = [f"judge: {', '.join(each.id for each in self.panel)}" if rule.part == "judge" else rule.part]
         words += [f"model {rule.model}"] if rule.model else []
         words += [f"effort {rule.effort}"] if rule.effort else []
         words += [f"on {', '.join(rule.surfaces)}"] if rule.surfaces else []
+        words += [f"in {', '.join(rule.paths)}"] if rule.paths else []
         return "; ".join(words)
+
+    def rules(self, rules: Rules) -> Rules:
+        """The review's rules with the places of its surface."""
+        rule = self.rule
+        places = {SURFACE_DEFAULTS[each].places: rule.paths for each in rule.surfaces if rule.paths}
+        folders = tuple(each.strip("/") for each in places.get("adr_folders", rules.adr_folders))
+        return replace(rules, adr_folders=folders, visual_paths=places.get("visual_paths", rules.visual_paths))
+
+    def switches(self, switches: Switches) -> Switches:
+        """The review's switches with its surfaces on."""
+        if self.rule.part != "surface":
+            return switches
+        return replace(switches, surfaces={**switches.surfaces, **dict.fromkeys(self.rule.surfaces, True)})
 
 
 def shadow_of(rule: ShadowRule, known: Iterable[Advisor]) -> Shadow | str:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 from pathspec import GitIgnoreSpec
+from pydantic import AfterValidator
 
 from review_advisor.core.facts.change import FileChange
 
@@ -120,6 +122,16 @@ def is_readable_glob(pattern: str) -> bool:
     except (ValueError, re.error):
         return False
     return True
+
+
+def _readable(glob: str) -> str:
+    if not is_readable_glob(glob):
+        raise ValueError("it is no glob")
+    return glob
+
+
+Glob = Annotated[str, AfterValidator(_readable)]
+"""A glob of a configuration."""
 
 
 def is_glob(pattern: str) -> bool:
