@@ -5211,6 +5211,27 @@ MUTANTS = (
                 "tests/scenarios/test_shadow_runs.py::test_a_veto_in_shadow_changes_nothing_and_is_recorded",
             ),
             (
+                "a shadow with a folder of instructions has the shipped ones",
+                "core/shadow/shadow_instructions.py",
+                "texts={**shipped.texts, **instead}",
+                "texts={**instead, **shipped.texts}",
+                f"{UNIT}shadow/test_shadow_instructions.py::test_a_text_takes_the_place_of_its_own_kind_and_makes_another_version",
+            ),
+            (
+                "a folder without a word of the part is tried",
+                "core/shadow/shadow_instructions.py",
+                "elif path in read:",
+                "else:",
+                f"{UNIT}shadow/test_shadow_instructions.py::test_a_folder_without_a_word_of_the_part_is_refused",
+            ),
+            (
+                "instructions grow without bound by what cannot be seen",
+                "core/shadow/shadow_instructions.py",
+                "max(len(raw), len(text))",
+                "len(raw)",
+                f"{UNIT}shadow/test_shadow_instructions.py::test_a_text_that_cannot_be_used_is_refused_with_its_path",
+            ),
+            (
                 "a surface in shadow writes into the folder of the review",
                 "review/shadowing.py",
                 "artifacts=_NoFolder()",

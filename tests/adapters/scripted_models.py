@@ -38,7 +38,8 @@ words = dict(zip(sys.argv, sys.argv[1:]))
 question = json.loads(words["--json-schema"])["title"]
 blocks = json.loads(sys.stdin.buffer.read())["message"]["content"]
 prompt = "".join(block["text"] for block in blocks)
-asked = {{"question": question, "prompt": prompt, "environment": dict(os.environ)}}
+system = words.get("--system-prompt", "")
+asked = {{"question": question, "prompt": prompt, "environment": dict(os.environ), "system": system}}
 with open(place / "lock", "w") as lock:
     fcntl.flock(lock, fcntl.LOCK_EX)
     with open(place / "asked.jsonl", "a") as log:
@@ -73,6 +74,7 @@ class Asked:
     question: str
     prompt: str
     environment: dict[str, str]
+    system: str
 
     def shown(self, label: str) -> str:
         """What stands in the prompt's fence of that label; nothing where there is none."""

@@ -8,6 +8,7 @@ import pytest
 from tests.unit.shadow.test_shadow_rule import rule, shadow
 
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import LostReason
@@ -213,6 +214,23 @@ def test_a_judge_that_is_switched_off_can_be_tried_in_shadow(world: MockWorld) -
     document = run(world, shadow(), veto("it loses data"))
     assert (document.outcome, world.calls(Role.POST_VERIFY)) == (Outcome.APPROVED, [])
     assert decision(world) == "would_veto"
+
+
+@pytest.mark.parametrize("part, name", [("judge", "post_verify"), ("executor", "executor")])
+def test_a_version_of_the_prompts_is_tried_on_the_same_question_and_named_by_every_event(
+    world: MockWorld, part: str, name: str
+) -> None:
+    world.source.guidelines = {f".review-advisor/instructions/terse/{name}.md": "In one breath."}
+    document = run(world, shadow(part=part, instructions="terse"))
+    (real,) = world.calls(Role(name))
+    (call,) = world.in_shadow.asked
+    assert (call.blocks[0], call.model, call.effort) == (real.blocks[0], real.model, real.effort)
+    assert call.system_prompt == real.system_prompt.replace(f"[{name}]", "In one breath.") != real.system_prompt
+    (called,) = (each.call.prompts for each in world.shadow_events if isinstance(each, ShadowCalled))
+    began = world.shadow_events[0]
+    assert isinstance(began, ShadowBegan)
+    assert f"instructions terse ({called})" in began.setup
+    assert called not in {each.prompts for each in document.events if isinstance(each, CallEnded)}
 
 
 def test_a_shadow_runs_on_the_surfaces_that_it_names(world: MockWorld) -> None:

@@ -24,6 +24,7 @@ from review_advisor.app.settings import (
     make_settings,
     parse_config,
 )
+from review_advisor.app.shadows.instruction_texts import instruction_problems
 from review_advisor.core.facts.files.paths import PYPROJECT
 from review_advisor.core.facts.files.toml_text import read_toml
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
@@ -219,11 +220,13 @@ def working_config(repo: Path) -> tuple[Config, str | None]:
 def working_roster(repo: Path, config: Config) -> Roster:
     """Everybody who may be asked, by the working tree's files. Raises ``ConfigError`` with every mistake in them.
 
-    That is also an advisor whom a shadow names and nobody has declared.
+    That is also an advisor whom a shadow names and nobody has declared, and instructions that it cannot try.
     """
-    files = working_files(repository_top(repo))
+    top = repository_top(repo)
+    files = working_files(top)
     roster = roster_of(config.advisors.preset, files)
-    problems = declared_shadows(config.shadow, config.advisors.preset, lambda: files).problems
+    unknown = declared_shadows(config.shadow, config.advisors.preset, lambda: files).problems
+    problems = (*unknown, *instruction_problems(config.shadow, top))
     if problems:
         raise ConfigError(" ".join(problems))
     return roster

@@ -33,6 +33,7 @@ from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
 from review_advisor.app.recording import CallRecording, Keeping, open_keeping, open_recording
 from review_advisor.app.roster.of_source import declares_of
 from review_advisor.app.settings import Config, ConfigError, Profile, Settings
+from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.app.shadows.run_shadows import ShadowRuns
 from review_advisor.app.storing.stored_review import SoFar, clear, discard, store_again, stored
 from review_advisor.core.facts.change import Spec
@@ -43,7 +44,6 @@ from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.static_review import PYTHON
-from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.reply_cache import Concluded, RunNames, review_identity
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Agents, ArtifactError, CliError, Ports, SourceError, Wiki
@@ -303,12 +303,6 @@ def _working_tree(options: ReviewOptions) -> Path | None:
 def new_run_id() -> str:
     """A fresh run id: ``run_<UTC stamp>_<8 hex digits>``."""
     return f"run_{datetime.now(UTC):%Y%m%dT%H%M%SZ}_{secrets.token_hex(4)}"
-
-
-def load_instructions() -> Instructions:
-    """The standing instructions that ship with the package."""
-    folder = Path(__file__).parents[1] / "agents"
-    return Instructions({path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md")})
 
 
 def _said(options: ReviewOptions) -> About:

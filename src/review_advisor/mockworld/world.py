@@ -33,6 +33,7 @@ from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.core.shadow.shadow_comparison import Left
 from review_advisor.core.shadow.shadow_events import ShadowEnded, ShadowEvent
+from review_advisor.core.shadow.shadow_instructions import instruction_files, instructions_of
 from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.mockworld.checkout import Checkout, Texts, changed_between, tree_name
 from review_advisor.mockworld.editable_copies import Copies, Edit, Written
@@ -305,7 +306,11 @@ class MockWorld:
 
     def shadow(self, document: OutcomeDocument, shadow: Shadow, left: Left = PLENTY) -> ShadowEnded | None:
         """Run one shadow of the latest review; its agents are ``in_shadow``."""
-        phase = ShadowPhase(self._ports(self.in_shadow), INSTRUCTIONS, self.shadow_events.append, self.jobs)
+        texts = self.source.base_texts(instruction_files(shadow.rule))
+        instructions = instructions_of(shadow.rule, INSTRUCTIONS, texts)
+        if not isinstance(instructions, Instructions):
+            raise TypeError(" ".join(instructions))
+        phase = ShadowPhase(self._ports(self.in_shadow), instructions, self.shadow_events.append, self.jobs)
         return phase.run(self._request(), document, shadow, "the story says so", left)
 
     def _ports(self, agents: FakeAdvisorRunner) -> Ports:

@@ -52,6 +52,8 @@ from review_advisor.review.surroundings import looked_around
 class ShadowPhase:
     """The shadows of one review, run after its outcome is stored. ``ports`` are those of the review.
 
+    ``instructions`` are the shadow's.
+
     Nothing is written but what ``tell`` gets: the events of the shadow, which are in no stream and no prompt of the
     review.
     """
@@ -80,7 +82,7 @@ class ShadowPhase:
                 run_id=f"{request.run_id}-shadow-{rule.id}",
                 shadow=rule.id,
                 part=rule.part,
-                setup=shadow.setup,
+                setup=shadow.setup(self.instructions.version),
                 of_run=document.run_id,
                 because=because,
                 repository=document.repository,

@@ -13,7 +13,7 @@ import pytest
 from tests.scenarios.reading import own_words
 
 import review_advisor
-from review_advisor.app.review import load_instructions
+from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.outcome.steps.happened import OfCall
 from review_advisor.core.policy.surfaces import Role, Surface

@@ -81,8 +81,9 @@ def test_an_unknown_judge_is_refused_with_the_nearest_one() -> None:
 
 
 def test_the_setup_names_whatever_makes_figures_another() -> None:
-    assert shadow(model="big", effort="max").setup == "judge: hydraflow-review-advisor; model big; effort max"
-    assert shadow(part="executor", surfaces=("pr_review",)).setup == "executor; on pr_review"
+    assert shadow(model="big", effort="max").setup("6.1") == "judge: hydraflow-review-advisor; model big; effort max"
+    assert shadow(part="executor", surfaces=("pr_review",)).setup("6.1") == "executor; on pr_review"
+    assert shadow(part="executor", instructions="terse").setup("6.1") == "executor; instructions terse (6.1)"
 
 
 @pytest.mark.parametrize(
@@ -99,6 +100,8 @@ def test_the_setup_names_whatever_makes_figures_another() -> None:
         {"model": "--dangerous"},
         {"effort": "most"},
         {"surfaces": ["nothing"]},
+        {"instructions": "../terse"},
+        {"instructions": "terse/"},
         {"sahre": 1},
     ],
 )
@@ -120,6 +123,7 @@ def test_two_shadows_of_one_id_are_refused() -> None:
         ({"surfaces": ["wiki_ingest"]}, "wiki_ingest"),
         ({"surfaces": ["adr_review"], "model": "big"}, "runs as in a review"),
         ({"surfaces": ["adr_review"], "effort": "max"}, "runs as in a review"),
+        ({"surfaces": ["adr_review"], "instructions": "terse"}, "runs as in a review"),
         ({"surfaces": ["adr_review"], "advisors": ["x"]}, "leave `advisors`"),
         ({"surfaces": ["adr_review", "visual_gate"], "paths": ["rfcs"]}, "one surface"),
     ],

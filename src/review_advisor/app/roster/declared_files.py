@@ -80,10 +80,10 @@ def working_files(top: Path) -> dict[str, BaseText]:
     """The files of a working tree that declare advisors, as a commit of them would hold them."""
     place = top / DECLARED
     if place.is_symlink() or not place.is_dir():
-        return {DECLARED: _text(place)} if place.is_symlink() or place.exists() else {}
+        return {DECLARED: text_at(place)} if place.is_symlink() or place.exists() else {}
     every = (path for folder, folders, names in os.walk(place) for path in _files(Path(folder), folders, names))
     found = sorted(name for name in (path.relative_to(top).as_posix() for path in every) if is_declared(name))
-    texts = {name: _text(top / name) for name in found[:MOST_DECLARED]}
+    texts = {name: text_at(top / name) for name in found[:MOST_DECLARED]}
     return texts | {name: BaseText(problem=TOO_MANY) for name in found[MOST_DECLARED:]}
 
 
@@ -93,7 +93,8 @@ def _files(folder: Path, folders: Iterable[str], names: Iterable[str]) -> Iterat
     yield from (folder / name for name in folders if (folder / name).is_symlink())
 
 
-def _text(path: Path) -> BaseText:
+def text_at(path: Path) -> BaseText:
+    """The beginning of a file of a working tree. A link is not followed."""
     if path.is_symlink():
         return BaseText(problem="it is a symbolic link")
     try:

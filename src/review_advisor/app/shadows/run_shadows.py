@@ -16,6 +16,7 @@ from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.shadow.shadow_comparison import Left
 from review_advisor.core.shadow.shadow_decision import shadow_cost
 from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowEnded, ShadowEvent
+from review_advisor.core.shadow.shadow_instructions import instruction_files, instructions_of
 from review_advisor.core.shadow.shadow_rule import Shadows, shadows_due
 from review_advisor.ports.review import ArtifactError, Pictures, Ports
 from review_advisor.review.matter import ReviewRequest
@@ -48,13 +49,18 @@ class ShadowRuns:
         spent = total_usage(row.usage for row in document.cost).cost_usd or 0.0
         due = shadows_due(self.shadows.usable, document.repository, document.label, document.head_sha)
         for shadow, because in due:
+            texts = self.ports.source.base_texts(instruction_files(shadow.rule))
+            instructions = instructions_of(shadow.rule, self.instructions, texts)
+            if not isinstance(instructions, Instructions):
+                self.warn(f"{' '.join(instructions)} It does not run.")
+                continue
             elapsed = (self.ports.clock.now() - document.started_at).total_seconds()
             in_shadow = sum(each.usd for each in document.shadows)
             left = Left(request.rules.max_usd - spent - in_shadow, request.rules.max_seconds - elapsed)
             recorder: ChainRecorder[ShadowEvent] = ChainRecorder(self.ledger, self.warn, "shadow", write_shadow)
             counted = _Counted(document, recorder, self.store, self.warn)
             with self.pictures(shadow.rules(request.rules)) as pictures:
-                phase = ShadowPhase(replace(self.ports, pictures=pictures), self.instructions, counted, self.jobs)
+                phase = ShadowPhase(replace(self.ports, pictures=pictures), instructions, counted, self.jobs)
                 ended = phase.run(request, document, shadow, because, left)
             document = counted.document
             if ended is not None and ended.status == "stopped":

@@ -52,6 +52,9 @@ class ShadowRule(BaseModel):
     max_usd: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = Field(
         default=1.0, description="US dollars on one review: 1."
     )
+    instructions: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_-]{0,63})?$")] = Field(
+        default="", description="A folder in `.review-advisor/instructions/`: its prompts."
+    )
     salt: Annotated[str, Field(max_length=200)] = Field(default="", description="Another salt draws other reviews.")
 
     @model_validator(mode="after")
@@ -67,8 +70,8 @@ class ShadowRule(BaseModel):
         return self
 
     def _check_surface(self) -> None:
-        if self.advisors or self.model or self.effort:
-            raise ValueError("a surface runs as in a review: leave `advisors`, `model` and `effort` out")
+        if self.advisors or self.model or self.effort or self.instructions:
+            raise ValueError("a surface runs as in a review: leave `advisors`, `model`, `effort`, `instructions` out")
         if not self.surfaces:
             raise ValueError('`part = "surface"` names the surfaces that it tries')
         wrong = next((each for each in self.surfaces if not SURFACE_DEFAULTS[each].places), None)
@@ -95,13 +98,16 @@ class Shadow:
     rule: ShadowRule
     panel: tuple[Advisor, ...] = (ADR_ADVISOR,)
 
-    @property
-    def setup(self) -> str:
-        """Who runs, in words: figures of different setups are not added up."""
+    def setup(self, prompts: str) -> str:
+        """Who runs, in words: figures of different setups are not added up.
+
+        ``prompts`` is the version of its prompts, which is told where they are others than the review's.
+        """
         rule = self.rule
         words = [f"judge: {', '.join(each.id for each in self.panel)}" if rule.part == "judge" else rule.part]
         words += [f"model {rule.model}"] if rule.model else []
         words += [f"effort {rule.effort}"] if rule.effort else []
+        words += [f"instructions {rule.instructions} ({prompts})"] if rule.instructions else []
         words += [f"on {', '.join(rule.surfaces)}"] if rule.surfaces else []
         words += [f"in {', '.join(rule.paths)}"] if rule.paths else []
         return "; ".join(words)
