@@ -5232,6 +5232,13 @@ MUTANTS = (
                 f"{UNIT}shadow/test_shadow_instructions.py::test_a_text_that_cannot_be_used_is_refused_with_its_path",
             ),
             (
+                "an executor in shadow is told as a judge",
+                "core/shadow/shadow_decision.py",
+                "part=first.part",
+                'part="judge"',
+                "tests/adapters/ledger/test_shadows.py::test_a_shadow_of_another_part_is_added_up_by_itself",
+            ),
+            (
                 "a surface in shadow writes into the folder of the review",
                 "review/shadowing.py",
                 "artifacts=_NoFolder()",

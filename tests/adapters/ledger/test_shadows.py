@@ -66,6 +66,13 @@ def test_a_period_counts_each_shadow_by_what_it_would_have_decided(kept: Path) -
     assert (second.shadow, second.would_pass) == ("other", 1)
 
 
+def test_a_shadow_of_another_part_is_added_up_by_itself(kept: Path) -> None:
+    executor = shadow(5, WOULD_VETO)
+    keep_shadow(kept, [replace(BEGAN, run_id="run_5-shadow", at=executor[0].at, part="executor"), *executor[1:]])
+    sums = {(each.shadow, each.part): each.would_veto for each in shadow_sums(kept, ALWAYS)}
+    assert sums == {("opusJudge", "executor"): 1, ("opusJudge", "judge"): 1, ("other", "judge"): 0}
+
+
 def test_a_period_and_a_repository_choose(kept: Path) -> None:
     later = Period(since=datetime(2026, 1, 5, 10, 30, tzinfo=UTC), until=datetime(2026, 1, 5, 12, tzinfo=UTC))
     assert [(each.shadow, each.reviews) for each in shadow_sums(kept, later)] == [("opusJudge", 1)]

@@ -1,9 +1,16 @@
 """What a period of shadows says to a person and to a program."""
 
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
 from review_advisor.core.shadow.shadow_rollup import NOTHING_IN_SHADOW, ShadowRollup, ShadowSums, shadow_text
+from review_advisor.core.shadow.shadow_rule import ShadowPart
 
 SUMS = ShadowSums(
     shadow="opusJudge",
+    part="judge",
     setup="judge: hydraflow-review-advisor",
     reviews=12,
     agreed=7,
@@ -43,8 +50,50 @@ def test_the_text_says_what_became_of_the_reviews_and_what_is_unknown() -> None:
     assert "lost               2; at its own cap 1, broken off 1" in text
 
 
+EXECUTOR = replace(
+    SUMS, part="executor", setup="executor", would_pass=0, would_pass_known=0, differs=3, missed=4, agreed=5
+)
+SURFACE = replace(SUMS, part="surface", setup="surface; on adr_review", would_pass=0, would_pass_known=0, agreed=8)
+
+
+def test_an_executor_vetoes_nothing_it_would_have_rejected_or_approved() -> None:
+    text = shadow_text(ShadowRollup((EXECUTOR,)))
+    assert "would have rejected  2 of 10 (20%, 95% interval 6% to 51%); of 2 with a known fate, 1 were reverted" in text
+    assert "would have approved  3 of 10" in text
+    assert "missed               4 critical or high findings" in text
+    assert "vetoed" not in text
+    assert "passed" not in text
+    assert "differs" not in text
+
+
+def test_a_surface_can_only_have_stopped_what_was_approved() -> None:
+    text = shadow_text(ShadowRollup((SURFACE,)))
+    assert "would have stopped  2 of 10" in text
+    assert not any(word in text for word in ("vetoed", "passed", "rejected", "differs"))
+
+
+@pytest.mark.parametrize("part", get_args(ShadowPart))
+def test_no_review_is_in_no_line(part: ShadowPart) -> None:
+    """Whatever a ledger holds, the lines of a shadow come to its reviews."""
+    sums = replace(SUMS, part=part, differs=1, reviews=13)
+    counts = [int(line.split()[-1]) for line in _counted(shadow_text(ShadowRollup((sums,))))]
+    assert sum(counts) == sums.reviews
+
+
+def _counted(text: str) -> list[str]:
+    """The lines with a share or the lost ones, each up to its count."""
+    lines = [line.partition(";")[0].partition(" of ")[0] for line in text.splitlines()]
+    return [line for line in lines if line.startswith(("  agreed", "  would", "  differs", "  lost"))]
+
+
 def test_json_has_the_counts_and_the_intervals() -> None:
     (told,) = ShadowRollup((SUMS,)).as_json()["parts"]
-    assert (told["shadow"], told["reviews"], told["compared"], told["cost_usd"]) == ("opusJudge", 12, 10, 3.25)
+    assert (told["part"], told["shadow"], told["reviews"], told["compared"], told["cost_usd"]) == (
+        "judge",
+        "opusJudge",
+        12,
+        10,
+        3.25,
+    )
     low, high = told["intervals"]["would_veto"]
     assert 0.0 < low < 0.2 < high < 1.0

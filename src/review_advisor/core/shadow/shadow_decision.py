@@ -10,8 +10,10 @@ from review_advisor.core.outcome.cost import MOST_USD, ShadowCost
 from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowCalled, ShadowDecided, ShadowEnded, ShadowEvent
 
 ShadowDecision = Literal["would_veto", "would_pass", "differs", "lost", "agreed"]
-"""The weightiest first. ``would_veto``: it objects to an approval that passed. ``would_pass``: it takes an approval to
-which the review objected. ``differs``: they differ on a rejection. ``lost``: an answer of the shadow did not come."""
+"""The weightiest first. Of a judge, ``would_veto``: it objects to an approval that passed; ``would_pass``: it takes an
+approval to which the review objected; ``differs``: they differ on a rejection. Of an executor, ``would_veto``: it
+rejects what the real one approves; ``differs``: it approves what the real one rejects. Of a surface, ``would_veto``: it
+objects to a review that approved. ``lost``: an answer of the shadow did not come."""
 _WEIGHTIEST_FIRST: tuple[ShadowDecision, ...] = ("would_veto", "would_pass", "differs", "lost", "agreed")
 
 
@@ -60,6 +62,7 @@ def readings_of_shadow(events: Sequence[ShadowEvent]) -> Tables:
     told = row(
         of_run=first.of_run,
         shadow=first.shadow,
+        part=first.part,
         setup=first.setup,
         repository=first.repository,
         pull_request=first.pull_request,

@@ -8,6 +8,7 @@ from typing import Any
 from review_advisor.core.metrics.intervals import wilson
 from review_advisor.core.report.wording import and_unknown, counted, printable_line
 from review_advisor.core.shadow.shadow_mode import NO_SHADOW_MODE, ShadowModeSums, shadow_mode_text
+from review_advisor.core.shadow.shadow_rule import ShadowPart
 
 NOTHING_IN_SHADOW = "Nothing ran in shadow in this period.\n"
 
@@ -16,15 +17,15 @@ NOTHING_IN_SHADOW = "Nothing ran in shadow in this period.\n"
 class ShadowSums:
     """What one shadow, as it was set up, comes to. Each review is counted once, under its weightiest decision.
 
-    ``would_veto``: the shadow objects to an approval that passed; ``would_veto_known`` of these were merged and
-    observed, ``would_veto_reverted`` of them reverted later. ``would_pass``: it takes an approval to which the review
-    objected; people have been heard on ``would_pass_known`` of these, and have dismissed a finding or overridden the
-    outcome of ``would_pass_settled``. ``differs``: the two differ on a rejection. ``lost``: an answer did not come.
+    ``ShadowDecision`` says what each means for the ``part``. ``would_veto_known`` were merged and observed,
+    ``would_veto_reverted`` of them reverted later. People have been heard on ``would_pass_known``, and have dismissed a
+    finding or overridden the outcome of ``would_pass_settled``.
     ``capped`` and ``broken_off`` say how often it did not reach its end, whatever it had decided by then. ``missed``
     are the critical and high findings that a shadow executor did not have.
     """
 
     shadow: str
+    part: ShadowPart
     setup: str
     reviews: int
     agreed: int
@@ -67,6 +68,24 @@ class ShadowRollup:
         return {"mode": self.mode.as_json(), "parts": [each.as_json() for each in self.parts]}
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the decisions of a part are called; empty where it cannot come to one."""
+
+    would_veto: str
+    would_pass: str = ""
+    differs: str = ""
+
+
+_WORDS: dict[ShadowPart, _Words] = {
+    "judge": _Words("would have vetoed", "would have passed", "differs on a no"),
+    "executor": _Words("would have rejected", differs="would have approved"),
+    "surface": _Words("would have stopped"),
+}
+_UNTOLD = "differs"
+"""A decision that this part cannot come to, in a ledger that says so all the same."""
+
+
 def shadow_text(rollup: ShadowRollup) -> str:
     """The same for a person."""
     told = (shadow_mode_text(rollup.mode), *map(_part_text, rollup.parts))
@@ -77,17 +96,24 @@ def _part_text(sums: ShadowSums) -> str:
     known_veto = f"of {sums.would_veto_known} with a known fate, {sums.would_veto_reverted} were reverted"
     known_pass = f"of {sums.would_pass_known} with a known fate, people settled {sums.would_pass_settled}"
     money = f"{sums.cost_usd:,.2f} USD{and_unknown(sums.unpriced)}"
+    words = _WORDS[sums.part]
+    told = [("agreed", _share(sums.agreed, sums.compared))]
+    for word, count, known in (
+        (words.would_veto, sums.would_veto, known_veto),
+        (words.would_pass, sums.would_pass, known_pass),
+        (words.differs, sums.differs, ""),
+    ):
+        if word or count:
+            told.append((word or _UNTOLD, _share(count, sums.compared) + (f"; {known}" if count and known else "")))
+    told.append(("lost", f"{sums.lost}; at its own cap {sums.capped}, broken off {sums.broken_off}"))
+    if sums.missed:
+        told.append(("missed", counted(sums.missed, "critical or high finding")))
+    width = max(len(word) for word, _ in told)
     lines = [
         printable_line(f"{sums.shadow} ({sums.setup})"),
         f"  {counted(sums.reviews, 'review')}, {counted(sums.calls, 'call')}, {money}",
-        f"  agreed             {_share(sums.agreed, sums.compared)}",
-        f"  would have vetoed  {_share(sums.would_veto, sums.compared)}{f'; {known_veto}' if sums.would_veto else ''}",
-        f"  would have passed  {_share(sums.would_pass, sums.compared)}{f'; {known_pass}' if sums.would_pass else ''}",
-        f"  differs on a no    {_share(sums.differs, sums.compared)}",
-        f"  lost               {sums.lost}; at its own cap {sums.capped}, broken off {sums.broken_off}",
+        *(f"  {word:{width}}  {figures}" for word, figures in told),
     ]
-    if sums.missed:
-        lines.append(f"  missed             {counted(sums.missed, 'critical or high finding')}")
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from review_advisor.adapters.ledger.conditions import bindable
 from review_advisor.adapters.ledger.database import open_to_read, sentences
@@ -14,9 +14,10 @@ from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.shadow.shadow_rollup import ShadowSums
+from review_advisor.core.shadow.shadow_rule import ShadowPart
 
 _SUMS = """
-    SELECT shadow, setup, count(*) AS reviews,
+    SELECT shadow, part, setup, count(*) AS reviews,
            count(*) FILTER (WHERE decision = 'agreed') AS agreed,
            count(*) FILTER (WHERE decision = 'would_veto') AS would_veto,
            count(*) FILTER (WHERE decision = 'would_veto' AND reverted IS NOT NULL) AS would_veto_known,
@@ -37,12 +38,12 @@ _SUMS = """
     ) ON met = of_run
     WHERE (:since IS NULL OR shadows.chain >= :since) AND (:until IS NULL OR shadows.chain < :until)
           AND (:repository IS NULL OR shadows.repository = :repository COLLATE NOCASE)
-    GROUP BY shadow, setup ORDER BY shadow, setup
+    GROUP BY shadow, part, setup ORDER BY shadow, part, setup
 """
 
 
 def shadow_sums(path: Path, period: Period) -> tuple[ShadowSums, ...]:
-    """What each shadow of the period comes to, by id and setup. Raises ``LedgerError``."""
+    """What each shadow of the period comes to, by id, part and setup. Raises ``LedgerError``."""
     asked = {
         "since": period.since and microseconds(period.since),
         "until": period.until and microseconds(period.until),
@@ -53,8 +54,10 @@ def shadow_sums(path: Path, period: Period) -> tuple[ShadowSums, ...]:
 
 
 def _sums(path: Path, row: dict[str, Any]) -> ShadowSums:
-    words, figures = ("shadow", "setup"), [value for name, value in row.items() if name not in ("shadow", "setup")]
-    if not all(isinstance(row[name], str) for name in words) or not all(map(_is_figure, figures)):
+    words = ("shadow", "setup")
+    figures = [value for name, value in row.items() if name not in (*words, "part")]
+    is_told = row["part"] in get_args(ShadowPart) and all(isinstance(row[name], str) for name in words)
+    if not is_told or not all(map(_is_figure, figures)):
         raise LedgerError(f"The ledger {path} is damaged: one of its rows holds what it cannot hold.")
     return ShadowSums(**row)
 
