@@ -4116,6 +4116,13 @@ MUTANTS = (
                 f"{SCENARIOS}test_task_run.py::test_a_call_that_the_money_cannot_pay_by_its_estimate_is_not_made",
             ),
             (
+                "hits and false hits of an entry are of different findings",
+                "core/lessons/approval.py",
+                "max(pairs, key=lambda pair: (sum(pair), pair[1]))",
+                "map(max, *pairs)",
+                f"{UNIT}lessons/test_approval.py::test_what_was_right_and_is_proved_wrong_is_wrong",
+            ),
+            (
                 "an account without credit is taken for a lost member of a vote",
                 "task/brief_votes.py",
                 "if isinstance(stop, ModelError):",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from review_advisor.cli.ledger import LEDGER
-from review_advisor.cli.terminal.output import put
+from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def list_entries(repo: Path, run: str | None, ledger_file: Path) -> None:
     """Print one line for each entry: its id, whether it holds, its type, its content and its hits.
 
     A hit is a finding that cites the entry, a false one was dismissed or marked as wrong: as the file says, or the
-    newest reviews of the ledger if it tells of more.
+    newest reviews of the ledger if they tell of more.
     """
     with clear_refusals():
         from review_advisor.core.report.wording import printable_line
@@ -48,19 +48,25 @@ def list_entries(repo: Path, run: str | None, ledger_file: Path) -> None:
 
 
 def _memory_lines(repo: Path, ledger: Path) -> Iterator[str]:
-    from review_advisor.app.tasks.edit_memory import counted_uses, working_memory
+    from review_advisor.app.settings import ConfigError
+    from review_advisor.app.tasks.edit_memory import counted_uses, is_there, working_memory
     from review_advisor.core.lessons.approval import with_uses
     from review_advisor.core.lessons.memory_record import read_memory
+    from review_advisor.core.safety.terminal import printable
 
-    found = working_memory(repo)
-    if found.records and ledger.is_file():
-        told = read_memory(with_uses(found, counted_uses(ledger, found)))
-        found = replace(found, records=told.records)
+    found, counts = working_memory(repo), True
+    if found.records and is_there(ledger):
+        try:
+            told = read_memory(with_uses(found, counted_uses(ledger, found)))
+            found = replace(found, records=told.records)
+        except ConfigError as refused:
+            counts = False
+            note(f"{printable(str(refused))} The entries are listed without their hits.")
     for each in found.records:
         state = "approved" if each.holds_at(_now()) else "expired"
         taught = f" (taught by {each.taught_by})" if each.taught_by else ""
-        counts = f" [{each.hits} hits, {each.false_hits} false]"
-        yield f"{each.id} {state} {each.type}: {each.content}{taught}{counts}"
+        told_of = f" [{each.hits} hits, {each.false_hits} false]" if counts else ""
+        yield f"{each.id} {state} {each.type}: {each.content}{taught}{told_of}"
     yield from (f"not read: {problem}" for problem in found.problems)
 
 

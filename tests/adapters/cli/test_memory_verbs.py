@@ -142,3 +142,53 @@ def test_hits_come_from_the_ledger_and_can_be_written_into_the_file(terminal: Te
     assert terminal.run("memory", "count").code == 0
     ledger.unlink()
     assert "[1 hits, 1 false]" in terminal.run("memory", "list").out
+
+
+@pytest.mark.parametrize("counted_before", [True, False])
+def test_a_finding_that_people_prove_wrong_later_is_counted_once(
+    terminal: Terminal, ledger: Path, counted_before: bool
+) -> None:
+    """As a hit or as a false one: the two numbers of an entry are always of the same findings."""
+    document = told(citing)
+    keep(ledger, document)
+    place = terminal.folder / MEMORY_FILE
+    place.parent.mkdir()
+    place.write_text(memory_text([record(created_at=document.started_at)]), encoding="utf-8")
+    if counted_before:
+        terminal.run("memory", "count")
+    wrong = tuple(ObservedLabel(each.id, "dismissal", "dismissed", "ada") for each in document.findings)
+    sha = document.head_sha or ""
+    observe(
+        ledger,
+        Observed(
+            at=document.ended_at, run_id="seen", repository="acme/shop", pull_request=7, head_sha=sha, labels=wrong
+        ),
+    )
+    terminal.run("memory", "count")
+    (stored,) = map(json.loads, place.read_text(encoding="utf-8").splitlines())
+    assert (stored["hits"], stored["false_hits"]) == (0, 2)
+
+
+@pytest.mark.parametrize("named", ["review_logs/ledger/ledger.sqlite3", "x" * 300, "review_logs"])
+def test_a_ledger_that_cannot_be_read_is_one_sentence_beside_the_entries(
+    terminal: Terminal, ledger: Path, named: str
+) -> None:
+    ledger.parent.mkdir(parents=True)
+    ledger.write_text("no database", encoding="utf-8")
+    place = terminal.folder / MEMORY_FILE
+    place.parent.mkdir()
+    place.write_text(memory_text([record(hits=3)]), encoding="utf-8")
+    words = () if named == ledger.relative_to(terminal.folder).as_posix() else ("--ledger", named)
+    done = terminal.run("memory", "list", *words)
+    assert (done.code, done.out.count("\n"), done.err.count("\n")) == (0, 1, 1)
+    assert done.out.startswith("mem_prop_1 approved")
+    assert "hits" not in done.out, "what is not known is not told"
+    assert done.err.endswith("The entries are listed without their hits.\n")
+
+
+def test_without_a_ledger_the_hits_are_those_of_the_file(terminal: Terminal, proposed: Path) -> None:
+    proposed.parent.mkdir()
+    proposed.write_text(memory_text([record(hits=3)]), encoding="utf-8")
+    done = terminal.run("memory", "list")
+    assert (done.code, done.err) == (0, "")
+    assert "[3 hits, 0 false]" in done.out

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +71,13 @@ def test_a_line_of_output_stays_json_without_nonce_and_secret_however_they_are_s
     assert json.loads(first) == {"text": "\0nonce\0 [secret: GitHub token]"}
     assert json.loads(second) == {"text": "[secret: GitHub token]"}
     assert third == "no JSON: \0nonce\0 [secret: GitHub token]"
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_a_number_that_json_cannot_spell_leaves_a_line_of_output_json(number: str) -> None:
+    line = f'{{"type": "result", "cost": {number}, "of": [{number}]}}'
+    (told,) = recorded_call(call(), answer(), NAMES, NO_SECRETS, NOON, stream=[line]).stream or ()
+    assert json.loads(told, parse_constant=pytest.fail) == {"type": "result", "cost": None, "of": [None]}
 
 
 def test_a_forged_recording_does_not_steer_the_terminal() -> None:

@@ -2,6 +2,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.unit.lessons.test_memory_record import AT, record
 
 from review_advisor.core.lessons.approval import (
@@ -9,6 +11,7 @@ from review_advisor.core.lessons.approval import (
     approved,
     with_expired,
     with_record,
+    with_uses,
     without_record,
 )
 from review_advisor.core.lessons.memory_record import MemoryRecord, ReadMemory, memory_text, read_memory
@@ -84,3 +87,25 @@ def test_a_rejected_entry_goes_and_an_expired_one_stays() -> None:
         with_expired(memory, "x", AT)
     with pytest.raises(MemoryRefusedError, match="expired already"):
         with_expired(ReadMemory((ended,)), ended.id, AT)
+
+
+PAIR = st.tuples(st.integers(0, 9), st.integers(0, 9))
+
+
+@given(PAIR, PAIR)
+def test_hits_and_false_hits_are_always_of_the_same_findings(known: tuple[int, int], counted: tuple[int, int]) -> None:
+    def after(first: tuple[int, int], then: tuple[int, int]) -> tuple[int, int]:
+        entry = record(hits=first[0], false_hits=first[1])
+        (told,) = read_memory(with_uses(ReadMemory((entry,)), {entry.id: then})).records
+        return told.hits, told.false_hits
+
+    pair = after(known, counted)
+    assert pair in (known, counted)
+    assert sum(pair) == max(sum(known), sum(counted)), "another ledger may know of more"
+    assert pair == after(counted, known) == after(pair, counted)
+
+
+def test_what_was_right_and_is_proved_wrong_is_wrong() -> None:
+    entry = record(hits=2)
+    (told,) = read_memory(with_uses(ReadMemory((entry,)), {entry.id: (0, 2)})).records
+    assert (told.hits, told.false_hits) == (0, 2)

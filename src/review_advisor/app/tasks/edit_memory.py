@@ -73,6 +73,14 @@ def proposal_named(run: str, ledger: Path, name: str) -> dict[str, Any]:
     return found
 
 
+def is_there(ledger: Path) -> bool:
+    """Whether there is something under this name, also where nobody may look."""
+    try:
+        return ledger.exists()
+    except OSError:
+        return True
+
+
 def counted_uses(ledger: Path, memory: ReadMemory) -> dict[str, EntryUses]:
     """How often each entry was of use, by the newest reviews of the ledger. Raises ``ConfigError``."""
     try:

@@ -142,12 +142,16 @@ def recorded_call(
 
 
 def _output_line(line: str, names: RunNames, redactor: Redactor) -> str:
-    """A line of the CLI's output, which stays the JSON that it is; each text in it is looked at as it reads."""
+    """A line of the CLI's output, which stays the JSON that it is; each text in it is looked at as it reads.
+
+    A number that JSON cannot spell becomes null.
+    """
     try:
         event = read_json(line)
     except ValueError:
         return names.taken_out(redactor.redact(legible(line)))
-    bare = names.taken_out(redactor.redact(json.dumps(redactor.everywhere(event))))
+    shown = json.loads(json.dumps(redactor.everywhere(event)), parse_constant=lambda _: None)
+    bare = names.taken_out(redactor.redact(json.dumps(shown)))
     return bare.replace("\0", json.dumps("\0")[1:-1])
 
 

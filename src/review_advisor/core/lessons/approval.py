@@ -65,12 +65,16 @@ def with_record(memory: ReadMemory, record: MemoryRecord) -> str:
 
 
 def with_uses(memory: ReadMemory, counted: Mapping[str, tuple[int, int]]) -> str:
-    """The file with these hits and false hits. A number never falls: another ledger may have told of more."""
+    """The file with these hits and false hits, each pair from where more findings are known.
+
+    That may be another ledger, which the file was counted by. Of the same number of findings the pair counts that knows
+    more of them to be wrong.
+    """
 
     def told(each: MemoryRecord) -> MemoryRecord:
-        hits, false_hits = counted.get(each.id, (0, 0))
-        most = {"hits": max(each.hits, hits), "false_hits": max(each.false_hits, false_hits)}
-        return each.model_copy(update=most)
+        pairs = ((each.hits, each.false_hits), counted.get(each.id, (0, 0)))
+        hits, false_hits = max(pairs, key=lambda pair: (sum(pair), pair[1]))
+        return each.model_copy(update={"hits": hits, "false_hits": false_hits})
 
     return memory_text(map(told, memory.records))
 
