@@ -4676,8 +4676,8 @@ MUTANTS = (
             (
                 "a secret that is spelled in escapes stands in recorded output",
                 "core/ledger/recorded_call.py",
-                "redactor.redact(json.dumps(redactor.everywhere(event)))",
-                "redactor.redact(line)",
+                "names.taken_out(redactor.redact(json.dumps(shown)))",
+                "names.taken_out(redactor.redact(line))",
                 "tests/unit/ledger/test_recorded_call.py::test_a_line_of_output_stays_json_without_nonce_and_secret_however_they_are_spelled",
             ),
             (
@@ -4702,10 +4702,17 @@ MUTANTS = (
                 "tests/adapters/answers/test_recorded_agents.py::test_a_recording_does_not_grow_without_end",
             ),
             (
+                "a recording spells a number that JSON has not",
+                "core/ledger/recorded_call.py",
+                ", parse_constant=lambda _: None)",
+                ")",
+                f"{UNIT}ledger/test_recorded_call.py::test_a_number_that_json_cannot_spell_leaves_a_line_of_output_json",
+            ),
+            (
                 "a recording holds the nonce of its run",
                 "core/ledger/recorded_call.py",
-                "bare = names.taken_out(redactor.redact(json.dumps(redactor.everywhere(event))))",
-                "bare = redactor.redact(json.dumps(redactor.everywhere(event)))",
+                "bare = names.taken_out(redactor.redact(json.dumps(shown)))",
+                "bare = redactor.redact(json.dumps(shown))",
                 "tests/adapters/answers/test_recorded_agents.py::test_neither_nonce_nor_secret_is_written",
             ),
             (

@@ -9,6 +9,7 @@ from typing import Any
 from review_advisor.core.outcome.cost import RoleCost, tokens, total_usage
 from review_advisor.core.pages.text import page_text
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import Usage
 
 
 def cost_json(cost: RoleCost) -> dict[str, Any]:
@@ -24,14 +25,21 @@ def cost_json(cost: RoleCost) -> dict[str, Any]:
         "model": page_text(cost.model),
         "calls": cost.calls,
         "unpriced": cost.unpriced,
+        **usage_json(usage),
+        "tokens": tokens(usage),
+        "per_call_usd": per_call,
+        "shared": cost.shared,
+    }
+
+
+def usage_json(usage: Usage) -> dict[str, Any]:
+    """What was used, by the names of every page."""
+    return {
         "input_tokens": usage.input_tokens,
         "cache_read_tokens": usage.cache_read_tokens,
         "cache_write_tokens": usage.cache_write_tokens,
         "output_tokens": usage.output_tokens,
-        "tokens": tokens(usage),
         "cost_usd": usage.cost_usd,
-        "per_call_usd": per_call,
-        "shared": cost.shared,
     }
 
 

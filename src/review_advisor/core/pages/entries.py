@@ -36,6 +36,7 @@ from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed
 from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.pages.costs import usage_json
 from review_advisor.core.pages.entry import Entry, Tone
 from review_advisor.core.pages.text import page_lines, page_text, without_empty
 from review_advisor.core.pages.transcript_entries import of_member, spoken
@@ -227,17 +228,12 @@ def _words(outcome: Outcome) -> str:
 
 def call_json(call: CallEnded) -> Mapping[str, Any]:
     """A call's numbers, unrounded."""
-    usage = call.usage
     return without_empty(
         role=call.role.value,
         ended=call.ended,
         model=page_text(call.resolved_model or call.requested_model),
         effort=call.effort,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        cost_usd=usage.cost_usd,
+        **usage_json(call.usage),
         seconds=call.duration_seconds,
         turns=call.turns,
         prompt_characters=call.prompt_characters,

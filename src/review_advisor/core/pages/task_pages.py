@@ -11,7 +11,7 @@ from review_advisor.core.ledger.row import Participant
 from review_advisor.core.ledger.task_lines import TaskLine
 from review_advisor.core.outcome.cost import RoleCost, total_usage
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
-from review_advisor.core.pages.costs import cost_json
+from review_advisor.core.pages.costs import cost_json, usage_json
 from review_advisor.core.pages.entry import Entry, Tone
 from review_advisor.core.pages.text import page_lines, page_text, without_empty
 from review_advisor.core.policy.surfaces import Role
@@ -212,16 +212,11 @@ def _called(event: TaskCalled) -> Entry:
 
 
 def _call_json(call: TaskCalled) -> Mapping[str, Any]:
-    usage = call.usage
     return without_empty(
         role=_ROLES[call.speaker].value,
         ended=call.ended,
         model=page_text(call.resolved_model or call.model),
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        cost_usd=usage.cost_usd,
+        **usage_json(call.usage),
         seconds=call.duration_seconds,
         prompt_characters=call.prompt_characters,
     )
