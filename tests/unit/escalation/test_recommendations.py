@@ -75,7 +75,12 @@ def test_conflicts_are_found_by_types(recommended: list[tuple[str, str]], confli
         RecommendedChange.model_validate({"does": does, "finding": REPORT.findings[0].id, "verdict": "approve"})
         for does, _ in recommended
     ]
-    assert conflict in merge_recommendations(REPORT, advice(given), ABOUT).conflict
+    merged = merge_recommendations(REPORT, advice(given), ABOUT)
+    assert conflict in merged.conflict
+    assert (merged.verdict, [each for each, _ in merged.findings]) == (
+        REPORT.verdict,
+        [each.id for each in REPORT.findings],
+    ), "it stays as it was"
 
 
 @given(reports, changes)

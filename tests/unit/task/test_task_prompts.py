@@ -1,10 +1,14 @@
 """What executor and advisor of a task are told: everything they need, and nothing of others' outside of a fence."""
 
+from datetime import timedelta
+
 import pytest
 from tests.scenarios.task_runs import NONCE, consult, done, given, guidance, play
-from tests.unit.lessons.test_memory_record import record
+from tests.unit.lessons.test_memory_record import AT, record
 
-from review_advisor.core.lessons.memory_prompt import Lessons, lessons_section
+from review_advisor.core.facts.guidelines import BaseText
+from review_advisor.core.lessons.memory_prompt import Lessons, lessons_of, lessons_section
+from review_advisor.core.lessons.memory_record import memory_text
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.task.blocks import BlockTag, scan
 from review_advisor.core.task.messages import TaskConsult
@@ -33,6 +37,10 @@ def test_the_executor_is_told_its_task_the_blocks_and_when_to_ask() -> None:
         assert reason in EXECUTOR_SYSTEM
     assert "Edit and Write" not in opening
     assert "Edit and Write" in executor_opening("Mend it.", TaskLimits(), NONCE, edit=True)
+    entries = [record(f"m{n}", content=f"Lesson {n}.", created_at=AT + timedelta(days=n)) for n in range(21)]
+    memory = lessons_of(BaseText(memory_text(entries)), AT)
+    taught = executor_opening("Mend the parser.", TaskLimits(), NONCE, edit=False, lessons=memory)
+    assert [f"Lesson {n}." in taught for n in range(21)] == [False, *[True] * 20]
 
 
 def test_the_executor_goes_on_with_task_guidance_and_what_was_said() -> None:
