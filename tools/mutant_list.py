@@ -4464,6 +4464,13 @@ MUTANTS = (
                 f"{SCENARIOS}test_escalation.py::test_no_form_of_a_stop_signal_is_lost_with_the_answer_that_carries_it",
             ),
             (
+                "a finding that a proof took away still counts as put back",
+                "review/escalating.py",
+                "return tuple(each for each in dict.fromkeys(put_back) if each in there)",
+                "return tuple(each for each in dict.fromkeys(put_back) if each in there or each)",
+                f"{SCENARIOS}test_records_of_advice_are_sound.py::test_a_finding_that_was_put_back_may_be_proven_wrong_later",
+            ),
+            (
                 "an override needs no reason",
                 "core/escalation/recommendations.py",
                 'if each.disposition == "overridden" and each.reason.strip():',

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.escalation.after_advice import after_advice
 from review_advisor.core.escalation.packet import go_on_ask, open_ask
 from review_advisor.core.escalation.reasons import Reason, ReasonKey, Watched, reasons_to_consult
@@ -59,6 +60,12 @@ class _Advice:
     merged: Merged
     key: str = ""
     became: Disposition = "open"
+
+
+def _still_there(report: CheckedReport, put_back: Sequence[str]) -> tuple[str, ...]:
+    """Of the findings that were put back those that a proof has not taken away since."""
+    there = {each.id for each in report.findings}
+    return tuple(each for each in dict.fromkeys(put_back) if each in there)
 
 
 class _Escalation:
@@ -200,7 +207,7 @@ class _Escalation:
             consults=consults,
             receipt=asked.receipt,
             turned=turned,
-            put_back=tuple(dict.fromkeys((*said.put_back, *kept.put_back))),
+            put_back=_still_there(kept.report, (*said.put_back, *kept.put_back)),
             dispositions=asked.answer.dispositions,
         )
         self._hear(asked.consults)

@@ -164,8 +164,9 @@ class PartReplay(StepsInOrder):
             tree = self._tree
             self._repaired(attempts)
             insisted = self._asked_for_a_finding()
-            first = self._next()
-            if isinstance(first, Escalated | Reported):
+            self._may_be_cut_short()
+            first = self._next_but(Disposed)
+            if isinstance(first, Escalated | AdviceOpen | Reported):
                 require(insisted is not None or first.report.unfounded is None, _NOT_ASKED_AGAIN)
             still = insisted and self._still_unfounded(*insisted, first)
             advised = (
@@ -196,6 +197,7 @@ class PartReplay(StepsInOrder):
             return None
         told = self._take(UnfoundedRejection)
         require(told.report.unfounded is not None, "a report was asked again although nothing was wrong with it")
+        self._may_be_cut_short()
         require(self._is_asked_again(told), _NOT_ASKED_AGAIN)
         return told, self._asked(Role.EXECUTOR, after=self._consults)
 
@@ -220,6 +222,7 @@ class PartReplay(StepsInOrder):
         if told.refused:
             return False
         self._asked(Role.MID_FLIGHT, after=self._consults)
+        self._may_be_cut_short()
         require(bool(self._consults), "a consult of the harness is not recorded")
         note = self._consults[-1]
         if stop_signal([note]):
@@ -236,7 +239,7 @@ class PartReplay(StepsInOrder):
     def _still_unfounded(
         self, first: UnfoundedRejection, missing: Lost | Refused | None, told: Step | None
     ) -> str | None:
-        if not isinstance(told, Escalated | Reported):
+        if not isinstance(told, Escalated | AdviceOpen | Reported):
             raise Unsound(OUT_OF_PLACE)
         due = (self._answered_by, told.report) if missing is None else (first.number, first.report)
         require((told.number, told.report) == due, "a report is not the one that the second question brought")

@@ -28,11 +28,19 @@ class StepsInOrder:
     def _next(self) -> Step | None:
         return self._steps[0] if self._steps else None
 
+    def _next_but(self, kind: type[Step]) -> Step | None:
+        """The next event that is not of this kind."""
+        return next((each for each in self._steps if not isinstance(each, kind)), None)
+
+    def _may_be_cut_short(self) -> None:
+        """Raise ``CutShort`` where a stop ended the review at this place."""
+        if self._stopped and not self._steps:
+            raise CutShort
+
     def _take(self, kind: type[Kind]) -> Kind:
         """The next event, which has to be of this kind and of the present attempt."""
+        self._may_be_cut_short()
         told = self._next()
-        if told is None and self._stopped:
-            raise CutShort
         if not isinstance(told, kind) or told.attempt != self._attempt:
             raise Unsound(OUT_OF_PLACE)
         self._steps.popleft()
