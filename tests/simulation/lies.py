@@ -52,12 +52,14 @@ from tests.simulation.forged import (
 
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.outcome.events import CallEnded, Voted
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import Usage
 from review_advisor.core.safety.fence import fence
 from review_advisor.mockworld.fake_advisor_runner import Advice
 from review_advisor.mockworld.lines import guidance
+from review_advisor.mockworld.promises.on_shadows import SHADOW_CANARY
 from review_advisor.mockworld.promises.played_review import Reading
 from review_advisor.mockworld.stories.stage import PlayedReview
 
@@ -72,6 +74,12 @@ STOP_SIGNAL = guidance("call a human", stop=True)
 def of_council(said: dict[str, Any] | None = None) -> PlayedReview:
     """A review that a council of two judges."""
     return told(said or {}, config=COUNCIL)
+
+
+def in_shadow() -> PlayedReview:
+    """A review that a second judge would have vetoed in shadow."""
+    said = [{"says": "veto", "reasoning": f"{SHADOW_CANARY} says so"}]
+    return told({"in_shadow": said}, config={"shadow": [{"id": "second"}]})
 
 
 def without_a_vote() -> PlayedReview:
@@ -200,6 +208,14 @@ LIES: dict[str, Callable[[], Reading]] = {
     "no_right_to_block_is_passed_over": lambda: read(approved(of_council({"votes": [BLOCKS]}))),
     "an_approval_is_what_the_votes_come_to": lambda: read(approved(of_council({"votes": [SPLIT]}))),
     "publishing_counts_the_same": lambda: read(without_a_vote()),
+    "a_call_of_the_review_is_no_shadows": lambda: read(calls(in_shadow(), lambda a: call(a, shadow="second"))),
+    "no_word_of_a_shadow_is_heard": lambda: read(
+        calls(in_shadow(), lambda a: call(a, blocks=(f"{SHADOW_CANARY} objects", *a.call.blocks)))
+    ),
+    "a_shadow_stays_within_its_caps": lambda: read(
+        replace(in_shadow(), asked_in_shadow=in_shadow().asked_in_shadow * 7)
+    ),
+    "an_outcome_is_what_its_own_events_say": lambda: read(document(in_shadow(), outcome=Outcome.ESCALATED)),
 }
 
 
@@ -228,6 +244,8 @@ TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
     lambda: pictured("too_large"),
     learned,
     of_council,
+    in_shadow,
+    lambda: told(config={"shadow": [{"id": "second", "part": "executor"}], "mode": "shadow"}),
     lambda: of_council({"votes": [BLOCKS]}),
     lambda: of_council({"votes": [{"advisor": "security", "fault": "crash"}]}),
 )

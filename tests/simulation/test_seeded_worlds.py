@@ -3,17 +3,20 @@
 import json
 import random
 from collections import Counter
+from typing import get_args
 
 import pytest
 from tests.simulation.command import simulate
 
+from review_advisor.core.shadow.shadow_rule import ShadowPart
 from review_advisor.mockworld.promises import COSTLY, PROMISES, Broken
 from review_advisor.mockworld.promises.on_flips import told_still
 from review_advisor.mockworld.seeds import sweep as sweeping
+from review_advisor.mockworld.seeds.councils import with_council
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.sweep import Sweep, judge, promises_of, sweep, sweep_seeds
 from review_advisor.mockworld.seeds.tally import ENOUGH, OUTCOMES, empty_cells, possible_cells, table
-from review_advisor.mockworld.seeds.worlds import story_of
+from review_advisor.mockworld.seeds.worlds import of_one_judge, story_of
 from review_advisor.mockworld.stories.stage import play
 from review_advisor.mockworld.stories.story_file import read_story, story_text
 
@@ -38,6 +41,17 @@ def test_a_seed_is_one_story_and_its_yaml_replays_it(seed: int) -> None:
     assert [(review.events, review.document) for review in first.reviews] == [
         (review.events, review.document) for review in second.reviews
     ]
+
+
+def test_worlds_without_a_shadow_tell_what_they_told_before_shadows_came() -> None:
+    told = {seed: story_of(seed) for seed in range(1, 400)}
+    before = {seed: with_council(of_one_judge(seed), seed) for seed in told}
+    changed = {seed for seed in told if told[seed] != before[seed]}
+    shadowed = {seed for seed, story in told.items() if story.config.shadow or story.config.mode == "shadow"}
+    assert changed == shadowed
+    parts = {each.part for story in told.values() for each in story.config.shadow}
+    assert parts == set(get_args(ShadowPart))
+    assert any(story.config.mode == "shadow" for story in told.values())
 
 
 @pytest.mark.one_in(3)

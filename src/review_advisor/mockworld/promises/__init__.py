@@ -15,6 +15,7 @@ from review_advisor.mockworld.promises import (
     on_prompts,
     on_publication,
     on_repairs,
+    on_shadows,
     on_switches,
     on_verdicts,
 )
@@ -101,6 +102,10 @@ PROMISES: tuple[Promise, ...] = (
     on_councils.no_right_to_block_is_passed_over,
     on_councils.an_approval_is_what_the_votes_come_to,
     on_councils.publishing_counts_the_same,
+    on_shadows.a_call_of_the_review_is_no_shadows,
+    on_shadows.no_word_of_a_shadow_is_heard,
+    on_shadows.a_shadow_stays_within_its_caps,
+    on_shadows.an_outcome_is_what_its_own_events_say,
 )
 
 OF_ONE_JUDGE: frozenset[Promise] = frozenset(

@@ -29,6 +29,8 @@ BESIDES = {
     "pictures_not_shown": DECIDED,
     "knowledge_stored": DECIDED[:2],
     "council_voted": DECIDED,
+    "ran_in_shadow": DECIDED[:3],
+    "shadow_mode": DECIDED,
 }
 """What can happen that is no fault, and how such a review can end."""
 NO_FAULT = "none"
@@ -60,6 +62,10 @@ def _besides(review: PlayedReview) -> set[str]:
         found.add("knowledge_stored")
     if any(isinstance(event, Voted) for event in review.events):
         found.add("council_voted")
+    if review.asked_in_shadow:
+        found.add("ran_in_shadow")
+    if review.rules.mode == "shadow":
+        found.add("shadow_mode")
     if any(asked.call.surface is Surface.VISUAL_GATE for asked in review.asked):
         found.add("pictures_shown")
     elif review.pictures:

@@ -20,6 +20,7 @@ from review_advisor.mockworld.seeds.councils import with_council
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.seeds.lives import ended, lived, pushed, troubled
 from review_advisor.mockworld.seeds.review_lines import ReviewLines
+from review_advisor.mockworld.seeds.shadows import with_shadows
 from review_advisor.mockworld.stories.story import (
     ConfigBlock,
     PullRequestBlock,
@@ -49,11 +50,11 @@ ON_WORDS = ("true", "1", "YES", "on", "", "  ")
 
 def story_of(seed: int) -> Story:
     """The story of ``seed``."""
-    return with_council(of_one_judge(seed), seed)
+    return with_shadows(with_council(of_one_judge(seed), seed), seed)
 
 
 def of_one_judge(seed: int) -> Story:
-    """The same before it may get a council."""
+    """The same before it may get a council or shadows."""
     dice = Dice(seed)
     steps: list[StepBlock] = []
     files: tuple[FileBlock, ...] = ()

@@ -16,6 +16,7 @@ from review_advisor.core.policy.mode import Mode
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.shadow.shadow_decision import ShadowDecision
+from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.mockworld.editable_copies import Bench
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner, PlayedCall
 from review_advisor.mockworld.github.model import GitHub
@@ -60,6 +61,8 @@ class PlayedReview:
     run_id: str
     nonce: str
     asked: tuple[PlayedCall, ...]
+    shadows: tuple[Shadow, ...]
+    asked_in_shadow: tuple[PlayedCall, ...]
     events: tuple[Event, ...]
     document: OutcomeDocument | None
     files: Mapping[str, str]
@@ -250,11 +253,12 @@ class _Stage:
         world.consult_requested = consult
         cast_shadow(world.in_shadow, told, self._meanwhile)
         environment = dict(self._environment)
+        shadows = tuple(each.shadow() for each in self._story.config.shadow)
         try:
-            over = run(world, [each.shadow() for each in self._story.config.shadow])
+            over = run(world, shadows)
         finally:
             self._take_back()
-        for asked in agents.played:
+        for asked in (*agents.played, *world.in_shadow.played):
             if isinstance(asked.came, BaseException):
                 asked.came.__traceback__ = None  # it holds this whole review, in a circle
         return PlayedReview(
@@ -268,6 +272,8 @@ class _Stage:
             run_id=world.run_id,
             nonce=world.nonce,
             asked=tuple(agents.played),
+            shadows=shadows,
+            asked_in_shadow=tuple(world.in_shadow.played),
             events=tuple(world.journal.events),
             document=over.document,
             files=world.artifacts.files,

@@ -30,7 +30,14 @@ from review_advisor.mockworld.stories.story_events import (
     RenameStep,
     ResolveStep,
 )
-from review_advisor.mockworld.stories.story_lines import AdviceLine, ExecutorLine, JudgementLine, PlanLine, VoteLine
+from review_advisor.mockworld.stories.story_lines import (
+    AdviceLine,
+    ExecutorLine,
+    JudgementLine,
+    PlanLine,
+    SurfaceName,
+    VoteLine,
+)
 from review_advisor.mockworld.world import STATED_USD
 
 Count = Annotated[int, Field(ge=1)]
@@ -52,10 +59,11 @@ class AdvisorBlock(Block):
 
 
 class ShadowBlock(Block):
-    """A judge, or an executor, that runs on every review of the story in shadow."""
+    """A judge, an executor or a surface that runs on every review of the story in shadow."""
 
     id: str = Field(description="Its id.")
     part: ShadowPart = Field(default="judge", description="What runs in shadow.")
+    surfaces: tuple[SurfaceName, ...] = Field(default=(), description="Its surfaces; none: all.")
     model: str = Field(default="", description="Its model; empty: the review's.")
     max_calls: int = Field(default=6, ge=1, le=200, description="The most calls on one review.")
     max_usd: float = Field(default=1.0, gt=0, le=100, description="The most money on one review.")
