@@ -127,6 +127,13 @@ MUTANTS = (
                 f"{UNIT}task/test_hearing.py::test_beside_a_question_there_is_no_end_in_whatever_order",
             ),
             (
+                "a stop signal is lost with a block that cannot be read",
+                HEARING,
+                "for each in scanned.of(BlockTag.GUIDANCE) if sets_stop(each.body)",
+                "for each in () if sets_stop(each)",
+                f"{UNIT}task/test_hearing.py::test_no_stop_signal_is_lost_with_a_block_that_cannot_be_read",
+            ),
+            (
                 "an end counts beside a question that nobody can read",
                 HEARING,
                 "return next((each for each in self.malformed if each.tag in void), None)",
@@ -136,7 +143,7 @@ MUTANTS = (
             (
                 "a stop signal beside a block that nobody can read is lost",
                 HEARING,
-                "if stops is None and any(each.tag",
+                "if stop is None and any(each.tag",
                 "if any(each.tag",
                 f"{UNIT}task/test_hearing.py::test_a_stop_signal_in_an_answer_that_cannot_be_used_is_a_stop_signal",
             ),

@@ -43,6 +43,23 @@ def test_without_blocks_an_executor_says_nothing_and_an_advisor_advises_in_prose
     assert not hear_advisor([guidance()], NONCE).is_mute
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"guidance": "Stop.", "stop_signal": true}',
+        '{"stop_signal": true}',
+        '{"guidance": "Stop.", "stop_signal": "a person must look"}',
+        '{"guidance": "Stop.", "signals": {"Stop-Signal": true}}',
+    ],
+)
+@pytest.mark.parametrize("beside", ["", guidance(), block("ADVISOR_GUIDANCE", "[]")], ids=["alone", "advice", "broken"])
+def test_no_stop_signal_is_lost_with_a_block_that_cannot_be_read(body: str, beside: str) -> None:
+    for parts in itertools.permutations([block("ADVISOR_GUIDANCE", body), beside]):
+        said = hear_advisor(["\n".join(parts)], NONCE)
+        assert said.guidance is not None
+        assert (said.guidance.stop_signal, said.unusable) == (True, None)
+
+
 def test_guidance_behind_a_flood_of_blocks_is_asked_for_again() -> None:
     stop = block("ADVISOR_GUIDANCE", '{"guidance": "Stop.", "stop_signal": true}')
     said = hear_advisor(["\n".join([*[guidance()] * MOST_BLOCKS, stop])], NONCE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from review_advisor.core.answers.words import sets_stop
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.mid_flight import read_consult
 from review_advisor.core.task.blocks import MOST_BLOCKS, BlockTag, Malformed, Scanned, TagBlock, scan
@@ -105,7 +106,10 @@ def hear_executor(messages: Sequence[str], nonce: str) -> ExecutorSaid:
 
 
 def hear_advisor(messages: Sequence[str], nonce: str) -> AdvisorSaid:
-    """What the advisor's final message advises. Of several guidances one that asks to stop counts, else the first."""
+    """What the advisor's final message advises. Of several guidances one that asks to stop counts, else the first.
+
+    One that asks to stop counts also if it, or another one, cannot be read.
+    """
     scanned = _scan_all(messages, nonce)
     given, bad = _bodies(TaskGuidance, scanned, BlockTag.GUIDANCE)
     malformed = (*scanned.malformed, *bad, *_flood(scanned, BlockTag.GUIDANCE))
@@ -113,11 +117,20 @@ def hear_advisor(messages: Sequence[str], nonce: str) -> AdvisorSaid:
     executors = (BlockTag.CONSULT, BlockTag.DONE, BlockTag.PROPOSAL)
     ignored += _foreign(scanned, executors, "an advisor neither asks nor ends nor proposes")
     in_prose = None if given else _wrapped("\n\n".join(messages))
-    stops = next((each for each in (*given, in_prose) if each is not None and each.stop_signal), None)
-    if stops is None and any(each.tag is BlockTag.GUIDANCE for each in malformed):
+    in_blocks = next((_stop_in(each) for each in scanned.of(BlockTag.GUIDANCE) if sets_stop(each.body)), None)
+    stop = in_blocks or (in_prose if in_prose is not None and in_prose.stop_signal else None)
+    if stop is None and any(each.tag is BlockTag.GUIDANCE for each in malformed):
         return AdvisorSaid(malformed=malformed, ignored=tuple(ignored))
-    chosen = stops or (given[0] if given else in_prose)
-    return AdvisorSaid(chosen, not given, malformed, tuple(ignored))
+    chosen = stop or (given[0] if given else in_prose)
+    return AdvisorSaid(chosen, chosen is in_prose, malformed, tuple(ignored))
+
+
+def _stop_in(block: TagBlock) -> TaskGuidance:
+    """A guidance that asks to stop, whatever else can be read of it."""
+    read = read_body(TaskGuidance, block)
+    if isinstance(read, Malformed):
+        return TaskGuidance(guidance="the advisor asks to stop, in a block that cannot be read", stop_signal=True)
+    return read.model_copy(update={"stop_signal": True})
 
 
 def _scan_all(messages: Sequence[str], nonce: str) -> Scanned:
