@@ -3,10 +3,12 @@
 Fonts are those of the reader's machine: nothing is fetched.
 """
 
+import html
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
 
@@ -15,7 +17,8 @@ from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "images" / "demo.svg"
-WIDTH = 104
+WIDTH = 132
+COMMAND = "$ make demo"
 FONTS = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace'
 
 
@@ -31,10 +34,22 @@ def demonstration() -> list[str]:
     return [line for line in lines if not line.startswith(("Artefacts: ", "As it would stand"))]
 
 
+def words_of(lines: Iterable[str]) -> list[str]:
+    """What the lines say, however they are broken, without the durations, which differ from run to run."""
+    return re.sub(r"\b\d+(?:\.\d+)? s\b", "", " ".join(lines)).split()
+
+
+def drawn() -> list[str]:
+    """The lines of the picture as it is, without the title and the command."""
+    found = re.findall(r"<text\b[^>]*>(.*?)</text>", PICTURE.read_text(encoding="utf-8"), re.DOTALL)
+    lines = [html.unescape(re.sub(r"<[^>]+>", "", each)).replace("\xa0", " ") for each in found]
+    return lines[lines.index(COMMAND) + 1 :]
+
+
 def main() -> None:
     """Run, draw, write."""
     console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(Text("$ make demo", style="bold"))
+    console.print(Text(COMMAND, style="bold"))
     for line in demonstration():
         console.print(Text(line), overflow="fold")
     picture = console.export_svg(title="review-advisor demo", unique_id="demo")

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import click
+import picture
 import pytest
 import tables
 
@@ -309,9 +310,13 @@ def test_the_advisors_definition_is_the_same_in_the_checkout_and_in_the_package(
     assert ours.read_bytes() == shipped.read_bytes()
 
 
+def test_the_picture_shows_what_the_demo_says_today() -> None:
+    assert picture.words_of(picture.drawn()) == picture.words_of(picture.demonstration()), "run tools/picture.py"
+
+
 def test_the_picture_fetches_nothing_and_tells_nothing_of_the_machine() -> None:
-    picture = (ROOT / "docs" / "images" / "demo.svg").read_text(encoding="utf-8")
-    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", picture))
+    drawn = (ROOT / "docs" / "images" / "demo.svg").read_text(encoding="utf-8")
+    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", drawn))
     assert addresses <= {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
-    assert "@font-face" not in picture
-    assert "@import" not in picture
+    assert "@font-face" not in drawn
+    assert "@import" not in drawn

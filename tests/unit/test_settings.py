@@ -191,11 +191,11 @@ def test_a_switch_that_means_nothing_is_an_error() -> None:
         ("[github]\ntrusted_bases = ['']", "x.toml: github.trusted_bases.0: String should have at least 1 character."),
         ("[github]\ntrusted_bases = 'main'", "x.toml: github.trusted_bases: Input should be a list."),
         *(
-            (f"{key} = ['/src/', '{glob}']", f"x.toml: {key}.1: it is no glob")
+            (f"{key} = ['/src/', '{glob}']", f"x.toml: {key}.1: it is not a glob")
             for key in ("critical_paths", "visual_paths", "exclude")
             for glob in ("[z-a]", "[Z-a]", "!")
         ),
-        ("[[guidelines]]\npaths = ['[z-a]']\ntext = 'x'", "x.toml: guidelines.0.paths.0: it is no glob"),
+        ("[[guidelines]]\npaths = ['[z-a]']\ntext = 'x'", "x.toml: guidelines.0.paths.0: it is not a glob"),
         ("a = 1\na = 2", "x.toml is not valid TOML: Cannot overwrite a value (at end of document)."),
         ("x = " + "[" * 9_000, "x.toml is not valid TOML: nested too deeply."),
         ("x = " + "9" * 6_000, "x.toml is not valid TOML: a number has too many digits."),

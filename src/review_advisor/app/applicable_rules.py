@@ -63,7 +63,7 @@ def committed_rules(repo: Path, rules: GuidelineRules, about: Iterable[str] | No
 
 
 def examine_rules(repo: Path) -> tuple[Diagnosis, ...]:
-    """Which rules of the team's own a review here would read; nothing where nothing is committed.
+    """Which rules of the team's own a review here would read; nothing if nothing is committed.
 
     A configuration that cannot be used is told by ``config check``; its defaults count here.
     """
@@ -78,7 +78,7 @@ def examine_rules(repo: Path) -> tuple[Diagnosis, ...]:
 
 
 def examine_mode(repo: Path) -> tuple[Diagnosis, ...]:
-    """That the working tree's configuration enforces nothing; nothing to say where it enforces."""
+    """A note if the working tree's configuration is in shadow mode, which enforces nothing."""
     config = Config()
     with suppress(ConfigError):
         config, _ = working_config(repo)
@@ -138,7 +138,7 @@ class Applies:
 
 
 def what_applies(path: str, config: Config, settings: Settings, committed: CommittedRules) -> tuple[Applies, ...]:
-    """Everything by which a change of ``path`` is treated as it is."""
+    """Everything that decides how a change of ``path`` is treated."""
     rules, origin = settings.rules, settings.rules.config_path or "the default"
     critical = origin if config.critical_paths is not None else f"profile {config.profile}"
     own = implementation_globs(rules.own_globs, here=False, pyproject=rules.config_path == PYPROJECT)

@@ -18,12 +18,15 @@ from review_advisor.ports.review import SourceError
 
 _MOST_FOLDERS = 200
 _LONGEST = 100_000
-"""One argument of a command has a limit; a longer one is left out, and then more is found."""
+"""The longest argument of a command. A longer one is left out, so that more is found."""
 
 
 @cache
 def installed() -> Mapping[str, str]:
-    """The paths of the checkers that stand beside this interpreter, looked for once. PATH may lead into the change."""
+    """The paths of the checkers beside this interpreter, looked up once.
+
+    PATH is not used, because it may lead into the change.
+    """
     folder = Path(sys.executable).absolute().parent
     found = {each.name: folder / each.name for each in CHECKERS}
     return {name: str(file) for name, file in found.items() if file.is_file() and os.access(file, os.X_OK)}

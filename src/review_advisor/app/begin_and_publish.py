@@ -53,17 +53,17 @@ from review_advisor.pull_request.unfinished import Unfinished
 STATE_KEY = "REVIEW_ADVISOR_STATE_KEY"
 """The variable of `begin` and `publish` with the key that seals what is remembered; empty is unset."""
 _MOST_CALLED = 40
-"""So many local actions and workflows are read of what the bot's workflow calls: each takes a request."""
+"""The most local actions and workflows that are read of what the bot's workflow calls: each takes a request."""
 MOST_BYTES = 100_000_000
-"""An outcome of more than this is none of ours."""
+"""The largest outcome that a review writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishOptions:
     """What is published where.
 
-    ``pull_request`` is its name, ``head`` the commit that was to be reviewed (empty: the present head, for a check that
-    says that nothing ran). ``asked``: a person asked for the review.
+    ``pull_request`` is its name, ``head`` the commit to review (empty: the present head, for a check that says that
+    nothing ran). ``asked``: a person asked for the review.
     """
 
     outcome: Path
@@ -155,7 +155,7 @@ def _called(forge: Forge, commit: str, workflow: str, repository: str) -> tuple[
 
 
 def state_key(environ: Mapping[str, str]) -> bytes | None:
-    """The key that seals what is remembered, if there is one. Raises ``ConfigError`` for one that could be guessed."""
+    """The key that seals what is remembered, if there is one. Raises ``ConfigError`` for a key that is too short."""
     key = environ.get(STATE_KEY, "").strip()
     if key and len(key) < LEAST_KEY:
         raise ConfigError(f"{STATE_KEY} has fewer than {LEAST_KEY} characters: make one with `openssl rand -hex 32`.")
@@ -232,7 +232,7 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
 
 
 def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | str:
-    """The document in ``file`` without this process's secrets, or a sentence that says why there is none to trust.
+    """The document in ``file`` without this process's secrets, or a sentence that says why it is not trusted.
 
     The file comes from a job that ran models on hostile text: it counts only if all of it follows from its own events.
     """
@@ -245,14 +245,14 @@ def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | s
             return f"The review was refused: {redactor(environ).redact(refusal)}"
         return f"There is no outcome to publish: {error.strerror}. The run's log says why."
     if len(raw) > MOST_BYTES:
-        return f"The outcome is larger than {MOST_BYTES // 1_000_000} MB: no review leaves that."
+        return f"The outcome is larger than {MOST_BYTES // 1_000_000} MB, the most that a review writes."
     try:
         document = read_outcome(raw)
     except ValidationError:
         return "The outcome is not a document of this version of review-advisor."
     why = unsound(document.events)
     if why is not None:
-        return f"The outcome is not that of a review: {why}."
+        return f"The outcome is not a review's: {why}."
     if replace(outcome_document(document.events), shadows=document.shadows) != document:
         return "The outcome does not follow from its own events: it was altered or cut."
     return redactor(environ).everywhere(document)
@@ -290,7 +290,7 @@ def _held_against(
     why: str | None = known if isinstance(known, str) else None
     if isinstance(known, OwnFacts) and isinstance(first, PolicyFrozen):
         found = contradiction(first, known)
-        why = None if found is None else f"The outcome is not that of this change: {found}. Review it again."
+        why = None if found is None else f"The outcome does not fit this change: {found}. Review it again."
     return document if why is None else DidNotRun(github.run_id, document.head_sha or "", why, may_have_asked=True)
 
 
@@ -300,9 +300,9 @@ def _of_another(document: OutcomeDocument, options: PublishOptions, pull_request
     if (repository, document.pull_request) != (pull_request.repository.casefold(), pull_request.number):
         return "The outcome is of another pull request."
     if document.head_sha is None or options.head not in ("", document.head_sha):
-        return "The outcome is of another head than the one that was to be reviewed."
+        return "The outcome is of another head than the one to review."
     if not document.base_ref:
-        return "The outcome does not say against which base branch the head was reviewed: review it again."
+        return "The outcome does not name the base branch that the head was reviewed against: review it again."
     return None
 
 
@@ -324,14 +324,14 @@ def _believed(forge: Forge, event: Event) -> BelievedBase:
 
 
 def rules_at(forge: Forge, commit: str) -> tuple[PublicationRules, str | None]:
-    """What a commit's configuration says; with a sentence, if it cannot be used, what of it still stands."""
+    """What a commit's configuration says. If it cannot be used: the part that still holds, and a sentence."""
     try:
         return publication_rules(load_config(Path(), None, files_of(forge, commit))[0]), None
     except ConfigError as problem:
         rules = rules_that_stand(files_of(forge, commit)).of_mode(mode_that_stands(files_of(forge, commit)))
         return rules, (
             f"The base's configuration cannot be used: {problem} This is the file of commit {commit[:12]}. Mend it "
-            "with a pull request that changes nothing else: the defaults hold for that one's review."
+            "with a pull request that changes nothing else, which is reviewed with the defaults."
         )
 
 

@@ -16,9 +16,9 @@ from review_advisor.adapters.git.source import About, GitSource
 class Selection:
     """Which change to review, and what names it: revisions, a patch file or a pull request.
 
-    Any ``value`` of a working tree, which is all that a developer has, asks for untracked files, too.
-    ``head`` is the only head of the pull request that is reviewed; empty: whatever it is. ``memory`` is the word of
-    ``begin`` on what is remembered of it; empty where it said none. ``settle_seconds``: wait so long for a newer push.
+    For a working tree, any ``value`` asks for untracked files, too. ``head`` is the only head of the pull request that
+    is reviewed; empty: any. ``memory`` is what ``begin`` said of the state; empty if it said nothing.
+    ``settle_seconds``: how long to wait for a newer push.
     """
 
     kind: Literal["range", "base", "staged", "working_tree", "patch", "pull_request"]
@@ -31,7 +31,9 @@ class Selection:
 def open_change(
     repo: Path, selection: Selection, about: About, config: Path | None, environ: Mapping[str, str]
 ) -> GitSource | PatchSource:
-    """Open what was selected. ``about`` is what the user says of it, ``config`` the configuration file they name.
+    """Open what was selected.
+
+    ``about`` is what the user says of it, ``config`` the configuration file that the user names.
 
     Raises ``SourceError`` and, for a pull request, ``ConfigError``.
     """

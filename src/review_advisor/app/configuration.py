@@ -1,4 +1,4 @@
-"""Which configuration holds: the believed commit's, a file that the user names, or the working tree's."""
+"""Which configuration applies: the believed commit's, a file that the user names, or the working tree's."""
 
 from __future__ import annotations
 
@@ -37,21 +37,22 @@ from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected
 BaseFile = Callable[[str], bytes | None]
 """A file of the base commit by its path; None if there is none."""
 Mended = Callable[[], tuple[Config, str] | None]
-"""The configuration that holds for a change which mends the base's, and that file; None for any other change."""
+"""The configuration for a change that only mends the base's, and its file; None for any other change."""
 
 
 def believed_base(forge: Forge, pull_request: PullRequest) -> BelievedBase:
-    """The branch whose word holds on how a pull request is reviewed, and its commit.
+    """The branch whose configuration applies to a pull request, and its commit.
 
     Its base, if that is the default branch or one that the default branch's file names in ``github.trusted_bases``;
     else the default branch, also where the named branch is gone. A file that cannot be used names no branch. The commit
-    is the branch's present tip: the one that a pull request records is that of its last push, and its author decides
-    when they push. Raises ``ConfigError`` where the default branch is not known, and ``ForgeError`` where it cannot be
-    read.
+    is the branch's present tip. A pull request records the tip at its last push, which its author times. Raises
+    ``ConfigError`` where the default branch is not known, and ``ForgeError`` where it cannot be read.
     """
     default = pull_request.default_branch
     if not default:
-        raise ConfigError("GitHub does not say which branch is the repository's default, so no configuration holds.")
+        raise ConfigError(
+            "GitHub does not say which branch is the repository's default, so no configuration can be believed."
+        )
     held = BelievedBase(default, forge.tip(default))
     if pull_request.base_ref == default:
         return held
@@ -63,7 +64,7 @@ def believed_base(forge: Forge, pull_request: PullRequest) -> BelievedBase:
 
 
 def files_of(forge: Forge, commit: str) -> BaseFile:
-    """The files of a commit. One that the forge does not hand out, for its size, is no configuration."""
+    """The files of a commit. A file too large for the forge to hand out is no configuration."""
 
     def file(path: str) -> bytes | None:
         try:
@@ -108,7 +109,7 @@ def load_settings(
 
 
 def publication_rules(config: Config) -> PublicationRules:
-    """By which rules the bot publishes: those of the configuration's mode."""
+    """The rules by which the bot publishes: those of the configuration's mode."""
     return config.github.of_mode(config.mode)
 
 
@@ -142,11 +143,10 @@ def base_config(base_file: BaseFile) -> tuple[Config, str | None]:
 
 
 def mended_config(base_file: BaseFile, head_file: BaseFile, paths: Iterable[str]) -> tuple[Config, str] | None:
-    """What holds for a change of ``paths`` that mends a configuration which cannot be used; and that file.
+    """What applies to a change of ``paths`` that mends an unusable configuration, and that file.
 
-    These are the defaults, with the base's mode and the keys of its ``github`` table that are right by themselves. The
-    file steers the bot, so the guard holds. None unless the change touches that file alone, and it can be used at the
-    head.
+    These are the defaults, with the base's mode and the valid keys of its ``github`` table. The file steers the bot, so
+    the guard holds. None unless the change touches that file alone, and the file is valid at the head.
     """
     (path, *others) = dict.fromkeys(paths) or ("",)
     if others or path not in (CONFIG_FILE, PYPROJECT):
@@ -166,9 +166,9 @@ def mended_on(forge: Forge, pull_request: PullRequest, commit: str) -> tuple[Con
 
 
 def rules_that_stand(base_file: BaseFile) -> PublicationRules:
-    """Of a commit's configuration that cannot be used: every key of its ``github`` table that is right by itself.
+    """The valid keys of the ``github`` table of a commit's unusable configuration.
 
-    By these the bot knows its own account and the check that is required: a slip elsewhere in the file loses neither.
+    They name the bot's own account and the required check, which a mistake elsewhere in the file must not lose.
     """
     right = {}
     for key, value in _github_table(base_file).items():
@@ -179,7 +179,7 @@ def rules_that_stand(base_file: BaseFile) -> PublicationRules:
 
 
 def mode_that_stands(base_file: BaseFile) -> Mode:
-    """The mode of a commit's configuration that cannot be used: ``enforce``, unless it clearly says otherwise."""
+    """The mode of a commit's unusable configuration: ``enforce``, unless it clearly says otherwise."""
     return "shadow" if _table_that_stands(base_file).get("mode") == "shadow" else "enforce"
 
 
@@ -208,7 +208,7 @@ def working_config(repo: Path) -> tuple[Config, str | None]:
     for name in (CONFIG_FILE, PYPROJECT):
         path = top / name
         if path.is_symlink():
-            raise ConfigError(f"{name} is a symbolic link: a review would not follow it. Put the file itself there.")
+            raise ConfigError(f"{name} is a symbolic link, which a review does not follow. Put the file itself there.")
         if not path.is_file():
             continue
         text = read_text(path, "configuration")

@@ -35,9 +35,9 @@ _DECISIONS = re.compile(rf"/api/advisor/sessions/({RUN_ID})/decisions")
 
 
 def advisor_api(ledger: Path) -> Api:
-    """What is read of the ledger by JSON: sums, sessions and decisions, the newest first.
+    """What the ledger holds, as JSON: sums, and at most a thousand sessions and decisions, the newest first.
 
-    Of sessions and decisions there are at most a thousand. A ledger that cannot be read has nothing to say.
+    A ledger that cannot be read gives nothing.
     """
 
     def answer(path: str) -> bytes | None:
@@ -90,10 +90,9 @@ def write_dashboard(
 ) -> Written:
     """Write the dashboard of the runs that began at ``since`` or later, and before it was ``made``, into ``folder``.
 
-    The newest ``limit`` of them, reviews and tasks, are listed and have a page; KPIs and plots are of all reviews.
-    ``opens`` names the run, by its
-    id or the beginning of it, at which the dashboard opens: where it is none of those it has a page, too, and is listed
-    apart. Raises ``LedgerError`` and ``SiteError``.
+    The newest ``limit`` of them, reviews and tasks, are listed and have a page; KPIs and plots cover all reviews. The
+    dashboard opens at the run that ``opens`` names by its id or the beginning of it; that one has a page in any case.
+    Raises ``LedgerError`` and ``SiteError``.
     """
     period = Period(since, made)
     wanted = TaskFilter(since=since, until=made, limit=limit)

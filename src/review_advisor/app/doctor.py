@@ -1,4 +1,4 @@
-"""What can review here: the command that answers calls, and what is missing for it (``doctor``)."""
+"""Which agent can review here: the command that answers calls, and what it lacks (``doctor``)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_CREDENTIAL = "No model credential: set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH
 class AgentChoice:
     """Who answers: the real CLI (``claude_bin`` or from PATH), or the embedded agent, scripted or not.
 
-    ``staged``: the embedded agent plays the advisor as well, for the demo. Otherwise only a script has one.
+    ``staged``: the embedded agent plays the advisor as well, for the demo. Without it, only a script has an advisor.
     """
 
     agent: Agent = "claude"
@@ -97,7 +97,7 @@ def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Diagnosis, ...
 
 
 def examine_workflow(repo: Path) -> tuple[Diagnosis, ...]:
-    """Whether the workflow in a working tree is the one that this version writes; nothing where there is none."""
+    """Whether the workflow in a working tree is the one that this version writes; nothing if there is none."""
     from review_advisor.app.init import WORKFLOW_FILE, drift
 
     path = repository_top(repo) / WORKFLOW_FILE
@@ -116,7 +116,7 @@ def examine_workflow(repo: Path) -> tuple[Diagnosis, ...]:
 
 
 def examine_github(repository: str, rules: PublicationRules, environ: Mapping[str, str]) -> tuple[Diagnosis, ...]:
-    """Whether the token serves, whether the check that the rules name can be forged, and whose configuration holds."""
+    """Whether the token suffices, whether the check that the rules name can be forged, whose configuration applies."""
     from review_advisor.adapters.actions import SERVER, read_github
     from review_advisor.adapters.github.branch_rules import open_gate
     from review_advisor.core.pull_request.gate import (
@@ -160,7 +160,7 @@ def examine_github(repository: str, rules: PublicationRules, environ: Mapping[st
 
 
 def ready(checks: Sequence[Diagnosis]) -> list[str]:
-    """The agents that can review with what is there."""
+    """The agents that are ready to review."""
     return [
         agent for agent in ("claude", "embedded") if all(check.ok for check in checks if check.agent in (agent, "both"))
     ]

@@ -47,7 +47,7 @@ class Put:
 def action_named(name: str) -> str:
     """The action, ``OWNER/REPOSITORY@COMMIT``, checked; empty means the one that this program was installed from.
 
-    Raises ``StarterError``. A tag or a branch is refused: whoever moves it would run in the user's workflow.
+    Raises ``StarterError``. A tag or a branch is refused: whoever moves it would run code in the user's workflow.
     """
     if not name:
         found = _own_action()
@@ -81,7 +81,7 @@ def config_text(*, shadow: bool = False) -> str:
 
 
 def put_files(top: Path, files: dict[str, str], *, dry_run: bool) -> tuple[Put, ...]:
-    """Write what is not there yet; never in the place of anything, never through a symbolic link.
+    """Write the missing files; replace nothing, and follow no symbolic link.
 
     ``top`` is the root of the user's repository. With ``dry_run`` nothing is written.
     """
@@ -91,7 +91,7 @@ def put_files(top: Path, files: dict[str, str], *, dry_run: bool) -> tuple[Put, 
 def drift(installed: str) -> str | None:
     """Where an installed workflow differs from what this version writes, as a phrase; None if nowhere.
 
-    Which commit of the action it runs is no difference; that it runs a tag or a branch is one.
+    Another commit of the action is no difference; a tag or a branch is one.
     """
     there = _PINNED_USE.sub(rf"\g<1>{_PLACE}", installed).splitlines()
     ours = _TEMPLATE.read_text(encoding="utf-8").splitlines()
@@ -109,7 +109,7 @@ def drift(installed: str) -> str | None:
 
 def _put(top: Path, path: str, text: str, *, dry_run: bool) -> Put:
     if path == CONFIG_FILE and _configured_in_pyproject(top):
-        return Put(path, "left", f"{PYPROJECT} has a table [tool.{TABLE}], which this file would silence")
+        return Put(path, "left", f"{PYPROJECT} has a table [tool.{TABLE}], which this file would override")
     steps = PurePosixPath(path)
     link = next((each for each in reversed(steps.parents) if (top / each).is_symlink()), None)
     if link is not None:
@@ -167,7 +167,7 @@ def _own_action() -> str | None:
 
 
 def published_commit(folder: Path) -> tuple[str | None, str]:
-    """The repository that a checkout was cloned from, and its commit; None and nothing unless that one was pushed."""
+    """The repository that a checkout was cloned from, and its commit; None and "" if it was not pushed."""
     if not (folder / ".git").exists():
         return None, ""
     try:

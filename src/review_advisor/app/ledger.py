@@ -1,4 +1,4 @@
-"""Keeping the ledger: proving it, folding others into it, writing it out."""
+"""Work on the ledger: verify it, add others to it, write it out."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ __all__ = [
 
 
 def prove(ledger: Path, environ: Mapping[str, str], warn: Callable[[str], None], *, full: bool) -> Proof:
-    """Prove a ledger: what came since this user's last proof of it or, with ``full``, all. Raises ``LedgerError``.
+    """Verify a ledger: what came since this user's last verification or, with ``full``, all. Raises ``LedgerError``.
 
-    If it is whole, the next proof begins where this one ended. ``warn`` is told if that cannot be kept.
+    If it is whole, the next verification begins where this one ended. ``warn`` is told if that cannot be stored.
     """
     kept = checkpoints_of(environ)
     proof = verify(ledger, None if full else kept.of(ledger), datetime.now(UTC))
@@ -70,7 +70,7 @@ def export_run(ledger: Path, named: str, folder: Path) -> tuple[str, ...]:
     events, lines = events_of_run(ledger, named)
     log, texts = advisor_log(events), {"events.jsonl": "".join(lines)}
     if log.task_id in (".", ".."):
-        raise LedgerError(f"The run {log.task_id!r} cannot be written: no folder can have its name.")
+        raise LedgerError(f"The run {log.task_id!r} cannot be written: its name cannot be a folder's.")
     texts |= {f"runs/{log.task_id}/{name}": text for name, text in harness_run(events).items()}
     if isinstance(events[-1], ReviewEnded):
         texts |= review_files(outcome_document(events))
@@ -102,8 +102,8 @@ class Exported:
 def export_ledger(ledger: Path, file: Path, *, whole_runs: bool = False) -> Exported:
     """Write all events into a file, whole or not at all. Raises ``LedgerError``.
 
-    A run that is not what was recorded is refused, and everything with it; or, if only ``whole_runs`` are wanted, left
-    out. A file that is neither empty nor an earlier export is not replaced.
+    A broken run is refused, and everything with it; or, if only ``whole_runs`` are wanted, left out. A file that is
+    neither empty nor an earlier export is not replaced.
     """
     refuse_to_replace(file, ledger)
     written: Counter[str] = Counter()

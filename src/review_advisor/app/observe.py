@@ -28,7 +28,7 @@ from review_advisor.pull_request.peoples_word import peoples_word
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What is known now. ``recorded`` is False where the ledger holds the very same already."""
+    """What is known now. ``recorded`` is False if the ledger already holds the same."""
 
     observed: Observed
     recorded: bool
@@ -44,7 +44,7 @@ class NotSeen:
 def observe_named(repo: Path, name: str, ledger: Path, environ: Mapping[str, str]) -> Observation:
     """Observe the closed pull request of this name. Raises ``SourceError``, ``ForgeError`` and ``LedgerError``.
 
-    Nothing is recorded then: a merge whose history cannot be read is not seen at all, rather than seen in part.
+    Nothing is recorded then, because a merge must not be observed in part.
     """
     return _observe(repo, read_github(environ).pull_request(name), ledger, environ)
 
@@ -53,14 +53,14 @@ def observe_of_event(repo: Path, event_file: str, ledger: Path, environ: Mapping
     """Observe the pull request that the event in this file closed. Raises as ``observe_named`` does."""
     event = read_github(environ).event(event_file)
     if not isinstance(event, PullRequestEvent) or event.action != "closed":
-        raise SourceError("Only the event that closes a pull request is observed: name another one with --pr.")
+        raise SourceError("This event does not close a pull request: name one with --pr.")
     return _observe(repo, (event.repository, event.number), ledger, environ)
 
 
 def observe_again(repo: Path, ledger: Path, environ: Mapping[str, str]) -> Iterator[Observation | NotSeen]:
-    """Observe once more whatever was merged so lately that a commit may still take it back, unless one has.
+    """Observe again every merge that is recent enough to be reverted and is not.
 
-    Raises ``LedgerError``; a pull request that cannot be seen any more keeps none of the others from being seen.
+    Raises ``LedgerError``; a pull request that can no longer be read does not stop the others.
     """
     for named in open_ended(ledger, datetime.now(UTC) - LOOKED_AT):
         try:
@@ -75,7 +75,7 @@ def _observe(repo: Path, named: tuple[str, int], ledger: Path, environ: Mapping[
     forge = open_forge(github, repository)
     pull_request = forge.pull_request(number)
     if pull_request.state == "open":
-        raise SourceError(f"Pull request #{number} is open: what became of it is observed once it is closed.")
+        raise SourceError(f"Pull request #{number} is open: observe it once it is closed.")
     rules, _ = rules_at(forge, believed_base(forge, pull_request).commit)
     known = finding_places(ledger, repository, number)
     now = datetime.now(UTC)

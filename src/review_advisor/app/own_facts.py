@@ -31,10 +31,10 @@ NOT_ALL_LISTED = f"GitHub lists {MOST_LISTED:,} files of a pull request; the oth
 def own_facts(
     forge: Forge, pull_request: PullRequest, commit: str, environ: Mapping[str, str], added: Iterable[str] = ()
 ) -> OwnFacts | str:
-    """What is known, ``commit`` being the one whose configuration holds; or why nothing is. Raises ``ForgeError``.
+    """What is known, by the configuration of ``commit``; or why nothing is. Raises ``ForgeError``.
 
-    ``added`` are the ids of the advisors that, as the record says, a label has added. The label may be gone by now, so
-    each is in the roster if the configuration offers it to a label.
+    ``added`` are the ids of the advisors that a label has added, by the record. The label may be gone, so each is in
+    the roster if the configuration offers it to a label.
     """
     try:
         config, stands_at = _config(forge, pull_request, commit)

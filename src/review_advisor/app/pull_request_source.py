@@ -23,10 +23,10 @@ from review_advisor.pull_request.settled_head import settled_head
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A pull request by its name. ``head`` is the only head that is reviewed; empty: whatever it is.
+    """A pull request by its name.
 
-    ``memory`` is the word of ``begin`` on what is remembered of it; empty where it said none. ``settle_seconds`` is how
-    long a newer push is waited for.
+    ``head`` is the only head that is reviewed; empty: any. ``memory`` is what ``begin`` said of the state; empty if it
+    said nothing. ``settle_seconds``: how long to wait for a newer push.
     """
 
     name: str
@@ -65,7 +65,7 @@ def _opened(repo: Path, named: Named, about: About, config: Path | None, github:
 
 
 def mended_by(source: GitSource) -> tuple[Config, str] | None:
-    """What holds for a pull request that mends a configuration which cannot be used; None for any other."""
+    """What applies to a pull request that mends an unusable configuration; None for any other."""
     change = source.change()
     if change.pull_request is None:
         return None

@@ -34,9 +34,9 @@ _NO_BUG = (Stop, SourceError, ArtifactError, CliError)
 class Keeping:
     """The keeping of one review: a subscriber of its events.
 
-    The review does not depend on it: whatever goes wrong is one warning. ``replies`` is None where nobody pays.
-    ``ledger`` is the file that it is recorded in.
-    A context manager: if a bug leaves the block, the next run does not use the answers that led to it.
+    The review does not depend on it: a failure is one warning. ``replies`` is None if no reply costs anything.
+    ``ledger`` is the file that records it. A context manager: if a bug ends the block, the next run does not use the
+    answers that led to it.
     """
 
     recorder: Recorder
@@ -48,7 +48,7 @@ class Keeping:
         self.recorder(event)
 
     def remembering(self, agents: Agents, names: RunNames, redactor: Redactor) -> Agents:
-        """``agents`` behind the replies that an earlier run of this review was given."""
+        """``agents`` behind the replies that an earlier run of this review got."""
         return agents if self.replies is None else RememberingAgents(agents, self.replies, names, redactor)
 
     @property
@@ -64,7 +64,7 @@ class Keeping:
             self.replies.forget_all()
 
     def over(self, document: OutcomeDocument) -> None:
-        """The review is over and stored. Started again, it hears its replies again: for a while, if it did not stop."""
+        """The review is over and stored. Started again, it reuses its replies; for a while only, if it did not stop."""
         self.recorder.finish(document)
         if self.replies is not None and document.outcome is Outcome.STOPPED:
             self.replies.forget_useless()
@@ -72,7 +72,7 @@ class Keeping:
             self.replies.conclude(document.run_id)
 
     def answered_from(self, document: OutcomeDocument) -> Concluded | None:
-        """The end of the earlier review that gave every answer of this one; None if any question was asked."""
+        """The end of the earlier review that gave all answers of this one; None if a model was asked."""
         ended = [event for event in document.events if isinstance(event, CallEnded)]
         if self.replies is None or not ended or not all(event.kept for event in ended):
             return None
@@ -90,9 +90,9 @@ def open_keeping(
 ) -> Keeping:
     """The keeping of one review.
 
-    ``ledger`` is the file that the user names; without one it lies in the artefact root, as the replies do. ``secret``
-    is known to whoever pays for the answers only; empty, no reply is kept. ``warn`` gets what goes wrong. ``fresh``: no
-    reply of an earlier run counts.
+    ``ledger`` is the file that the user names; without one it lies in the artefact root, as the replies do. Only
+    whoever pays for the answers knows ``secret``; without it no reply is kept. ``warn`` gets what goes wrong.
+    ``fresh``: no reply of an earlier run counts.
     """
     path = ledger or artifacts / LEDGER_FILE
     replies = ReplyStore(artifacts / _REPLIES, review, secret, warn, fresh=fresh) if secret else None
@@ -108,7 +108,7 @@ class CallRecording:
 
     @property
     def hear(self) -> Callable[[AgentCall, bytes], None] | None:
-        """Takes the output of the CLI; None where it is not recorded."""
+        """Takes the output of the CLI; None if it is not recorded."""
         return None if self.output is None else self.output.hear
 
     def around(self, agents: Agents, names: RunNames, redactor: Redactor, files: Iterable[FileChange] = ()) -> Agents:
@@ -126,7 +126,7 @@ class CallRecording:
 def open_recording(
     artifacts: Path, rules: RecordingRules, run_id: str, warn: Callable[[str], None], remark: Callable[[str], None]
 ) -> CallRecording:
-    """The recording of a run, after the recordings that are older than the rules allow have been deleted.
+    """The recording of a run. Recordings that are older than the rules allow are deleted first.
 
     ``remark`` is told how many those were, and where this one lies; ``warn`` what goes wrong.
     """

@@ -1,4 +1,4 @@
-"""The composition root: opens the adapters, builds the ports, runs one review, stores what came of it."""
+"""The composition root: opens the adapters, builds the ports, runs one review, and stores its outcome."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class StoredReview:
 
 
 class ReviewBrokenError(Exception):
-    """The review had made calls and could not be brought to its end. One or two sentences (exit code 12)."""
+    """The review made calls and could not finish. One or two sentences (exit code 12)."""
 
 
 def run_review(
@@ -104,7 +104,7 @@ def run_review(
 
     Everything that can be refused is refused before the first call: ``SwitchError``, ``ConfigError``,
     ``SourceError``, ``CliError`` and ``ArtifactError``, each one clear sentence; what goes wrong after it is a
-    ``ReviewBrokenError``, and leaves no outcome. ``warn`` gets sentences that do not stop the review, ``remark`` what
+    ``ReviewBrokenError``, and leaves no outcome. ``warn`` gets problems that do not stop the review, ``remark`` what
     was chosen for the user. An interrupt of this process ends the calls in flight; the review then ends as stopped.
     """
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Asking what the reviews of a period come to: their KPIs, their money, and what there is to be alarmed about."""
+"""What the reviews of a period come to, read from the ledger: their KPIs, their money, and alerts."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ def look_for_alarms(ledger: Path, now: datetime, repository: str | None = None) 
     Raises ``LedgerError``, also for a repository that the ledger has no run of.
     """
     if repository is not None and not knows_repository(ledger, repository):
-        raise LedgerError(f"The ledger {ledger} has no run of {repository}: nothing would ever be said of it.")
+        raise LedgerError(f"The ledger {ledger} has no run of {repository}. Check its name.")
     return alarms({window: add_up(ledger, Period(now - window, now, repository)).sums for window in windows()})

@@ -1,4 +1,4 @@
-"""Asking which reviews there were. It imports nothing of a review, so that a list comes at once."""
+"""Lists past reviews. It imports nothing of a review, so that a list comes at once."""
 
 from review_advisor.adapters.ledger.run_queries import knows_repository, list_runs, show_run
 from review_advisor.adapters.ledger.task_queries import list_tasks

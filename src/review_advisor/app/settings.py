@@ -69,7 +69,7 @@ def _inside(folder: str) -> str:
 
 def _quiet(folder: str) -> str:
     if gives_orders(f"{folder}/page.md"):
-        raise ValueError("name a folder that no agent, editor or CI system takes its orders from")
+        raise ValueError("name a folder that configures no agent, editor or CI system")
     return folder
 
 

@@ -16,8 +16,8 @@ from review_advisor.cli.terminal.problems import ledger_refusals
 RAISED = 3
 
 
-@click.command(short_help="Exit 3 if a KPI is where it must not be, else 0.")
-@click.option("--until", type=moment, metavar="WHEN", help="Look at the time before then; else before now.")
+@click.command(short_help="Check the latest KPIs: exit 3 if an alert is raised, else 0.")
+@click.option("--until", type=moment, metavar="WHEN", help="The end of the period. [default: now]")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @LEDGER
 @AS_JSON
@@ -25,10 +25,10 @@ RAISED = 3
 def alerts(
     context: click.Context, until: datetime | None, repository: str | None, ledger_file: Path, as_json: bool
 ) -> None:
-    """Hold the KPIs of the last day or week against what they must never be. Exit code 3 if an alert is raised.
+    """Check the KPIs of the last day or week. Exit code 3 if an alert is raised.
 
-    An alert says nothing while there are too few cases of it. Exit code 2 for a repository that the ledger has no run
-    of: else a name that is wrong would be quiet for ever.
+    No alert is raised by too few cases. Exit code 2 if the ledger has no run of the repository: a misspelt name would
+    never raise one.
     """
     with ledger_refusals():
         from review_advisor.app.rollup import look_for_alarms

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def begin(event: str) -> None:
     """Decide what an event on GitHub asks for, and create the check that says so.
 
-    A push begins a review, a comment may give a command, a merge queue asks for the check of a commit. What a workflow
-    has to know next goes to GITHUB_OUTPUT, or to stdout where that is not set: review, pull-request, head-sha, asked,
-    memory, settle-seconds, most-usd and consult.
+    A push begins a review, a comment may give a command, a merge queue asks for the check of a commit. The values for
+    the next jobs go to GITHUB_OUTPUT, or to stdout if that is not set: review, pull-request, head-sha, asked, memory,
+    settle-seconds, most-usd and consult.
     """
     with clear_refusals():
         from review_advisor.app.begin_and_publish import run_begin

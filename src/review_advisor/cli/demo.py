@@ -33,7 +33,7 @@ def demo(context: click.Context, revisions: str | None, repo: Path | None, artif
     the review ran to its end, whatever it found.
     """
     if repo is not None and revisions is None:
-        raise click.UsageError("--repo is the repository of --range: name that, too.")
+        raise click.UsageError("--repo needs --range: it is the repository of that range.")
     with clear_refusals():
         from review_advisor.app.change_source import Selection
         from review_advisor.app.demo import demonstration

@@ -46,13 +46,12 @@ def doctor(
 ) -> None:
     """Say whether git, the claude CLI, its credential and the embedded agent are ready.
 
-    It names the files of your own rules for reviews that are committed here, and the advisors that the working tree
-    declares. Where a repository has the workflow that
-    `init` writes, its drift is told; with --github also what the token in
-    GITHUB_TOKEN may do there, whether the check is required, and who could forge it. That is advice. Exit code 0 if at
-    least one agent can review here, else 2.
+    It also names the committed files of your own rules, the advisors that the working tree declares, and the lines in
+    which the workflow differs from the one that `init` writes; with --github, what the token in GITHUB_TOKEN may do
+    there, whether the check is required, and who could forge it. Exit code 0 if at least one agent can review here,
+    else 2.
 
-    With --fit or --security only their checks are made. Exit code 3 if one of them fails, else 0.
+    With --fit or --security, only those checks run. Exit code 3 if one of them fails, else 0.
     """
     if fit or security:
         context.exit(_examine(claude_bin, repo, artifacts, ledger_file if fit else None, security, as_json=as_json))

@@ -48,16 +48,16 @@ Before a push, the same review from a Makefile (it passes on exit code 0 only):
 @click.option(
     "--agent",
     type=click.Choice(["claude-code"]),
-    help="Instead: a skill for this coding agent, and a marked block in AGENTS.md, on when to ask an advisor.",
+    help="Write instead a skill for this coding agent, and a block in AGENTS.md: when to ask an advisor.",
 )
 @click.option("--shadow", is_flag=True, help="Set the mode to shadow: reviews are shown, and nothing is enforced.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @click.pass_context
 def init(context: click.Context, repo: Path, ref: str, agent: str | None, shadow: bool, dry_run: bool) -> None:
-    """Write .github/workflows/review-advisor.yml and a .review-advisor.toml in which nothing is set, or the mode only.
+    """Write .github/workflows/review-advisor.yml and a commented .review-advisor.toml.
 
-    What is there already is left as it is; with --agent, its own block is written anew. Exit code 0 if every file is
-    there afterwards, else 2.
+    Existing files stay as they are; --agent rewrites only its own block. Exit code 0 if every file is there afterwards,
+    else 2.
     """
     from review_advisor.app.doctor import repository_top
     from review_advisor.app.init import StarterError, action_named, put_files, starter_files
@@ -72,7 +72,7 @@ def init(context: click.Context, repo: Path, ref: str, agent: str | None, shadow
         from review_advisor.app.tasks.agent_setup import put_agent_files
 
         if ref or shadow:
-            raise click.UsageError("--ref and --shadow are about the workflow: leave out --agent.")
+            raise click.UsageError("--agent excludes --ref and --shadow, which are about the workflow.")
         told = put_agent_files(top, dry_run=dry_run)
         put("".join(f"{words[each.end]:<11}  {each.path}{': ' if each.says else ''}{each.says}\n" for each in told))
         context.exit(NOTHING_ASKED if any(each.end == "refused" for each in told) else 0)

@@ -36,23 +36,22 @@ WHOLE_RUNS = click.option(
 )
 
 
-@click.group(short_help="Prove, merge, export or import the ledger of reviews.")
+@click.group(short_help="Verify, merge, export or import the ledger of reviews.")
 def ledger() -> None:
-    """Prove, merge, export or import the ledger: the file that every review is recorded in."""
+    """Verify, merge, export or import the ledger: the file that records every review."""
 
 
 @ledger.command(short_help="Exit 0 if all is as it was recorded, else 3.")
 @LEDGER
-@click.option("--full", is_flag=True, help="Read everything anew, without a look at what was there before.")
+@click.option("--full", is_flag=True, help="Read everything, and compare it with no earlier verification.")
 @AS_JSON
 @click.pass_context
 def verify(context: click.Context, ledger_file: Path, full: bool, as_json: bool) -> None:
-    """Prove that the events of every run are as they were recorded, and all else in the ledger what the events say.
+    """Verify that the events of every run are as they were recorded, and that all tables agree with them.
 
-    In a large ledger, runs that you verified before are not read again, but for a thousand, if their number, lengths
-    and last hashes are those of then. Exit code 3 if something is wrong: what is wrong first is named for each run.
-    Without an earlier verification, the proof cannot tell of a run that was taken out with all its rows, nor of one
-    that somebody wrote anew with them.
+    Of the runs that you verified before, a thousand random ones are read again, if the number, lengths and last hashes
+    of all are unchanged. Exit code 3 if something is wrong: the first fault of each run is named. Only an earlier
+    verification shows that a run was removed, or written anew, with all its rows.
     """
     with ledger_refusals():
         from review_advisor.app.ledger import prove
@@ -82,17 +81,17 @@ def _proof_text(proof: Proof) -> str:
     return "".join(printable_line(line) + "\n" for line in lines)
 
 
-@ledger.command(short_help="Fold ledger B into ledger A.")
+@ledger.command(short_help="Add the runs of ledger B to ledger A.")
 @click.argument("a", type=PATH)
 @click.argument("b", type=PATH)
 @WHOLE_RUNS
 @AS_JSON
 @click.pass_context
 def merge(context: click.Context, a: Path, b: Path, whole_runs: bool, as_json: bool) -> None:
-    """Fold the runs of ledger B into ledger A, which is made if it is not there.
+    """Add the runs of ledger B to ledger A, which is created if it is missing.
 
-    Runs that A has already change nothing. A run that is another one in A, whose chain is broken, or that cannot be one
-    of ours is refused by name, and A stays as it was.
+    Runs that A already has change nothing. A run that differs in A, is broken or is impossible is refused by name, and
+    A stays as it was.
     """
     with ledger_refusals():
         from review_advisor.app.ledger import merge as fold
@@ -108,7 +107,7 @@ def merge(context: click.Context, a: Path, b: Path, whole_runs: bool, as_json: b
 @AS_JSON
 @click.pass_context
 def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
-    """Write all events to FILE, one JSON object a line. A FILE that is there and no export is left as it is."""
+    """Write all events to FILE, one JSON object a line. An existing FILE that is no export stays as it is."""
     with ledger_refusals():
         from review_advisor.app.ledger import export_ledger
         from review_advisor.core.report.wording import counted
@@ -119,14 +118,14 @@ def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: b
     _tell(context, exported, "", as_json)
 
 
-@ledger.command(name="import", short_help="Fold an export into the ledger.")
+@ledger.command(name="import", short_help="Add the runs of an export to the ledger.")
 @click.argument("file", type=PATH)
 @LEDGER
 @WHOLE_RUNS
 @AS_JSON
 @click.pass_context
 def import_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
-    """Fold an export into the ledger, as ``merge`` folds a ledger."""
+    """Add the runs of an export to the ledger, as merge adds those of a ledger."""
     with ledger_refusals():
         from review_advisor.app.ledger import import_lines
 
@@ -134,13 +133,13 @@ def import_(context: click.Context, file: Path, ledger_file: Path, whole_runs: b
     _tell(context, folded, _folded(folded), as_json)
 
 
-@ledger.command(short_help="Read all tables anew from the events.")
+@ledger.command(short_help="Rebuild all tables from the events.")
 @LEDGER
 @WHOLE_RUNS
 @AS_JSON
 @click.pass_context
 def rebuild(context: click.Context, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
-    """Read all tables anew from the events, as this version reads them. A run that is left out has no rows then."""
+    """Rebuild all tables from the events, as this version reads them. A run that is left out has no rows then."""
     with ledger_refusals():
         from review_advisor.app.ledger import rebuild as read_anew
 
@@ -148,13 +147,13 @@ def rebuild(context: click.Context, ledger_file: Path, whole_runs: bool, as_json
     _tell(context, rebuilt, f"{_runs(rebuilt.runs)} read anew\n", as_json)
 
 
-@ledger.command(short_help="Save what is whole of a damaged ledger into a new one.")
+@ledger.command(short_help="Save the intact runs of a damaged ledger into a new one.")
 @click.argument("new", type=PATH)
 @LEDGER
 @AS_JSON
 @click.pass_context
 def repair(context: click.Context, new: Path, ledger_file: Path, as_json: bool) -> None:
-    """Write every run of a damaged ledger that is whole into the new ledger NEW, and name each other run.
+    """Write every intact run of a damaged ledger into the new ledger NEW, and name the others.
 
     The damaged ledger stays as it is. Exit code 3 if a run is left out.
     """

@@ -37,8 +37,8 @@ def memory() -> None:
 def list_entries(repo: Path, run: str | None, ledger_file: Path) -> None:
     """Print one line for each entry: its id, whether it holds, its type, its content and its hits.
 
-    A hit is a finding that cites the entry, a false one was dismissed or marked as wrong: as the file says, or the
-    newest reviews of the ledger if they tell of more.
+    A hit is a finding that cites the entry; a false hit was dismissed or marked as wrong. The numbers are the file's,
+    or those of the newest reviews of the ledger if they tell of more.
     """
     with clear_refusals():
         from review_advisor.core.report.wording import printable_line
@@ -82,7 +82,7 @@ def _proposal_lines(run: str, ledger: Path) -> Iterator[str]:
 @click.option("--from", "run", required=True, metavar="RUN", help="The folder, or the review's id, that proposed it.")
 @click.option("--by", required=True, metavar="NAME", help="Who approves it.")
 @click.option("--finding", default="", metavar="ID", help="The finding that taught it.")
-@click.option("--content", metavar="TEXT", help="Better words for it than those of the proposal.")
+@click.option("--content", metavar="TEXT", help="The words of the entry, instead of the proposal's.")
 @LEDGER
 @REPO
 def approve(name: str, run: str, by: str, finding: str, content: str | None, ledger_file: Path, repo: Path) -> None:
@@ -102,7 +102,7 @@ def approve(name: str, run: str, by: str, finding: str, content: str | None, led
 @LEDGER
 @REPO
 def count(ledger_file: Path, repo: Path) -> None:
-    """Write what the ledger tells of hits and false hits into the entries, which executors are shown."""
+    """Write the ledger's numbers of hits and false hits into the entries, which executors see."""
     with clear_refusals():
         from review_advisor.app.tasks.edit_memory import counted_uses, edit_memory
         from review_advisor.core.lessons.approval import with_uses
@@ -111,11 +111,11 @@ def count(ledger_file: Path, repo: Path) -> None:
     put("The hits are counted. Commit the memory: reviews read the one of their base.\n")
 
 
-@memory.command(short_help="Take an entry out.")
+@memory.command(short_help="Remove an entry.")
 @click.argument("name", metavar="ID")
 @REPO
 def reject(name: str, repo: Path) -> None:
-    """Take the entry ID out of the memory. A proposal that nobody approves needs no rejection."""
+    """Remove the entry ID from the memory. A proposal that nobody approves needs no rejection."""
     with clear_refusals():
         from review_advisor.app.tasks.edit_memory import edit_memory
         from review_advisor.core.lessons.approval import without_record
@@ -128,7 +128,7 @@ def reject(name: str, repo: Path) -> None:
 @click.argument("name", metavar="ID")
 @REPO
 def expire(name: str, repo: Path) -> None:
-    """Let the entry ID expire now. It stays in the file, and no executor is shown it."""
+    """Let the entry ID expire now. It stays in the file, but executors do not see it."""
     with clear_refusals():
         from review_advisor.app.tasks.edit_memory import edit_memory
         from review_advisor.core.lessons.approval import with_expired

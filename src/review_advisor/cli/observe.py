@@ -18,19 +18,18 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Record what became of the findings on a closed pull request.")
-@click.option("--pr", metavar="OWNER/REPO#N", help="The pull request: this, its address, or its number.")
+@click.option("--pr", metavar="OWNER/REPO#N", help="The pull request: in this form, its address, or its number.")
 @click.option("--event", metavar="FILE", help="The payload of the GitHub event that closed it (GITHUB_EVENT_PATH).")
-@click.option("--again", is_flag=True, help="All that were merged lately, by the ledger: was any reverted since?")
+@click.option("--again", is_flag=True, help="Look again at the latest merges in the ledger: was one reverted since?")
 @click.option("--repo", type=PATH, default=Path(), metavar="DIR", help="A clone of it.  [default: the current folder]")
 @LEDGER
 @AS_JSON
 def observe(pr: str | None, event: str | None, again: bool, repo: Path, ledger_file: Path, as_json: bool) -> None:
     """Read from GitHub and git what became of each finding on a closed pull request, and record it in the ledger.
 
-    Fixed at the merge or merged all the same, taken back later, its thread resolved, a thumb up or down, dismissed; an
-    escalation that a person approved, a merge that was reverted. Nothing is asked of anybody and nothing is written on
-    GitHub. The same facts are recorded once. What cannot be told is unknown, with the reason. Of a merge whose history
-    cannot be read nothing is recorded.
+    It looks at the merged lines, threads, thumbs, dismissals, approved escalations and reverts. It asks nobody and
+    writes nothing on GitHub. The same facts are recorded once. What cannot be told is unknown, with the reason. If the
+    history of a merge cannot be read, nothing is recorded.
     """
     if [pr is not None, event is not None, again].count(True) != 1:
         raise click.UsageError(

@@ -22,13 +22,14 @@ FILE = click.Path(path_type=Path)
 @click.argument("outcome", type=FILE)
 @click.option("--pr", "pull_request", required=True, metavar="OWNER/REPO#N", help="The pull request.")
 @click.option("--head", default="", metavar="SHA", help="The commit that was to be reviewed. [default: any]")
-@click.option("--asked", is_flag=True, help="A person asked for the review: it counts as no automatic round.")
+@click.option("--asked", is_flag=True, help="A person asked for the review, so it is no automatic round.")
 @click.option("--sarif", type=FILE, metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
 def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Path | None) -> None:
     """Publish the review in OUTCOME on its pull request.
 
-    The check, the comments on the diff, the summary, labels and requests. Doing it again changes nothing. Without a
-    sound outcome the check fails and says that no review ran. Exit code 0 once all is written, whatever the verdict.
+    It writes the check, the comments on the diff, the summary, labels and requests. Publishing again changes nothing.
+    Without a valid outcome the check fails and says that no review ran. Exit code 0 once everything is written,
+    whatever the verdict.
     """
     with clear_refusals():
         from review_advisor.app.begin_and_publish import PublishOptions, read_document, run_publish

@@ -35,11 +35,11 @@ Examples:
 @click.command(short_help="Review a change; the verdict is the exit code.", epilog=EXAMPLES)
 @click.option("--range", "revisions", metavar="A..B", help="From A to B (A...B: from their merge base).")
 @click.option("--base", metavar="REF", help="The changes on HEAD since its merge base with REF.")
-@click.option("--staged", is_flag=True, help="What is staged.")
+@click.option("--staged", is_flag=True, help="The staged changes.")
 @click.option("--untracked", is_flag=True, help="Without a range: untracked files too. Ignored ones are never sent.")
-@click.option("--patch", type=PATH, metavar="FILE", help="A patch file; no tree, so no reading tools.")
+@click.option("--patch", type=PATH, metavar="FILE", help="A patch file. The models have no tree to read.")
 @click.option("--pr", metavar="PR", help="A pull request: OWNER/REPO#N, its address, or N with GITHUB_REPOSITORY.")
-@click.option("--head", metavar="SHA", help="With --pr: the only head commit of it that is reviewed.")
+@click.option("--head", metavar="SHA", help="With --pr: review this head commit only.")
 @click.option("--memory", metavar="WORD", help="With --pr: what `begin` said of the state in the summary comment.")
 @click.option(
     "--settle",
@@ -52,7 +52,7 @@ Examples:
     "--most-usd",
     type=BoundedNumber(min=0, min_open=True),
     metavar="USD",
-    help="Spend at most so much, if the configuration allows more.",
+    help="Spend at most this much, even if the configuration allows more.",
 )
 @click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
 @click.option("--title", help="The change's title. [default: the pull request's, or the head's subject]")
@@ -79,7 +79,7 @@ Examples:
     type=click.Choice(["off", "suggest"]),
     default="suggest",
     show_default=True,
-    help="Let a vetoed approval come back with a patch, which is judged and only suggested.",
+    help="Let the executor answer a veto of its approval with a patch, which is judged and only suggested.",
 )
 @click.option(
     "--config",
@@ -94,7 +94,7 @@ Examples:
     type=click.Choice(["adr", "attrition", "harness"]),
     help="When the review itself consults the advisor.  [default: the configuration's]",
 )
-@click.option("--consult", is_flag=True, help="Have the advisor consulted on the executor's report.")
+@click.option("--consult", is_flag=True, help="Consult the advisor on the executor's report.")
 @click.option(
     "--artifacts",
     type=PATH,
@@ -108,27 +108,27 @@ Examples:
     "ledger_file",
     type=PATH,
     metavar="FILE",
-    help="The ledger that it is recorded in.  [default: ledger/ledger.sqlite3 beside the review's folder]",
+    help="The ledger that records it.  [default: ledger/ledger.sqlite3 beside the review's folder]",
 )
 @click.option(
     "--output",
     type=PATH,
     metavar="FILE",
-    help="Also write outcome.json here; of a pull request's review that is refused, why, in its .refusal.txt.",
+    help="Also write outcome.json here. If the review of a pull request is refused, a .refusal.txt beside it says why.",
 )
 @click.option(
     "--allow-unchecked",
     is_flag=True,
-    help="With --agent embedded: exit 0 although no rule reads some of the changed code.",
+    help="With --agent embedded: exit 0 even if no rule reads some of the changed code.",
 )
 @click.option(
     "--with-sarif",
     type=PATH,
     multiple=True,
     metavar="FILE",
-    help="What another tool found: models are shown it, and do not say it again. May be given several times.",
+    help="Findings of another tool, which the models see and do not repeat. May be given several times.",
 )
-@click.option("--fresh", is_flag=True, help="Ask all questions again: earlier answers to this review do not count.")
+@click.option("--fresh", is_flag=True, help="Ask all questions again, whatever was answered before.")
 @click.option(
     "--format",
     "form",
@@ -138,9 +138,9 @@ Examples:
     help="What to print: text; outcome.json; Markdown; SARIF; or annotations for the log of a GitHub workflow.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("--explain", is_flag=True, help="Also print how the verdict came about, and what was paid.")
+@click.option("--explain", is_flag=True, help="Also print how the verdict came about, and what it cost.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr, only warnings.")
-@click.option("--gate", is_flag=True, help="For make and CI: nothing but one line when the exit code is 0.")
+@click.option("--gate", is_flag=True, help="For make and CI: print only one line if the exit code is 0.")
 @click.pass_context
 def review(
     context: click.Context,
@@ -180,10 +180,10 @@ def review(
 ) -> None:
     """Review a change: pre-flight plans, the executor reviews, post-verify judges.
 
-    Name the change with one of --range, --base, --staged, --patch and --pr. Without one it is all that you have since
-    the default branch: its commits and what is not committed of tracked files. Progress goes to stderr, the result to
-    stdout, everything else into a folder of its own. A pull request is read with GITHUB_TOKEN; its commits
-    are fetched, never checked out, and nothing is written on GitHub.
+    Name the change with one of --range, --base, --staged, --patch and --pr. Without one, it is your branch since the
+    default one, with uncommitted edits of tracked files. Progress goes to stderr, the result to stdout, everything else
+    into a folder of its own. A pull request is read with GITHUB_TOKEN; its commits are fetched, never checked out, and
+    nothing is written on GitHub.
     """
     with told_beside(output if pr is not None else None), clear_refusals():
         from review_advisor.app.change_source import Selection
@@ -198,17 +198,17 @@ def review(
             Selection("pull_request", pr, head or "", memory or "", settle) if pr is not None else None,
         )
         if untracked and chosen is not None:
-            raise click.UsageError("--untracked is about your own files: leave out the range.")
+            raise click.UsageError("--untracked adds files of the working tree: leave out the range.")
         if head is not None and pr is None:
-            raise click.UsageError("--head says which head of a pull request: name it with --pr.")
+            raise click.UsageError("--head needs --pr: it names the head of a pull request.")
         if memory is not None and pr is None:
-            raise click.UsageError("--memory is about what is remembered of a pull request: name it with --pr.")
+            raise click.UsageError("--memory needs --pr: it tells what is remembered of a pull request.")
         if settle and pr is None:
-            raise click.UsageError("--settle waits for pushes to a pull request: name it with --pr.")
+            raise click.UsageError("--settle needs --pr: it waits for pushes to a pull request.")
         if with_sarif and agent != "claude":
-            raise click.UsageError("--with-sarif is for models: static checks say what they find.")
+            raise click.UsageError("--with-sarif needs --agent claude: it is shown to models.")
         if allow_unchecked and agent != "embedded":
-            raise click.UsageError("--allow-unchecked is about static checks: name it with --agent embedded.")
+            raise click.UsageError("--allow-unchecked needs --agent embedded: it is about static checks.")
 
         options = ReviewOptions(
             repo=repo,

@@ -23,7 +23,7 @@ from review_advisor.cli.terminal.problems import ledger_refusals
     show_default=True,
     help="From when: a date, or 24h, 7d, 2w ago.",
 )
-@click.option("--until", type=moment, metavar="WHEN", help="Until before when; else until now.")
+@click.option("--until", type=moment, metavar="WHEN", help="Until when. [default: now]")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--prices", type=PATH, metavar="FILE", help="Another list of prices than the shipped one.")
 @click.option("--advice", is_flag=True, help="Also tell confidence, consults, and each override with its reason.")
@@ -40,15 +40,15 @@ def rollup(
     ledger_file: Path,
     as_json: bool,
 ) -> None:
-    """Show the KPIs of the reviews that began in a period, each with its target beside it, and what they cost.
+    """Show the KPIs of the reviews that began in a period, each with its target, and what the reviews cost.
 
-    What the ledger cannot tell is "not measured". A cost that the CLI did not report is taken from a dated list of
-    prices; that of a model which is not in it is unknown. ``--shadow`` shows what ran in shadow instead.
+    A KPI without data is "not measured". If the CLI reported no cost, a dated list of prices applies; the cost of an
+    unlisted model is unknown. --shadow shows instead what ran in shadow.
     """
     if shadow and prices is not None:
-        raise click.UsageError("--prices is not for --shadow: the cost of a shadow is what its calls reported.")
+        raise click.UsageError("--prices and --shadow exclude one another: a shadow costs what its calls reported.")
     if shadow and advice:
-        raise click.UsageError("--advice is not for --shadow: nobody acts on what is advised in shadow.")
+        raise click.UsageError("--advice and --shadow exclude one another: nobody acts on advice in shadow.")
     end = until or datetime.now(UTC)
     in_order(since, end)
     with ledger_refusals():

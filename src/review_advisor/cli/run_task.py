@@ -64,7 +64,7 @@ _SECONDS = BoundedNumber(1, 86_400)
 @click.option(
     "--recording",
     type=click.Choice(["none", "answers", "full"]),
-    help="Keep replies; full: prompts and output, too. [default: as HEAD configures]",
+    help="Keep replies; with full, prompts and output, too. [default: as HEAD configures]",
 )
 @click.option("--edit", is_flag=True, help="Let the executor edit a throw-away copy; the result is executor.patch.")
 @click.option("--json", "as_json", is_flag=True, help="Print outcome.json, without the manifest.")

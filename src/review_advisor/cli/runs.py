@@ -43,7 +43,7 @@ def between(text: str) -> Between:
 
     found = re.fullmatch(r"(?P<low>\d+(\.\d+)?)?(?P<dots>\.\.)?(?P<high>\d+(\.\d+)?)?", text, re.ASCII)
     if found is None or (found["low"] is None and found["high"] is None):
-        raise click.BadParameter(f"{text!r} is no range: give N, A..B, A.. or ..B.")
+        raise click.BadParameter(f"{text!r} is not a range: give N, A..B, A.. or ..B.")
     low = None if found["low"] is None else float(found["low"])
     high = None if found["high"] is None else float(found["high"])
     if low is not None and high is not None and low > high:
@@ -59,7 +59,7 @@ def moment(text: str) -> datetime:
     try:
         said = datetime.fromisoformat(text)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is no date: give one like 2026-01-31, or 24h, 7d, 2w ago.") from None
+        raise click.BadParameter(f"{text!r} is not a date: give one like 2026-01-31, or 24h, 7d, 2w ago.") from None
     if not _YEARS[0] <= said.year <= _YEARS[1]:
         raise click.BadParameter(f"{text!r} is out of reach: give a date from {_YEARS[0]} to {_YEARS[1]}.")
     return said if said.tzinfo else said.replace(tzinfo=UTC)
@@ -68,7 +68,7 @@ def moment(text: str) -> datetime:
 def in_order(since: datetime | None, until: datetime | None) -> None:
     """Refuse a period in which nothing can be."""
     if since is not None and until is not None and since >= until:
-        raise click.UsageError(f"No time is between --since ({since.isoformat()}) and --until ({until.isoformat()}).")
+        raise click.UsageError(f"--since ({since.isoformat()}) is not before --until ({until.isoformat()}).")
 
 
 def note_unknown(ledger_file: Path, repository: str | None) -> None:
@@ -99,7 +99,7 @@ _FILTERS = (
         help="An answer did not come, for this reason (timeout, ...) or for any; none: every answer came.",
     ),
     click.option(
-        "--cost", "cost_usd", type=between, metavar="A..B", help="What it cost as far as that is known, in US dollars."
+        "--cost", "cost_usd", type=between, metavar="A..B", help="What it cost in US dollars, as far as that is known."
     ),
     click.option("--consults", type=between, metavar="A..B", help="How many consults it had."),
     click.option("--repository", metavar="OWNER/NAME", help="The pull request's repository."),
@@ -133,11 +133,11 @@ def runs() -> None:
 @LEDGER
 @AS_JSON
 def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
-    """List runs, the newest first: those that are all of what is asked.
+    """List the runs that match every filter, the newest first.
 
-    Surface, role, model and error are held against one call or consult at a time; --error none against all of the run.
-    A run without an end, which is under way or was killed, is unfinished. With --kind task the list is of tasks:
-    --error is their error mode, --consults the number of questions, --text stands in the task.
+    --surface, --role, --model and --error must match the same call or consult; --error none matches runs in which every
+    answer came. A run that still goes on or was killed is unfinished. With --kind task, --error is the task's error
+    mode, --consults the number of its questions, and --text searches its words.
     """
     kind, backend = wanted.pop("kind"), wanted.pop("backend")
     _refuse_foreign(kind, backend, wanted)
@@ -158,12 +158,12 @@ def _refuse_foreign(kind: str, backend: str | None, wanted: dict[str, Any]) -> N
     """Refuse what is asked of the other kind."""
     is_task = kind == "task"
     if not is_task and backend is not None:
-        raise click.UsageError("--backend is about tasks: name it with --kind task.")
+        raise click.UsageError("--backend needs --kind task: reviews have none.")
     if wanted["status"] is not None and wanted["status"] not in (TASK_STATUSES if is_task else STATUSES):
-        raise click.UsageError(f"No {kind} ends as {wanted['status']}.")
+        raise click.UsageError(f"No {kind} has the status {wanted['status']}.")
     foreign = [name for name in _OF_REVIEWS if wanted[name] is not None]
     if is_task and foreign:
-        raise click.UsageError(f"Tasks have no {foreign[0].removesuffix('_usd').replace('_', ' ')} to ask for.")
+        raise click.UsageError(f"Tasks have no {foreign[0].removesuffix('_usd').replace('_', ' ')} to filter by.")
 
 
 def _tasks(ledger_file: Path, wanted: dict[str, Any], *, as_json: bool) -> str:

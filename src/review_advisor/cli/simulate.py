@@ -43,8 +43,7 @@ def simulate(
 ) -> None:
     """Play stories of pull requests, pushes, replies and faults through the whole pipeline.
 
-    Exit code 0 if every story ended as it says and no promise was broken, 10 if not, 2 for a story that cannot
-    be read.
+    Exit code 0 if every story ended as expected and no promise was broken, 10 if not, 2 if a story cannot be read.
     """
     if sum((bool(stories), seeds is not None, schema)) != 1:
         raise click.UsageError("Name stories to play, or use --seeds or --schema.")

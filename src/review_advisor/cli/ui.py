@@ -30,7 +30,7 @@ from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended, ledger_re
     type=click.IntRange(1, 100_000),
     default=10_000,
     show_default=True,
-    help="The newest so many runs have a page; KPIs and plots are of all.",
+    help="How many runs have a page, the newest first; KPIs and plots cover all.",
 )
 @click.option("--run", "opens", metavar="RUN", help="Open at this run, named by its id or the beginning of it.")
 @click.option("--serve", is_flag=True, help="Serve it to this machine until Ctrl-C.")

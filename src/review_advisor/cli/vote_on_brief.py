@@ -14,7 +14,7 @@ from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
 
-@click.command(name="council", short_help="Let declared advisors vote on a brief; exit 0 when the vote came.")
+@click.command(name="council", short_help="Let declared advisors vote on a brief; exit 0 if one voted.")
 @click.option("--brief", type=click.Path(path_type=Path), required=True, metavar="FILE", help="JSON or YAML.")
 @click.option(
     "--advisors", type=click.Path(path_type=Path), required=True, metavar="PATH", help="A file or folder of advisors."
@@ -45,8 +45,8 @@ def vote_on_brief(
 ) -> None:
     """Let the advisors of PATH vote on the brief: subject, actions (mildest first), context, mode, brief_version.
 
-    Exit codes: 0 the vote came, whatever it says; 12 nobody gave a vote, or the account
-    cannot be used, and nothing is printed; 2 usage or setup.
+    Exit codes: 0 somebody voted, whatever the result; 12 nobody voted, or the account cannot be used, and nothing is
+    printed; 2 usage or setup error.
     """
     with clear_refusals():
         import json

@@ -1,4 +1,4 @@
-"""The metadata-blind pass: the executor judges a part's diff before it is shown what anybody says about the change."""
+"""The metadata-blind pass: the executor judges a part's diff before it sees the change's title and description."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from review_advisor.review.repair_session import Version
 
 
 def judged_blind(dispatch: Dispatch, head: Version) -> CheckedReport | Lost | Refused | None:
-    """The report on the diff alone, or why it did not come; None where the policy or the surface has no such pass.
+    """The report on the diff alone, or why it did not come; None if the policy or the surface has no such pass.
 
     One call, like any other: within the budgets, and recorded. Raises ``Stop``.
     """

@@ -13,7 +13,7 @@ from review_advisor.core.safety.redaction import Redactor
 
 _KEPT = 100_000
 _MARGIN = 10_000
-"""More than any secret is long: of one at the cut, the redactor may not know the half."""
+"""Longer than any secret: the redactor may not know half of one that stands at the cut."""
 _CUT = "\n[cut here: the question goes on, and the rest was not sent]"
 _ALONE = "Decide on your own, and say which question stayed open."
 _UNFINISHED = "the executor ended before the answer came"
@@ -40,17 +40,17 @@ class ReviewConsults:
         return CallConsults(self, grant)
 
     def shown(self, question: str) -> str:
-        """The question without secrets, or so much of its beginning as is kept and asked.
+        """The question without secrets, or the beginning of it that is kept and asked.
 
-        It is cut before the redaction, which would else take longer than the hook waits. What the redactor saw only
-        a half of lies within the margin at the end, which is dropped.
+        It is cut before the redaction, which would otherwise take longer than the hook waits. A secret that the cut
+        halved lies in the margin at the end, which is dropped.
         """
         begun = question[: _KEPT + _MARGIN]
         shown = question_shown(begun, self._redactor)
         return shown[:_KEPT] if begun == question else shown[:-_MARGIN][:_KEPT] + _CUT
 
     def take(self, tokens: int) -> Denied | None:
-        """Count one more consult of about so many tokens, unless a cap is reached."""
+        """Count one more consult of about this many tokens, unless a cap is reached."""
         most = self._budgets.max_consult_tokens
         with self._lock:
             if consults_left(self._budgets, self._used, self._failed) == 0:
@@ -64,12 +64,12 @@ class ReviewConsults:
             return None
 
     def correct(self, tokens: int) -> None:
-        """Count so many tokens more than were expected of a consult, or fewer below zero."""
+        """Correct the expected tokens of a consult by this many; a negative number lowers them."""
         with self._lock:
             self._tokens += tokens
 
     def fail(self, number: int) -> None:
-        """Count so many of the granted consults as failed."""
+        """Count this many of the granted consults as failed."""
         with self._lock:
             self._failed += number
 
@@ -86,9 +86,10 @@ class CallConsults:
         self._over = False
 
     def ask(self, tool_use_id: str, question: str, wanted: str = "") -> Granted | Denied:
-        """Leave for one consult, or the reason why not. An id that was asked before is denied, and not counted.
+        """Leave for one consult, or the reason why not.
 
-        A question to an advisor that nobody is has failed: it counts, and is refunded like any other failure.
+        An id that was asked before is denied, and not counted. A question to an unknown advisor has failed: it counts,
+        and is refunded like any other failure.
         """
         advisor = self._grant.named(wanted)
         shown = self._review.shown(question)
@@ -135,7 +136,7 @@ class CallConsults:
                 self._review.correct(reply.tokens - expected)
 
     def end(self) -> tuple[ConsultRecord, ...]:
-        """All consults of the call, oldest first. What is still open has failed, and no more is granted."""
+        """All consults of the call, oldest first. Those still open have failed, and no more are granted."""
         with self._lock:
             self._over = True
             self._review.fail(len(self._open))

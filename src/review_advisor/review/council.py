@@ -42,7 +42,7 @@ class _Voice:
 
 @dataclass(slots=True)
 class PartJudges:
-    """The judges of one part. What a member of a council finds by itself is asked once for each version of the part."""
+    """The judges of one part. Each member of a council is asked for its own findings once a version."""
 
     dispatch: Dispatch
     _found: dict[tuple[str | None, str], CheckedReport] = field(default_factory=dict)

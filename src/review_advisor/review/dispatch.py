@@ -36,7 +36,7 @@ Item = TypeVar("Item")
 Done = TypeVar("Done")
 _WAIT_STEP_SECONDS = 1.0
 _LOOK_SECONDS = 0.2
-"""How often a call that waits for its turn looks whether the process was told to end."""
+"""How often a call that waits for its turn checks whether the process was told to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class CallResult(Generic[Checked]):
 class Dispatch:
     """All calls of one review, at most ``jobs`` of them at a time. Used from several threads.
 
-    A thread holds a place only while its own call runs, so whoever waits for the calls of others holds none.
-    ``most_calls`` and the id of a ``shadow`` are those of a part that runs in shadow, with calls of its own.
-    Every prompt, every reply and every event passes the redactor here. What is kept of a reply has passed it, too.
+    A thread holds a place only while its own call runs, so a thread that waits for the calls of others holds none.
+    ``most_calls`` and the id of a ``shadow`` are those of a part that runs in shadow, with calls of its own. Every
+    prompt, every reply and every event passes the redactor here. What is kept of a reply has passed it, too.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class Dispatch:
         return came
 
     def wait(self, seconds: float) -> bool:
-        """Let so much time go by; False, and at once, if the review's time would be over by then. Raises ``Stop``."""
+        """Wait this long; return False at once if the review's time would be over by then. Raises ``Stop``."""
         clock = self._ports.clock
         end = clock.monotonic() + seconds
         if end - self._started >= self._budgets.review_seconds:
@@ -234,7 +234,7 @@ class Dispatch:
         return replace(checked, consults=consulted, number=call.number, model=call.model, first=first, receipt=receipt)
 
     def consults(self, grant: ConsultGrant) -> Consults:
-        """Consults of one more call, or of whoever else asks the advisor, under the one cap of the review."""
+        """The consults of one more call, or of the harness itself, under the one cap of the review."""
         return self._consults.of_call(grant)
 
     def _record_start(self, call: AgentCall) -> None:

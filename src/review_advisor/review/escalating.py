@@ -39,11 +39,11 @@ from review_advisor.review.turns import AttemptBrief, AttemptSaid
 
 
 def escalated(dispatch: Dispatch, version: Version, told: AttemptBrief, said: AttemptSaid) -> AttemptSaid:
-    """What the executor says once every consult that is due was held. Raises ``Stop``.
+    """What the executor says after every consult that is due. Raises ``Stop``.
 
-    Without a profile of escalation that is what it has said. A consult that brings no advice does not stop it. One that
-    the cap refuses, a conflict that one more question does not settle, advice that stays open, and an executor that
-    gives no report after advice send the part to a human.
+    Without a profile of escalation that is what it said first. A consult that brings no advice does not stop it. One
+    that the cap refuses, a conflict that one more question does not settle, advice that stays open, and an executor
+    that gives no report after advice send the part to a human.
     """
     paths = [path for file in version.part.shard.files for path in file.paths]
     about = watched(version.briefing.policy, version.row, paths, version.part.of)

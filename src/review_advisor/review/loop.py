@@ -53,7 +53,7 @@ class ReviewLoop:
         self._dispatch = dispatch
 
     def review(self, head: Version, plan: ReviewPlan | None) -> PartEnded:
-        """Ask about the head at first, and about what a repair made of it after a veto. Raises ``Stop``."""
+        """Ask about the head and, after a veto, about what a repair made of it. Raises ``Stop``."""
         row, part = head.row, head.part
         if not row.roles[Role.MID_FLIGHT].runs:
             self._dispatch.record_skipped(Role.MID_FLIGHT, row, part)
@@ -68,7 +68,7 @@ class ReviewLoop:
         return self._end(head, attempt, ending)
 
     def judge(self, version: Version, found: Structural) -> PartEnded:
-        """Our own check stands in for the executor; post-verify is asked where the check does not settle it."""
+        """A check of our own takes the executor's place; post-verify is asked if the check does not decide."""
         self._dispatch.record_step(Reported, version.row, version.part, report=found.report, structural=True)
         if not found.judged:
             return self._end(version, 0, settled(found.report))

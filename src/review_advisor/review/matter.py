@@ -1,4 +1,4 @@
-"""What one review is asked under, and what it is about: the change as it is read, its policy, and its parts."""
+"""What one review is about: the request, the change as it is read, its policy, and its parts."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from review_advisor.ports.review import Ports, Source
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
-    """What one review is asked under. ``nonce`` is fresh random text that no change can know.
+    """The request for one review. ``nonce`` is fresh random text that no change can know.
 
     ``redactor`` knows the harness's own secrets. ``earlier_consults`` were paid for by earlier runs of the same review:
-    they count towards its cap. ``tool_remarks`` are what other tools found: reviewers do not say it again.
-    ``consult_requested``: a person asks that the advisor is consulted, which a profile of escalation then does.
+    they count towards its cap. ``tool_remarks`` are findings of other tools, which reviewers do not repeat.
+    ``consult_requested``: a person asks for a consult, which a profile of escalation then makes.
     """
 
     run_id: str
@@ -78,7 +78,7 @@ class Matter:
     def briefing(
         self, request: ReviewRequest, policy: Policy, instructions: Instructions, tree: Path | None
     ) -> Briefing:
-        """What every question about the head shares, under the review's own policy or another one."""
+        """What all questions about the head share, under the review's own policy or another one."""
         return Briefing(
             request.run_id,
             request.nonce,
@@ -94,7 +94,7 @@ class Matter:
 
 
 def matter_of(ports: Ports, request: ReviewRequest) -> Matter:
-    """What the source's change is, read once. Raises ``SourceError`` if it cannot be read."""
+    """The source's change, read once, and the decisions on it. Raises ``SourceError`` if it cannot be read."""
     whole = replace(ports.source.change(), tool_remarks=request.tool_remarks)
     rules = request.rules
     excluded = left_unread(whole, rules, ports.source.head_text, hunks_with_secrets)

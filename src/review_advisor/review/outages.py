@@ -1,4 +1,4 @@
-"""The judge in an outage: one bounded wait and another try, then the fallback models. Anything else is asked once."""
+"""The judge in an outage: one bounded wait and another try, then the fallback models. No other loss is asked again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Checked = TypeVar("Checked", bound=Answer)
 def asked_through_outage(
     dispatch: Dispatch, call: AgentCall, answer: type[Checked], rules: OutageRules
 ) -> CallResult[Checked]:
-    """The answer to ``call``; if an outage takes it, what ``rules`` allow to be tried. Raises ``Stop``.
+    """The answer to ``call``; after an outage, the answer to the tries that ``rules`` allow. Raises ``Stop``.
 
     Only an outage is tried again: an answer that the change may have silenced stays lost, and so does one for which the
     review has no time left. Whatever is tried is a call like any other, within the budgets, and recorded.

@@ -59,7 +59,7 @@ from review_advisor.review.surroundings import looked_around
 
 
 class ReviewPhase:
-    """The last line of defence. It keeps nothing between reviews: one review is one call."""
+    """One review is one call. It keeps nothing between reviews."""
 
     def __init__(
         self,

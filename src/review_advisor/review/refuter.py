@@ -1,4 +1,4 @@
-"""The refuter: another voice that tries to show that what blocks a change is wrong, before the rejection is told."""
+"""The refuter: another voice that tries to disprove what blocks a change, before the rejection is told."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from review_advisor.review.repair_session import Version
 def challenged(
     dispatch: Dispatch, version: Version, judge: AgentCall, findings: Sequence[Finding]
 ) -> tuple[Challenged, ...]:
-    """The refuter's answers, each to a call of its own. A finding stays as it is where none came. Raises ``Stop``.
+    """The refuter's answers, one call each. A finding without an answer stays as it is. Raises ``Stop``.
 
     ``judge`` is the question of the latest judgement.
     """

@@ -1,4 +1,4 @@
-"""Where a vetoed approval is repaired: a throw-away copy to edit, read back by the harness, taken whole or refused."""
+"""Repairs of a vetoed approval: a throw-away copy to edit, which the harness reads back and takes whole or refuses."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from review_advisor.review.surroundings import looked_around
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What one part's next question and judgement are about: the change as it came, or with a repair in it.
+    """What the next question and judgement of a part are about: the change as it came, or repaired.
 
-    ``tree`` names its tree, None for the head's own.
+    ``tree`` names its tree; None is the head's own.
     """
 
     briefing: Briefing
@@ -43,7 +43,7 @@ class Version:
     tree: str | None = None
 
     def check(self, report: ReviewReport, open_disagreements: Collection[str]) -> CheckedReport:
-        """The report held against this version. What only a repair brought is no knowledge about the code."""
+        """The report checked against this version. Lines that only a repair brought teach nothing about the code."""
         checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
         report, uncited = with_given_rules(report, team_rules(self.briefing, self.row, self.part)[0])
         checked = replace(checker.check(report, open_disagreements), uncited=uncited)
@@ -54,7 +54,7 @@ class Version:
         return checked if self.tree is None else replace(checked, knowledge=(), dropped=())
 
     def halt(self, consults: tuple[ConsultNote, ...]) -> str | None:
-        """Why a report must go to a human before it is judged, if its consults say so."""
+        """Why the consults of a report send it to a human before it is judged; None if they do not."""
         seen, part = self.briefing, self.part
         about = watched(seen.policy, self.row, [path for file in part.shard.files for path in file.paths], part.of)
         paths = (path for file in seen.change.files for path in file.paths)
@@ -65,7 +65,7 @@ class Version:
         )
 
     def standing(self, report: CheckedReport, attempts: tuple[Attempt, ...]) -> Standing:
-        """Where this version stands when a judgement of ``report`` comes in."""
+        """The facts about this version that a ruling on ``report`` needs."""
         return standing(self.briefing.policy, self.row, report.verdict, attempts)
 
 

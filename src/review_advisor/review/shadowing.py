@@ -1,4 +1,4 @@
-"""A part of a review in shadow: asked about a review that is over, in calls of its own, without effect on it."""
+"""A shadow of a review that is over: asked in calls of its own, without effect on the review."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ from review_advisor.review.surroundings import looked_around
 class ShadowPhase:
     """The shadows of one review, run after its outcome is stored. ``ports`` are those of the review.
 
-    ``instructions`` are the shadow's.
-
-    Nothing is written but what ``tell`` gets: the events of the shadow, which are in no stream and no prompt of the
+    ``instructions`` are the shadow's. Only ``tell`` gets their events, which are in no stream and no prompt of the
     review.
     """
 
@@ -66,7 +64,7 @@ class ShadowPhase:
     def run(
         self, request: ReviewRequest, document: OutcomeDocument, shadow: Shadow, because: str, left: Left
     ) -> ShadowEnded | None:
-        """Ask one shadow about the review; None where it has nothing to be asked. ``left`` is what the review has left.
+        """Ask one shadow about the review; None if there is nothing to ask. ``left`` is what the review has left.
 
         A stop, such as an interrupt or spent credit, ends the shadow alone. Anything else that is raised is a bug.
         """

@@ -1,4 +1,4 @@
-"""Looking up for a part what its executor would look up first, before it is asked."""
+"""Looks up for a part what its executor would look up first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from review_advisor.ports.review import Source
 def looked_around(source: Source, briefing: Briefing, row: SurfacePolicy, part: Part, tree: str | None = None) -> Part:
     """The part with what stands around its hunks in the head, or in ``tree``. Once for all its calls: they begin alike.
 
-    It has none where nobody would read it: on another surface, without a tree, in a review by static checks.
+    It has none on another surface, without a tree, or in a review by static checks, where nobody would read it.
     """
     policy = briefing.policy
     if not SURFACE_INPUTS[row.surface].looks_around or briefing.tree is None or policy.static is not None:

@@ -31,7 +31,7 @@ from review_advisor.core.task.task_status import RunStatus
 from review_advisor.ports.review import Agents, Clock
 
 _NO_SURFACE = Surface.PR_REVIEW
-"""A call of the port has a surface. A task has none, and whoever answers a call does not look at it."""
+"""A call of the port needs a surface. A task has none, and no agent looks at it."""
 _ROLES: dict[Speaker, Role] = {"executor": Role.EXECUTOR, "advisor": Role.MID_FLIGHT}
 _FAILED: dict[Speaker, RunStatus] = {"executor": "executor_failed", "advisor": "advisor_failed"}
 _OUT_OF_TIME, _NOT_STARTED = 124, 127
@@ -39,7 +39,7 @@ _OUT_OF_TIME, _NOT_STARTED = 124, 127
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to a speaker, in its turn. ``blocks`` are all alike for the speaker, but for the last."""
+    """One question to a speaker, in its turn. All ``blocks`` but the last stay the same for a speaker."""
 
     speaker: Speaker
     agents: Agents
@@ -69,7 +69,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Halted:
-    """Nothing was told, and the run cannot go on."""
+    """No answer came, and the run cannot go on."""
 
     status: RunStatus
     detail: str

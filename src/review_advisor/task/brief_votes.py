@@ -135,7 +135,7 @@ def _call(request: CouncilRequest, advisor: Advisor | None, number: int) -> Agen
 
 
 class FakeCouncil:
-    """Agents that ask nobody: votes are a pure function of advisor and action, and cost nothing."""
+    """Agents without a model: votes are a pure function of advisor and action, and cost nothing."""
 
     def __init__(self, advisors: Sequence[Advisor], actions: Sequence[str]) -> None:
         self._said = {each.id: _fake_vote(each, actions) for each in advisors}

@@ -1,4 +1,4 @@
-"""``Agents`` of a task that ask nobody: what they say is a pure function of a scenario and of the call."""
+"""``Agents`` of a task without a model: what they say is a pure function of a scenario and of the call."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ Said = TypeVar("Said", ExecutorSaid, AdvisorSaid)
 
 @dataclass(frozen=True, slots=True)
 class TaskRequest:
-    """What is asked of a run. Backends are names for people; an empty model is the backend's own.
+    """What is asked of a run. Backends are names to show; an empty model is the backend's own.
 
     ``disabled`` says which switch turns the advisor off; empty if none does. ``head`` is the commit whose tree the
     executor reads, in ``tree``. With ``edits`` that is a throw-away copy, which it may change. ``lessons`` are the
@@ -96,7 +96,7 @@ class TaskPorts:
 
 
 class TaskPhase:
-    """Runs one task. Keeps nothing between runs."""
+    """Runs one task. It keeps no state between runs."""
 
     def __init__(self, ports: TaskPorts) -> None:
         self._ports = ports

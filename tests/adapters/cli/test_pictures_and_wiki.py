@@ -67,7 +67,7 @@ def test_a_wiki_where_an_agent_or_ci_takes_its_orders_is_refused(terminal: Termi
     (terminal.folder / CONFIG).write_text(f"wiki_folder = {json.dumps(folder)}\n")
     done = terminal.review("--config", CONFIG)
     assert done.code == 2
-    words = "name a folder that no agent, editor or CI system takes its orders from"
+    words = "name a folder that configures no agent, editor or CI system"
     assert done.sentence == f"{CONFIG}: wiki_folder: {words}."
 
 

@@ -124,7 +124,7 @@ def test_a_repository_that_the_ledger_does_not_know_is_named(terminal: Terminal)
         assert (done.code, done.err) == (0, f"{note}.\n")
         assert terminal.run(*words, "--repository", "Acme/Shop").err == "", "an empty period is no wrong name"
     done = terminal.run("alerts", "--repository", "acme/shp")
-    assert (done.code, done.sentence) == (2, f"{note}: nothing would ever be said of it.")
+    assert (done.code, done.sentence) == (2, f"{note}. Check its name.")
     assert terminal.run("alerts", "--repository", "Acme/Shop").code == 0
 
 
@@ -134,7 +134,7 @@ def test_a_period_that_ends_before_it_begins_is_refused(terminal: Terminal, word
     """Also where only one end is given: the other is 30 days ago, or now."""
     done = terminal.run(*words)
     assert done.code == 2
-    assert done.sentence.startswith("No time is between --since (2")
+    assert done.sentence.startswith("--since (2")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_period_that_ends_before_it_begins_is_refused(terminal: Terminal, word
             "The list of prices none.toml cannot be read: No such file or directory.",
         ),
         (("rollup", "--prices", "app.py"), "The list of prices app.py is "),
-        (("rollup", "--since", "soon"), "Invalid value for '--since': 'soon' is no date: "),
+        (("rollup", "--since", "soon"), "Invalid value for '--since': 'soon' is not a date: "),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_one_sentence(
@@ -241,7 +241,7 @@ def test_shadows_are_told_apart_from_reviews_and_nothing_in_shadow_is_said(termi
     assert "shadow mode: 1 review" in terminal.run("rollup", "--shadow", "--since", "2026-01-01").out
     refused = terminal.run("rollup", "--shadow", "--prices", "prices.toml")
     assert refused.code == 2
-    assert "not for --shadow" in refused.err
+    assert "and --shadow exclude one another" in refused.err
 
 
 def _observed(number: int, head_sha: str, seen: tuple[ObservedLabel, ...]) -> Observed:

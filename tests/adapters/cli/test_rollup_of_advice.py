@@ -116,7 +116,7 @@ def test_each_override_is_told_with_its_reason(terminal: Terminal) -> None:
 def test_nothing_is_told_of_advice_in_shadow(terminal: Terminal) -> None:
     done = terminal.run("rollup", "--shadow", "--advice")
     assert done.code == 2
-    assert "--advice is not for --shadow" in done.err
+    assert "--advice and --shadow exclude one another" in done.err
 
 
 def test_a_period_without_a_verdict_says_so(terminal: Terminal) -> None:

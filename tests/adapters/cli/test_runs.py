@@ -91,7 +91,7 @@ def test_what_a_range_says(text: str, low: float | None, high: float | None) -> 
 
 @pytest.mark.parametrize("text", ["", "..", "much", "-1", "1...2", "1e3", "٣", "1..2 "])
 def test_what_is_no_range_is_refused(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="is no range: give N"):
+    with pytest.raises(click.BadParameter, match="is not a range: give N"):
         between(text)
 
 
@@ -102,7 +102,7 @@ def test_what_a_moment_says() -> None:
         with pytest.raises(click.BadParameter, match="is out of reach: give a date from 1970 to 9998"):
             moment(text)
     for text in ("yesterday", "2026-13-01", "99999w", "٣d", "7 d", ""):
-        with pytest.raises(click.BadParameter, match="is no date: give one like 2026-01-31"):
+        with pytest.raises(click.BadParameter, match="is not a date: give one like 2026-01-31"):
             moment(text)
 
 
@@ -110,11 +110,11 @@ def test_what_a_moment_says() -> None:
 @pytest.mark.parametrize(
     "words, says",
     [
-        (("--cost", "much"), "Invalid value for '--cost': 'much' is no range: give N, A..B, A.. or ..B."),
+        (("--cost", "much"), "Invalid value for '--cost': 'much' is not a range: give N, A..B, A.. or ..B."),
         (("--cost", "5..1"), "Invalid value for '--cost': '5..1' is upside down: give the lower number first."),
         (
             ("--since", "2026-11-21", "--until", "2026-11-21"),
-            "No time is between --since (2026-11-21T00:00:00+00:00) and --until (2026-11-21T00:00:00+00:00).",
+            "--since (2026-11-21T00:00:00+00:00) is not before --until (2026-11-21T00:00:00+00:00).",
         ),
         (("--status", "won"), "Invalid value for '--status': 'won' is not one of 'unfinished', 'approved'"),
         (("--ledger", "none.sqlite3"), "There is no ledger none.sqlite3."),

@@ -296,7 +296,7 @@ def test_a_run_whose_events_are_in_an_order_that_no_review_has_says_so(terminal:
         (("--run", "run-9"), "The ledger review_logs/ledger/ledger.sqlite3 has no run 'run-9'."),
         (("--run", "run-"), "Several runs begin with 'run-': "),
         (("--ledger", "none.sqlite3"), "There is no ledger none.sqlite3."),
-        (("--since", "soon"), "Invalid value for '--since': 'soon' is no date"),
+        (("--since", "soon"), "Invalid value for '--since': 'soon' is not a date"),
         (("--port", "70000", "--serve"), "Invalid value for '--port': 70000 is not in the range"),
     ],
 )

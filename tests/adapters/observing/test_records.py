@@ -293,10 +293,10 @@ def test_what_is_open_or_was_not_closed_by_the_event_is_refused(rejected: tuple[
     ran = actions.closed(pull)
     done = ran.observe()
     assert done.code == 2
-    assert done.sentence == f"Pull request #{pull.number} is open: what became of it is observed once it is closed."
+    assert done.sentence == f"Pull request #{pull.number} is open: observe it once it is closed."
     done = actions.starts("opened", pull).observe()
     assert done.code == 2
-    assert done.sentence.startswith("Only the event that closes a pull request is observed")
+    assert done.sentence.startswith("This event does not close a pull request")
     assert not ran.ledger.exists()
     done = actions.closed(pull).observe("--pr", "7", "--event", "x")
     assert (done.code, done.out) == (2, "")

@@ -717,7 +717,7 @@ ALTERED: list[tuple[Callable[[str], str], str]] = [
     (lambda document: document.replace(f'"{NAME}"', '"octo/other"'), "of another pull request"),
     (lambda document: "[" * 100_000, "not a document of this version"),
     (lambda document: document.replace('"pull_request": 1', '"pull_request": 2'), "of another pull request"),
-    (without_base, "does not say against which base branch"),
+    (without_base, "does not name the base branch"),
 ]
 
 
@@ -741,7 +741,7 @@ def test_the_outcome_of_another_head_did_not_run(reviewed: tuple[Actions, Pull, 
     second = actions.starts("synchronize", pull).begin()
     second.outcome.write_bytes(first.outcome.read_bytes())
     second.publish()
-    did_not_run(actions, pull, "of another head than the one that was to be reviewed")
+    did_not_run(actions, pull, "of another head than the one to review")
 
 
 def test_publishing_twice_leaves_one_of_everything(reviewed: tuple[Actions, Pull, WorkflowRun]) -> None:

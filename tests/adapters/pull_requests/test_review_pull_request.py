@@ -291,4 +291,4 @@ def test_the_command_refuses_with_a_sentence_and_reads_no_head_of_anything_else(
     said = f"Pull request #{pull.number} is closed: only an open one is reviewed."
     assert (done.code, done.sentence) == (2, said)
     done = world.review("--staged", "--head", "c" * 40)
-    assert (done.code, done.sentence) == (2, "--head says which head of a pull request: name it with --pr.")
+    assert (done.code, done.sentence) == (2, "--head needs --pr: it names the head of a pull request.")

@@ -156,7 +156,7 @@ def test_a_missing_member_is_a_blind_spot_and_never_makes_the_vote_milder(
 
 def test_without_any_vote_there_is_no_document(ask: Ask) -> None:
     lost = Lost(LostReason.SERVER_ERROR, "the server failed")
-    with pytest.raises(ReviewBrokenError, match="No advisor gave a vote"):
+    with pytest.raises(ReviewBrokenError, match="No advisor voted"):
         ask(Scripted({"a": lost, "b": lost}), declared("a", "b"))
 
 
@@ -168,7 +168,7 @@ def test_an_account_that_cannot_be_used_is_no_lost_member_but_ends_the_vote(ask:
     said: dict[str, dict[str, Any] | Lost | Stop] = {"post_verify": stop}
     if not inline:
         said = {"a": vote(deploy=60), "b": stop}
-    with pytest.raises(ReviewBrokenError, match=re.escape(f"The vote cannot be taken. {stop.detail}")):
+    with pytest.raises(ReviewBrokenError, match=re.escape(f"Nobody can vote. {stop.detail}")):
         ask(Scripted(said), declared("a", "b"), inline=inline)
 
 
@@ -256,7 +256,7 @@ def test_money_without_a_number_is_a_usage_error(terminal: Terminal) -> None:
 
 def test_a_vote_that_nobody_gives_ends_with_12_and_prints_nothing(terminal: Terminal) -> None:
     done = run(terminal, json.dumps(BRIEF), "--agent", "embedded", "--json")
-    assert (done.code, done.sentence.startswith("No advisor gave a vote")) == (12, True)
+    assert (done.code, done.sentence.startswith("No advisor voted")) == (12, True)
 
 
 def test_the_master_switch_turns_it_off(terminal: Terminal) -> None:

@@ -28,7 +28,7 @@ CONFIGURED = "policy.fail_on_degraded"
 
 
 def test_each_reason_names_the_part_of_the_record_that_is_wrong() -> None:
-    """A user reads it in the check's summary, behind "The outcome is not that of a review"."""
+    """A user reads it in the check's summary, behind "The outcome is not a review's"."""
     said: list[object] = []
     for module in (soundness, replay, numbering):
         for node in ast.walk(ast.parse(inspect.getsource(module))):

@@ -104,8 +104,8 @@ def test_the_map_takes_nobody_and_no_lens_away(paths: list[str]) -> None:
             '[[map]]\npath = ["a"]\npaths = ["a"]\nlenses = ["a"]\n',
             ", rule 1: unknown key 'path'; did you mean 'paths'?",
         ),
-        ('[[map]]\npaths = ["a", "[Z-a]"]\nlenses = ["a"]\n', ", rule 1: 'paths.1': it is no glob."),
-        ('[[map]]\npaths = ["#x"]\nlenses = ["a"]\n', ", rule 1: 'paths.0': it is no glob."),
+        ('[[map]]\npaths = ["a", "[Z-a]"]\nlenses = ["a"]\n', ", rule 1: 'paths.1': it is not a glob."),
+        ('[[map]]\npaths = ["#x"]\nlenses = ["a"]\n', ", rule 1: 'paths.0': it is not a glob."),
         ('[[map]]\npaths = [""]\nlenses = ["a"]\n', ", rule 1: 'paths.0': String should match"),
         (
             MAP.replace('["dataSteward"]', '["dataStewart"]'),

@@ -11,11 +11,14 @@ from review_advisor.core.ledger.periods import Period
 from review_advisor.core.metrics.fitness import fitness
 
 DAYS = 90
-"""Older reviews say little of the models and changes of today."""
+"""Older reviews say little about today's models and changes."""
 
 
 def examine_fit(ledger: Path, now: datetime) -> tuple[Diagnosis, ...]:
-    """Each condition under which advice pays, by the three months before ``now``. Raises ``LedgerError``."""
+    """Each condition under which advice pays, by the reviews of the three months before ``now``.
+
+    Raises ``LedgerError``.
+    """
     period = Period(now - timedelta(days=DAYS), now)
     told = fitness(roll_up(ledger, period).sums, roll_up_advice(ledger, period).ratings)
     return tuple(

@@ -1,4 +1,4 @@
-"""What is recorded of the calls of reviews and tasks, where, and how much of it there is."""
+"""Recordings of the calls of reviews and tasks: what is recorded, where, and how much there is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The advisors and thresholds by which a change is reviewed, also by which one that mends those of the base."""
+"""The advisors and thresholds for reviewing a change, also one that mends those of the base."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from review_advisor.core.policy.thresholds import THRESHOLDS_FILE, parse_thresho
 from review_advisor.core.roster.advisor import Roster
 
 _NONE_IS_ENOUGH = (Threshold(1.0),)
-"""Where nobody can say which confidence is enough."""
+"""The threshold if nobody can say which confidence is enough."""
 
 
 @dataclass(frozen=True, slots=True)

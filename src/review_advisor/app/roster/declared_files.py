@@ -64,7 +64,7 @@ def roster_of(preset: PresetName, files: Mapping[str, BaseText], wanted: Iterabl
 def declared_shadows(rules: Sequence[ShadowRule], preset: PresetName, files: Files) -> Shadows:
     """What runs in shadow, with judges out of these files, the roster and what ships.
 
-    Nothing where the files are broken: that is said of the roster itself.
+    Nothing if the files are broken: the roster itself says so.
     """
     if not rules:
         return Shadows()

@@ -1,4 +1,4 @@
-"""The files that declare advisors, as the forge hands them out to whoever has no git objects."""
+"""The files that declare advisors, read from the forge, for steps that have no git objects."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from review_advisor.core.roster.wanted import wanted_by
 from review_advisor.ports.forge import FolderEntry, Forge, ForgeRejected
 
 MOST_FOLDERS = 10
-"""Folders that are listed: each takes a request."""
+"""The most folders that are listed: each takes a request."""
 
 
 def declares_on(
     forge: Forge, pull_request: PullRequest, commit: str, paths: Iterable[str], head_file: FileReader
 ) -> Declares:
-    """Where advisors are declared for a pull request that changes ``paths``; those of ``commit`` hold.
+    """Where advisors are declared for a pull request that changes ``paths``; those of ``commit`` apply.
 
-    Nothing is asked before a layer is read. Reading raises ``ForgeError``, and ``ConfigError`` for what GitHub does not
-    hand out whole.
+    No request is made before a layer is read. Reading raises ``ForgeError``, and ``ConfigError`` for what GitHub does
+    not hand out whole.
     """
     return Declares(
         lambda: declared_at(forge, commit),

@@ -1,4 +1,4 @@
-"""Runs what is due in shadow after a review: recorded in the ledger, counted in the outcome, and nowhere else."""
+"""Runs the shadows that are due after a review. Only the ledger and the cost in the outcome tell of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Store = Callable[[OutcomeDocument], None]
 
 @dataclass(frozen=True, slots=True)
 class ShadowRuns:
-    """What is needed to run the shadows of one review, which may cost together with it what the review may cost.
+    """What is needed to run the shadows of one review. With the review, they may cost what it may cost.
 
     ``pictures`` compares a change's pictures by these rules. ``store`` puts the outcome in the place of the one that is
     stored; ``warn`` gets what goes wrong.
@@ -43,7 +43,7 @@ class ShadowRuns:
     warn: Callable[[str], None]
 
     def after(self, request: ReviewRequest, document: OutcomeDocument) -> OutcomeDocument:
-        """The stored document with what its shadows cost. Its outcome is what it was, whatever becomes of them."""
+        """The stored document with what its shadows cost. They never change its outcome."""
         for problem in self.shadows.problems:
             self.warn(f"{problem} It does not run.")
         spent = total_usage(row.usage for row in document.cost).cost_usd or 0.0

@@ -30,7 +30,7 @@ from review_advisor.ports.review import ArtifactError
 
 
 def clear(output: Path | None) -> None:
-    """Remove what an earlier review left where this one's outcome is to be."""
+    """Remove what an earlier review left in the place of this one's outcome."""
     if output is not None:
         remove_stale(output)
         remove_refusal(output)
@@ -38,7 +38,7 @@ def clear(output: Path | None) -> None:
 
 @dataclass
 class SoFar:
-    """A subscriber that knows what has happened so far. Once a call was made, nothing is a mere refusal."""
+    """A subscriber that knows what has happened so far. Once a call was made, a failure is no mere refusal."""
 
     output: Path | None
     artifacts: FolderArtifacts | None = None
@@ -53,7 +53,7 @@ class SoFar:
         self.asked = self.asked or isinstance(event, CallStarted)
 
     def last_words(self, signal_number: int) -> str:
-        """Store as stopped a review that does not come to its end by itself. Returns the sentence for the user."""
+        """Store a review that cannot end by itself as stopped. Returns the sentence for the user."""
         if self.artifacts is None or self.keeping is None or not self.events:
             return "The review was interrupted before it began."
         if self.is_stored:
@@ -77,7 +77,7 @@ def stored(document: OutcomeDocument, artifacts: FolderArtifacts, so_far: SoFar)
 
 
 def store_again(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None) -> None:
-    """Store the same outcome with what its shadows cost. A pipe was given the outcome, and is given no second one."""
+    """Store the same outcome with what its shadows cost. A pipe that has got the outcome gets no second one."""
     with INTERRUPTION.storing:
         _store(document, artifacts, output if output is not None and is_replaced(output) else None)
 
@@ -100,7 +100,7 @@ def _cut_short(events: Sequence[Event], signal_number: int) -> OutcomeDocument:
 
 
 def discard(artifacts: FolderArtifacts, output: Path | None) -> None:
-    """Remove, at best, what stands of a review that could not be brought to its end."""
+    """Remove what is left of a review that could not finish, if possible."""
     with suppress(ArtifactError):
         artifacts.clear()
     with suppress(ArtifactError):
@@ -109,6 +109,6 @@ def discard(artifacts: FolderArtifacts, output: Path | None) -> None:
 
 
 def leave_refusal(output: Path, sentence: str, environ: Mapping[str, str]) -> None:
-    """Leave beside where the outcome would be why there is none, without this process's secrets; at best."""
+    """Write why there is no outcome beside its place, without this process's secrets, if possible."""
     with suppress(ArtifactError):
         write_refusal(output, redactor(environ).redact(sentence))

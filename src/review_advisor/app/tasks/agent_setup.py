@@ -1,4 +1,4 @@
-"""What ``init --agent`` writes into a repository: nothing outside of it, all or nothing, and again without harm."""
+"""What ``init --agent`` writes into a repository: nothing outside of it, all or nothing, and the same if repeated."""
 
 from __future__ import annotations
 

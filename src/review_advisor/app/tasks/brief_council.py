@@ -88,11 +88,11 @@ def vote_on_brief(
         try:
             reply = ask_council(request, agents)
         except (CreditExhaustedError, AuthenticationFailedError) as stop:
-            raise ReviewBrokenError(f"The vote cannot be taken. {stop.detail}") from None
+            raise ReviewBrokenError(f"Nobody can vote. {stop.detail}") from None
     counted = counted_voices(brief, reply.voices, inline=options.inline)
     if counted.nobody:
         told = "; ".join(f"{each.advisor.id}: {each.lost}" for each in reply.voices)
-        raise ReviewBrokenError(f"No advisor gave a vote ({told}).")
+        raise ReviewBrokenError(f"No advisor voted ({told}).")
     return vote_document(brief, reply.voices, counted, inline=options.inline, cost_usd=reply.cost_usd)
 
 

@@ -1,4 +1,4 @@
-"""The commands of other CLIs that a file of the user's declares for ``run``."""
+"""The commands of other CLIs that a user's file declares for ``run``."""
 
 from __future__ import annotations
 

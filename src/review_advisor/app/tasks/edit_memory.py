@@ -1,4 +1,4 @@
-"""Edits the memory of a working tree. People commit it like any other file; a review reads the base's."""
+"""Edits the memory of a working tree. People commit it like any other file; a review reads the one of its base."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from review_advisor.core.safety.legible import legible, read_json
 
 PROPOSALS = "memory_proposals.jsonl"
 MOST_REVIEWS = 1_000
-"""So many reviews are looked through for findings that cite an entry."""
+"""The most reviews that are searched for findings that cite an entry."""
 _MOST_READ = 1_000_000
 _PLACE = PurePosixPath(MEMORY_FILE)
 
@@ -45,7 +45,7 @@ def edit_memory(repo: Path, edit: Callable[[ReadMemory], str]) -> None:
     """
     memory = working_memory(repo)
     if memory.problems:
-        raise ConfigError(f"{MEMORY_FILE} is not edited: {memory.problems[0]}. Mend it first.")
+        raise ConfigError(f"{MEMORY_FILE} cannot be edited: {memory.problems[0]}. Mend it first.")
     try:
         text = edit(memory)
     except MemoryRefusedError as refused:
@@ -82,7 +82,7 @@ def is_there(ledger: Path) -> bool:
 
 
 def counted_uses(ledger: Path, memory: ReadMemory) -> dict[str, EntryUses]:
-    """How often each entry was of use, by the newest reviews of the ledger. Raises ``ConfigError``."""
+    """How often findings cite each entry, in the newest reviews of the ledger. Raises ``ConfigError``."""
     try:
         names = [line.run_id for line in list_runs(ledger, RunFilter(limit=MOST_REVIEWS))]
         kept = (each for each in read_reviews(ledger, names) if isinstance(each, RecordedRun))

@@ -1,4 +1,4 @@
-"""The composition root of ``run``: opens both backends and the tree, runs one task, stores what came of it."""
+"""The composition root of ``run``: opens both backends and the tree, runs one task, and stores its folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many members of a council raise each finding, and which of their own findings the executor does not have.
+"""How many members of a council raise each finding, and which findings only members have.
 
 The executor leads. Agreement decides what is posted on the diff and what is added to the comment; no verdict reads it.
 The numbers come from recorded reviews by twelve tools: the lead's finding was worth posting if two others had it as
@@ -17,13 +17,13 @@ from review_advisor.core.answers.findings import Finding, merged, ordered
 from review_advisor.core.roster.advisor import Advisor
 
 LEAST_PANEL = 5
-"""Below so many declared members agreement proves nothing: smaller panels gained nothing on the recorded reviews."""
+"""The fewest declared members whose agreement counts: smaller panels gained nothing on the recorded reviews."""
 AGREES_FROM = 2
-"""So many members must raise a finding of the executor, else it is folded."""
+"""The fewest members that must raise a finding of the executor; otherwise it is folded."""
 NEAR = 3
-"""Two ranges with at most so many lines from one to the other may be of one finding."""
+"""The most lines between two ranges that may belong to one finding."""
 ALIKE = 0.25
-"""Two findings at one place are the same from this share of common words on (Dice coefficient)."""
+"""The least share of common words (Dice coefficient) of two findings at one place that are the same."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 _SHORTEST_WORD = 3
 
@@ -57,9 +57,9 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """``lead``: each finding of the executor. ``added`` and ``left`` are findings that only members have.
+    """``lead``: each finding of the executor.
 
-    Enough members raise what is ``added``, and too few what is ``left``.
+    Only members have ``added`` and ``left``: enough of them raise the former, too few the latter.
     """
 
     lead: tuple[Raised, ...] = ()
@@ -78,7 +78,7 @@ def adds_from(members: int) -> int:
 
 
 def is_same(one: Finding, other: Finding) -> bool:
-    """Whether both say the same: of one place first, then in words. One quote under one category is one finding."""
+    """Whether both are the same finding: by place first, then by words. One quote under one category is one finding."""
     if one.id == other.id:
         return True
     if (one.path, one.removed) != (other.path, other.removed):

@@ -2,9 +2,9 @@
 
 1. A member with the veto right that gives the severest action 80 or more, or that objects, blocks.
 2. Otherwise the highest mean wins, weighted by the members' ``weight``; of equal means that of the severest action.
-3. A member that is missing votes 0 for the mildest action and 100 for each other one. So no loss makes a result milder.
-4. The spread is the difference between the highest and the lowest vote for the winner. A member that an outage took has
-   no part in it; one that the change itself may have silenced has.
+3. A missing member votes 0 for the mildest action and 100 for each other one, so no loss makes a result milder.
+4. The spread is the difference between the highest and the lowest vote for the winner. A member lost to an outage is
+   left out of it; one that the change itself may have silenced is not.
 
 All sums are exact, so that the order of the members never matters.
 """
@@ -24,10 +24,9 @@ WIDEST_SPREAD = 40.0
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """One member's vote.
+    """One member's vote. ``votes`` are 0 to 100 for each action, in their order, or why there are none.
 
-    ``votes`` are 0 to 100 for each action in its order, or why there are none. ``objects``: it has a blocking
-    disagreement, which counts only with the veto right.
+    ``objects``: it has a blocking disagreement, which counts only with the veto right.
     """
 
     member: str
@@ -37,7 +36,7 @@ class Ballot:
     objects: bool = False
 
     def counted(self, actions: Sequence[str]) -> tuple[float, ...]:
-        """Its votes as they count; those of a missing member are as severe as votes can be."""
+        """The votes as they are counted; those of a missing member are the severest possible."""
         if isinstance(self.votes, tuple):
             return self.votes
         return tuple(MOST_OF_A_VOTE if place else 0.0 for place in range(len(actions)))
@@ -73,12 +72,12 @@ class Tally:
 
     @property
     def is_split(self) -> bool:
-        """Whether the members are too far apart on the winner."""
+        """Whether the members' votes for the winner are too far apart."""
         return self.spread > WIDEST_SPREAD
 
     @property
     def dissent(self) -> tuple[str, ...]:
-        """The members that gave another action more than the winner."""
+        """The members that gave another action more votes than the winner."""
         place = self.actions.index(self.winner)
         return tuple(
             each.member

@@ -1,4 +1,4 @@
-"""How alike the members of councils vote: two who always agree are one voice that is paid for twice.
+"""How alike the members of councils vote: two who always agree are one voice, paid for twice.
 
 Pure sums over recorded votes. Agreement alone says little, because most changes are fine and most votes approve. So
 Cohen's kappa stands beside it: 1 is full agreement, 0 what chance would bring, below 0 less than that.
@@ -15,7 +15,7 @@ from itertools import combinations
 from review_advisor.core.council.ballots import Tally
 
 LEAST_VOTES = 20
-"""Of fewer votes that two members took part in nothing is said."""
+"""The fewest common votes of two members from which agreement is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Correlation:
 
     @property
     def pairs(self) -> tuple[MemberPair, ...]:
-        """Every two members that ever voted together: the most alike first, then those of whom nothing is said."""
+        """Every two members that ever voted together: the most alike first, those with too few votes last."""
         found = (_pair(one, other, both) for (one, other), both in self._chosen.items())
         return tuple(sorted(found, key=_alike))
 
 
 def chosen_actions(counted: Tally) -> dict[str, str]:
-    """The action to which each member gave most, of several the severest; without the members that gave no vote."""
+    """The action to which each member gave most, of equals the severest. Members without a vote are left out."""
     return {
         each.member: max(zip(each.votes, range(len(each.votes)), counted.actions, strict=True))[-1]
         for each in counted.ballots

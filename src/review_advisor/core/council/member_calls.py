@@ -1,7 +1,8 @@
 """What a member of a council is asked: first what it finds by itself, then to judge the executor's verdict.
 
 Both questions are made from the one that a single judge is asked, so they begin with the same block about the change.
-There are two calls because the first must not hold the executor's report: whoever has read it finds what it names.
+There are two calls because the first must not hold the executor's report: a member that has read it finds what it
+names.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def form_of(member: Advisor) -> type[MemberVote]:
 
 
 def voices_call(judge: AgentCall, members: Sequence[Advisor]) -> AgentCall:
-    """What all inline members advise on the change, in one call; none of them is shown the executor's report."""
+    """One call for the advice of all inline members. None of them is shown the executor's report."""
     ask = (
         "Review the change as each of them. Their advice is for people and decides nothing. Each gives its own fields"
         ' first, then `calls`: one JSON object as text, with a weight of 0 to 100 for each of "approve",'

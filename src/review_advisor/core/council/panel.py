@@ -23,14 +23,14 @@ from review_advisor.core.safety.markdown import shortened
 _YES = (MOST_OF_A_VOTE, 0.0, 0.0)
 _NO = (0.0, 0.0, MOST_OF_A_VOTE)
 _MOST_WORDS = 7_800
-"""Characters of all members' words in one text of the joint judgement, which has some more for the note of a cut."""
+"""The most characters of all members' words in one text of the joint judgement. The note of a cut comes on top."""
 _BESIDE = 110
-"""Characters beside one member's words: its id, and how much of them was cut."""
+"""The characters beside one member's words: its id, and how much was cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberAnswer:
-    """What one member of a panel gave. ``fallback`` is the model that answered in the place of its own."""
+    """The answer of one member of a panel. ``fallback`` is the model that answered instead of its own."""
 
     advisor: Advisor
     answer: PostVerifyResult | Lost | Refused

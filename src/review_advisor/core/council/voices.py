@@ -81,7 +81,7 @@ def as_all(advisors: Sequence[Advisor]) -> str:
 
 
 def voice_of(advisor: Advisor, said: object, actions: Sequence[str]) -> Voice:
-    """What an advisor said, read strictly: an answer without a readable vote is none."""
+    """What an advisor said, read strictly: an answer without a readable vote is lost."""
     try:
         answer = vote_form(advisor).model_validate(said)
         votes = inline_calls(answer.calls, actions).weights
@@ -98,7 +98,7 @@ def said_in(answer: Answer, advisors: Sequence[Advisor]) -> tuple[BriefVote, ...
 
 
 def counted_voices(brief: Brief, voices: Sequence[Voice], *, inline: bool) -> Tally:
-    """What the votes come to. Voices of one call have no veto right: they are not independent."""
+    """The result of the votes. Voices of one call have no veto right: they are not independent."""
     ballots = [
         Ballot(each.advisor.id, each.cause if each.lost else each.votes, each.advisor.weight, each.advisor.veto)
         for each in voices
@@ -109,7 +109,7 @@ def counted_voices(brief: Brief, voices: Sequence[Voice], *, inline: bool) -> Ta
 def vote_document(
     brief: Brief, voices: Sequence[Voice], counted: Tally, *, inline: bool, cost_usd: float | None
 ) -> dict[str, Any]:
-    """The vote in the form of act 017, with what it comes to and what it did not see."""
+    """The vote in the form of act 017, with its result and its blind spots."""
     blind = [*brief.blind_spots, *(f"{each.advisor.id} gave no vote: {each.lost}" for each in voices if each.lost)]
     instanced = [each.advisor.id for each in voices if each.advisor.instanced]
     blind += [f"{id_} speaks of each instance, and a brief has none" for id_ in instanced]

@@ -24,7 +24,7 @@ class Kept:
 
 
 def after_advice(before: CheckedReport, after: CheckedReport, proven: Mapping[str, str] = _NOTHING) -> Kept:
-    """The executor's report after it was advised, with every grave finding that nobody disproved put back.
+    """The executor's report after advice, with every grave finding put back that nobody disproved.
 
     ``proven`` says what the advisor made of findings with a verbatim quote (``proven_milder``), and so how grave they
     stay at least. A rejection that loses a grave finding without one stays a rejection.
@@ -44,7 +44,7 @@ def after_advice(before: CheckedReport, after: CheckedReport, proven: Mapping[st
 
 
 def holds_back(before: CheckedReport, after: CheckedReport, proven: Mapping[str, str] = _NOTHING) -> bool:
-    """Whether ``after`` is a report that ``after_advice`` could have left: what a record is held against."""
+    """Whether ``after_advice`` could have made the report ``after``: a record is checked by this."""
     return not after_advice(before, after, proven).put_back
 
 

@@ -53,7 +53,7 @@ def packet(
     plan: ReviewPlan | None,
     earlier: Iterable[ConsultNote],
 ) -> str:
-    """The question as JSON, in the form of every consult. What is left out of its context is said in the context."""
+    """The question as JSON, in the form of every consult. The context says what is left out of it."""
     asked_about = [each for each in report.findings if each.id in {reason.subject for reason in reasons}]
     label, title = briefing.change.label, briefing.change.title
     context = [
@@ -75,7 +75,7 @@ def packet(
 
 
 def consult_call(briefing: Briefing, row: SurfacePolicy, part: Part, attempt: int, prompt: str) -> AgentCall:
-    """The call that asks the advisor, without tools: whoever advises does not do the work again."""
+    """The call that asks the advisor, without tools, so that it does not do the work again."""
     opening = prompts.opening(briefing.run_id, briefing.nonce)
     return AgentCall(
         role=Role.MID_FLIGHT,
@@ -96,7 +96,7 @@ def consult_call(briefing: Briefing, row: SurfacePolicy, part: Part, attempt: in
 
 
 def go_on_ask(question: AgentCall, reasons: Sequence[str], nonce: str) -> AgentCall:
-    """The executor's question once more, after the advice that stands in it as the last one."""
+    """The executor's question once more, with the latest advice at its end."""
     why = fence_facts(REASON, reasons, nonce)
     note = (
         "The review has asked the advisor about your report, for the reasons below. Go on from your report with the"

@@ -38,7 +38,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One answered call of the executor, as far as it can be a reason to consult.
+    """What in one answered call of the executor can be a reason to consult.
 
     ``failures`` is the longest run of failed tool calls, and ``readings`` how often the same place of one file was
     read, both since the last answered consult and as the CLI's own stream tells them. ``number`` is the call's.
@@ -64,7 +64,7 @@ class Watched:
 
 
 def reasons_to_consult(watched: Watched, turn: Turn, consulted: Collection[ReasonKey] = ()) -> tuple[Reason, ...]:
-    """Every reason of the profile that holds after this turn, and that nobody was consulted for in this attempt.
+    """Every reason of the profile that holds after this turn and has led to no consult in this attempt.
 
     The order is that of ``ReasonKind``. A file that nobody has seen before is no reason.
     """

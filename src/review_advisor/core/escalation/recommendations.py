@@ -1,4 +1,4 @@
-"""What the advisor recommends, merged with the executor's report, and what becomes of each recommendation.
+"""Merges what the advisor recommends with the executor's report, and tells what becomes of each recommendation.
 
 Two positions are compared by their types, never by their words. A change that is stricter than the report merges. One
 that is milder merges where the executor itself has doubts or a verbatim quote proves it, and is a conflict elsewhere.
@@ -108,7 +108,7 @@ def disposition_of(
 ) -> tuple[Disposition, str]:
     """What became of a recommendation, and why: by the report itself, or else by the executor's word with a reason.
 
-    That it applied what its report does not show is no answer.
+    Its word that it applied what its report does not show does not count.
     """
     if merged.wanted and is_applied(merged, report):
         return "applied", "the report shows it"

@@ -1,4 +1,4 @@
-"""Whether the harness watches a part at all, and what a consult comes to that a cap refuses."""
+"""Whether the harness watches a part at all, and what follows if a cap refuses a consult."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _QUOTES = "'\""
 
 def _matching(glob: str) -> str:
     if not is_glob(glob):
-        raise ValueError("it is no glob")
+        raise ValueError("it is not a glob")
     return glob
 
 

@@ -1,1 +1,1 @@
-"""Parts of a review that run in shadow: which are due, what they would have decided, and what a period of them says."""
+"""Parts of a review that run in shadow: which are due, what they would have decided, and the figures of a period."""

@@ -90,7 +90,7 @@ def _real_objects(part: PartRecord, shadow: Shadow) -> bool | None:
 
 
 def objects(ruling: Ruling, verdict: Literal["APPROVE", "VETO"] | None) -> bool:
-    """Whether a judgement does not take the executor's verdict: a veto, also one that is only advisory, or a person."""
+    """Whether a judgement does not accept the executor's verdict: it vetoes, if only as advice, or calls a person."""
     return verdict == "VETO" or ruling.move is not Move.ACCEPT
 
 
@@ -106,13 +106,13 @@ def is_unanswered(calls: Iterable[CallEnded]) -> bool:
 
 
 def cut_by_cap(members: Sequence[MemberAnswer]) -> bool:
-    """Whether the shadow's own cap took a vote: nobody can tell then what its panel would have decided."""
+    """Whether the shadow's own cap cost a vote, so that nobody can tell what its panel would have decided."""
     return any(isinstance(each.answer, Refused) for each in members)
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What the review has left for its shadows: money of its pull request, and time until the ceiling of a review."""
+    """What the review leaves for its shadows: money of its pull request, and time until the ceiling of a review."""
 
     usd: float
     seconds: float

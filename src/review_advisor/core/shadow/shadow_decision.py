@@ -10,8 +10,8 @@ from review_advisor.core.outcome.cost import MOST_USD, ShadowCost
 from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowCalled, ShadowDecided, ShadowEnded, ShadowEvent
 
 ShadowDecision = Literal["would_veto", "would_pass", "differs", "lost", "agreed"]
-"""The weightiest first. Of a judge, ``would_veto``: it objects to an approval that passed; ``would_pass``: it takes an
-approval to which the review objected; ``differs``: they differ on a rejection. Of an executor, ``would_veto``: it
+"""The weightiest first. Of a judge, ``would_veto``: it objects to an approval that passed; ``would_pass``: it accepts
+an approval to which the review objected; ``differs``: they differ on a rejection. Of an executor, ``would_veto``: it
 rejects what the real one approves; ``differs``: it approves what the real one rejects. Of a surface, ``would_veto``: it
 objects to a review that approved. ``lost``: an answer of the shadow did not come."""
 _WEIGHTIEST_FIRST: tuple[ShadowDecision, ...] = ("would_veto", "would_pass", "differs", "lost", "agreed")
@@ -29,7 +29,7 @@ def decision_on(decided: ShadowDecided) -> ShadowDecision:
 
 
 def shadow_decision(decided: Iterable[ShadowDecided], *, finished: bool) -> ShadowDecision:
-    """The same for the review: its weightiest part counts. What did not come to its end has lost an answer."""
+    """The same for the review: its weightiest part counts. A shadow that did not reach its end has lost an answer."""
     found = {decision_on(each) for each in decided}
     if not finished or not found:
         found.add("lost")
@@ -37,7 +37,7 @@ def shadow_decision(decided: Iterable[ShadowDecided], *, finished: bool) -> Shad
 
 
 def shadow_cost(events: Sequence[ShadowEvent]) -> ShadowCost:
-    """What a shadow has cost, by its events so far. Until it has ended, that is what it may cost."""
+    """What a shadow has cost, by its events so far; while it runs, what it may cost."""
     first, last = events[0], events[-1]
     if not isinstance(first, ShadowBegan):
         raise TypeError("a shadow's events begin with ShadowBegan")

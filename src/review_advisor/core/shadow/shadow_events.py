@@ -50,11 +50,10 @@ class ShadowDecided(Happened):
     """What it would have decided on one part of a surface, beside what was decided there.
 
     ``verdict`` is the real executor's. ``real_objects`` and ``shadow_objects`` say whether the review, and the shadow,
-    go on from there instead of taking the verdict; of a shadow executor, whether each rejects the change. Of a surface
-    that the review left out, they say whether the review, and the review together with it, do not approve; the verdict
-    is then the review's.
-    ``shadow_objects`` is None for an answer that did not come. ``missed`` are the ids of the real executor's
-    critical and high findings that a shadow executor does not have.
+    do not accept the verdict; of a shadow executor, whether each rejects the change. Of a surface that the review left
+    out, they say whether the review, and the review together with it, do not approve; the verdict is then the review's.
+    ``shadow_objects`` is None for an answer that did not come. ``missed`` are the ids of the real executor's critical
+    and high findings that a shadow executor does not have.
     """
 
     kind: Literal["shadow_decided"] = "shadow_decided"

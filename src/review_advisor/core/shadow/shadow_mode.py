@@ -1,4 +1,4 @@
-"""What a period of reviews in shadow mode says: what they would have done to merges, and what became of those."""
+"""What the reviews in shadow mode of a period would have done to merges, and what became of those."""
 
 from __future__ import annotations
 

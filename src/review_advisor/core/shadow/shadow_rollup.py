@@ -1,4 +1,4 @@
-"""What a period of shadows says: how often each would have decided otherwise, and what it cost."""
+"""How often each shadow of a period would have decided otherwise, and what it cost."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ NOTHING_IN_SHADOW = "Nothing ran in shadow in this period.\n"
 
 @dataclass(frozen=True, slots=True)
 class ShadowSums:
-    """What one shadow, as it was set up, comes to. Each review is counted once, under its weightiest decision.
+    """The figures of one shadow in one setup. Each review is counted once, under its weightiest decision.
 
-    ``ShadowDecision`` says what each means for the ``part``. ``would_veto_known`` were merged and observed,
-    ``would_veto_reverted`` of them reverted later. People have been heard on ``would_pass_known``, and have dismissed a
-    finding or overridden the outcome of ``would_pass_settled``.
-    ``capped`` and ``broken_off`` say how often it did not reach its end, whatever it had decided by then. ``missed``
-    are the critical and high findings that a shadow executor did not have.
+    ``ShadowDecision`` says what each means for the ``part``. ``would_veto_known`` of those were merged and observed,
+    ``would_veto_reverted`` of them reverted later. ``would_pass_known`` have a known fate, and in
+    ``would_pass_settled`` people dismissed a finding or overrode the outcome. ``capped`` and ``broken_off`` say how
+    often it did not reach its end, whatever it had decided by then. ``missed`` are the critical and high findings that
+    a shadow executor did not have.
     """
 
     shadow: str

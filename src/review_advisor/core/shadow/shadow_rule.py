@@ -1,4 +1,4 @@
-"""Which parts of a review run in shadow: what the configuration says, who that is, and on which reviews."""
+"""Which parts of a review run in shadow: the configured rules, their judges, and the reviews that they draw."""
 
 from __future__ import annotations
 
@@ -170,8 +170,8 @@ class Due:
 def due(rule: ShadowRule, repository: str | None, label: str, head_sha: str | None) -> Due:
     """Whether the shadow runs on the review of this head.
 
-    The digest is the same for every run of one review. Whoever tries heads until one is chosen, or is not, gains
-    nothing: a shadow decides nothing.
+    The digest is the same for every run of one review. An author who tries heads until one is drawn gains nothing: a
+    shadow decides nothing.
     """
     about = (rule.salt, rule.id, (repository or "").casefold(), label, head_sha or "")
     digest = hashlib.sha256("\0".join(about).encode("utf-8", "replace")).digest()

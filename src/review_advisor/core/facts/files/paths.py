@@ -126,7 +126,7 @@ def is_readable_glob(pattern: str) -> bool:
 
 def _readable(glob: str) -> str:
     if not is_readable_glob(glob):
-        raise ValueError("it is no glob")
+        raise ValueError("it is not a glob")
     return glob
 
 
