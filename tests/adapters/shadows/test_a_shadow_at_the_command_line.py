@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -23,6 +23,7 @@ from review_advisor.app.begin_and_publish import read_document
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.money.counting import with_cost
+from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.mockworld.lines import confirm, reject, veto
 
 CREDENTIAL = {"ANTHROPIC_API_KEY": "sk-ant-api03-not-a-real-one-5d1f0a77"}
@@ -76,7 +77,7 @@ def while_it_judges_in_shadow(models: Models, happening: Any) -> Iterator[None]:
         with gate.open("w"):  # opens once the model reads
             happening()
 
-    thread = Thread(target=meanwhile)
+    thread = Thread(target=meanwhile, daemon=True)
     thread.start()
     yield
     thread.join()
@@ -149,17 +150,20 @@ def test_who_reads_the_outcome_from_a_pipe_gets_it_once(
 def test_an_interrupt_ends_the_shadow_and_the_outcome_stands(
     terminal: Terminal, models: Models, words: list[str | Path], outcome: Path, number: signal.Signals
 ) -> None:
-    process = terminal.start(*words, env=CREDENTIAL)
+    """In this process, where nobody ends a review that takes its time to stop."""
+    over = Event()
 
     def interrupt() -> None:
-        process.send_signal(number)
-        process.wait(timeout=60)
+        INTERRUPTION.interrupt(number)
+        over.wait(60)  # with the gate closed the model would answer
 
     with while_it_judges_in_shadow(models, interrupt):
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == 128 + number, err
-    assert "The outcome stands." in err
-    assert "Traceback" not in err
+        try:
+            done = terminal.run(*words, env=CREDENTIAL)
+        finally:
+            over.set()
+    assert done.code == 128 + number, done.err
+    assert "The outcome stands." in done.err
     document = kept(outcome)
     assert (document.outcome, document.shadows[0].status) == (Outcome.APPROVED, "stopped")
     assert rows(terminal) == [("other", "stopped", "lost", 1)]
