@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import signal
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from tests.adapters.git_remote import NAME, git_by_http
@@ -28,6 +25,7 @@ from tests.adapters.pull_request_world import (
 from review_advisor.adapters.artifacts import BROKEN
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.pull_request import Permission
+from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.mockworld.github.model import Contents
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.traffic import Moment
@@ -654,26 +652,11 @@ def test_a_cancelled_run_that_left_nothing_did_not_run(actions: Actions) -> None
     did_not_run(actions, pull, "There is no outcome to publish", "`/advisor review` in a comment starts a review")
 
 
-def process_of(ran: WorkflowRun, verb: str) -> int:
-    """The process of one of a run's jobs."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            words = (process / "cmdline").read_bytes().split(b"\0")
-            if (
-                words[2:5] == [b"-m", b"review_advisor", verb.encode()]
-                and str(ran.place).encode() in (process / "environ").read_bytes()
-            ):
-                return int(process.name)
-    raise AssertionError(f"no {verb} is running")
-
-
 def test_a_cancelled_run_that_could_still_say_so_did_not_run(actions: Actions) -> None:
     pull = actions.opens({APP: RIGHT})
     ran = actions.starts("opened", pull).begin()
-    actions.by_steps = True  # a signal ends a whole process
-    with actions.models.thinking(approve(), lambda: os.kill(process_of(ran, "review"), signal.SIGTERM)):
+    with actions.models.thinking(approve(), lambda: INTERRUPTION.interrupt(signal.SIGTERM)):
         ran.review()
-    actions.by_steps = False
     assert ran.done["review"].code == 143
     ran.publish()
     did_not_run(actions, pull, "interrupted")
