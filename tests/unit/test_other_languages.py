@@ -65,13 +65,12 @@ def test_the_environment_of_the_tests_has_every_program() -> None:
     [
         ("app.js", DUPLICATE, {"no-dupe-keys": "medium"}),
         ("app.ts", "const a: number = 1;\na = 2;\n", {"no-const-assign": "high"}),
-        ("app.tsx", "export const a = <div>{eval(b)}</div>;\n", {"no-eval": "medium"}),
-        ("app.mjs", "export const a = ;\n", {"invalid-syntax": "high"}),
+        ("app.tsx", "export const a = <div>{!b in c}</div>;\n", {"no-unsafe-negation": "medium"}),
+        ("app.js", "export const f = (a) => {\n  debugger;\n  return eval(a);\n  f();\n};\n", {}),
         ("types.d.ts", "export class A {\n  constructor(a: string);\n  set(a: string): A;\n}\n", {}),
-        ("app.test.js", "eval('1');\ndescribe.only('a', () => {});\n", {"no-focused-tests": "medium"}),
-        ("run.sh", '#!/bin/bash\nif [[ -n "$@" ]]; then echo; fi\n', {"SC2199": "medium"}),
-        ("run.sh", 'rm -rf "$FOLDER/"\n', {"SC2115": "medium"}),
-        ("run.sh", "#!/bin/sh\nif true; then\n", {"invalid-syntax": "high"}),
+        ("app.test.js", "describe.only('a', () => {});\n", {"no-focused-tests": "medium"}),
+        ("run.sh", "#!/bin/bash\nif [ -n $1 ]; then echo; fi\n", {"SC2070": "medium"}),
+        ("run.sh", 'rm -rf "$FOLDER/"\nls $@\n', {}),
         ("run.sh", "echo $1\n", {}),
         (FLOW_FILE, INJECTED, {"template-injection": "high"}),
         (
@@ -83,12 +82,8 @@ def test_the_environment_of_the_tests_has_every_program() -> None:
         (FLOW_FILE, WORKFLOW.format("echo hello"), {}),
         (FLOW_FILE, WORKFLOW.format("echo ${{ github.event.release.tag_name }}"), {}),
         ("app.test.js", DUPLICATE, {}),
-        (
-            "app.js",
-            "export const f = (a) => {\n  switch (a) {\n    case 1:\n      return 2;\n      break;\n  }\n};\n",
-            {},
-        ),
-        ("app.js", "export const f = () => {\n  return 2;\n  f();\n};\n", {"no-unreachable": "medium"}),
+        (FLOW_FILE, WORKFLOW.format("echo ${{ github.ref_name }}"), {}),
+        (FLOW_FILE, WORKFLOW.replace("on: push", "on: pull_request_target").format("gh pr checkout 1"), {}),
         ("vendor/app.js", DUPLICATE, {}),
     ],
 )
@@ -107,8 +102,6 @@ def test_no_name_hides_what_is_serious_in_another_language(tmp_path: Path, path:
     "path, text, why",
     [
         ("tests/data/app.js", "const a = 1;\na = 2;\n", "tests read it, and it cannot run: no-const-assign in line 2"),
-        ("app.js", "declare module 'a' {\n  declare type B = {| c: string |};\n}\n", "it is written in Flow"),
-        ("app.js", "let a = <%= b %>;\n", "it is a template"),
         ("app.js", "const a = 1;" + " " * 2_000 + "a = 2;\n", "a program packed it"),
     ],
 )
@@ -120,34 +113,6 @@ def test_what_is_serious_where_nobody_could_mend_it_is_not_checked_instead(
     assert [(one.path, one.why, one.waived) for one in told.unchecked] == [(path, why, False)]
 
 
-def test_a_trigger_is_dangerous_where_the_workflow_fetches_what_an_outsider_wrote(tmp_path: Path) -> None:
-    safe = WORKFLOW.replace("on: push", "on: pull_request_target").format("echo hello")
-    assert found(tmp_path, FLOW_FILE, safe) == {}
-
-
-@pytest.mark.parametrize(
-    "fetches",
-    [
-        "gh pr checkout 1",
-        "gh  pr -R a/b checkout 1",
-        "git fetch origin pull/1/head",
-        "git fetch origin refs/pull/1/merge",
-        "git checkout ${{ github.event.pull_request.head.sha }}",
-        "git checkout ${{ github.event['pull_request']['head']['sha'] }}",
-        "git checkout ${{ github['head_ref'] }}",
-        "git checkout ${{ github . event . pull_request . head . sha }}",
-        "git checkout ${{ github.event.pull_request.merge_commit_sha }}",
-        "git checkout ${{ fromJSON(toJSON(github)).event.number }}",
-        "jq .pull_request $GITHUB_EVENT_PATH",
-    ],
-)
-def test_a_trigger_is_dangerous_however_the_workflow_fetches_what_an_outsider_wrote(
-    tmp_path: Path, fetches: str
-) -> None:
-    text = WORKFLOW.replace("on: push", "on: pull_request_target").format(fetches)
-    assert "dangerous-triggers" in found(tmp_path, FLOW_FILE, text)
-
-
 @pytest.mark.parametrize(
     "expression",
     [
@@ -157,7 +122,6 @@ def test_a_trigger_is_dangerous_however_the_workflow_fetches_what_an_outsider_wr
         "github . head_ref",
         "toJSON(github.event)",
         "github.event.label.name",
-        "github.ref_name",
         "inputs.name || github.event.issue.title",
     ],
 )
@@ -187,7 +151,7 @@ def test_a_remark_stands_on_whichever_of_its_lines_is_added(tmp_path: Path) -> N
         (".oxlintrc.json", '{"rules": {"no-dupe-keys": "off"}, "ignorePatterns": ["**"]}'),
         (".eslintignore", "*"),
         (".gitignore", "*"),
-        (".shellcheckrc", "disable=SC2199"),
+        (".shellcheckrc", "disable=SC2070"),
         (".github/zizmor.yml", "rules: {template-injection: {disable: true}}"),
     ],
 )
@@ -197,7 +161,7 @@ def test_the_heads_own_configuration_of_a_checker_counts_for_nothing(
 ) -> None:
     written(tmp_path, folder + config, says)
     assert found(tmp_path, "src/app.js", DUPLICATE) == {"no-dupe-keys": "medium"}
-    assert found(tmp_path, "src/run.sh", '[[ -n "$@" ]]\n') == {"SC2199": "medium"}
+    assert found(tmp_path, "src/run.sh", "[ -n $1 ]\n") == {"SC2070": "medium"}
     assert found(tmp_path, FLOW_FILE, INJECTED) == {"template-injection": "high"}
 
 
@@ -232,9 +196,9 @@ def test_a_configuration_switches_off_what_it_names(checker: str, text: str, rul
     [
         ("app.js", "// eslint-disable-next-line\n" + DUPLICATE),
         ("app.js", "/* oxlint-disable */\n" + DUPLICATE),
-        ("run.sh", '# shellcheck disable=SC2199\n[[ -n "$@" ]]\n'),
-        ("run.sh", '#\u00a0shellcheck disable=SC2199\n[[ -n "$@" ]]\n'),
-        ("run.sh", '#\u00a0shellcheck\u00a0disable=all\n[[ -n "$@" ]]\n'),
+        ("run.sh", "# shellcheck disable=SC2070\n[ -n $1 ]\n"),
+        ("run.sh", "#\u00a0shellcheck disable=SC2070\n[ -n $1 ]\n"),
+        ("run.sh", "#\u00a0shellcheck\u00a0disable=all\n[ -n $1 ]\n"),
         ("app.js", "__webpack_require__(1);\n" + DUPLICATE),
     ],
 )

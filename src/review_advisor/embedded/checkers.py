@@ -19,8 +19,8 @@ from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.check_finding import CheckFinding
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.ruff_run import Fix, RuffRemark, remarks
-from review_advisor.embedded.second_look.elsewhere import not_run_as_they_stand, of_another_syntax
-from review_advisor.embedded.second_look.noise import is_assignment, is_noise, is_read_by_tests, is_test, is_test_data
+from review_advisor.embedded.second_look.elsewhere import not_run_as_they_stand
+from review_advisor.embedded.second_look.noise import is_noise, is_read_by_tests, is_test, is_test_data
 
 _EXTRA = "review-advisor[embedded]"
 _LONGEST_STATEMENT = 10
@@ -30,9 +30,6 @@ _LONGEST_LINE = 2_000
 """A longer one was packed by a program, and holds much that looks drawn."""
 _FEWEST_DRAWN = 12
 """So many different characters are in a token of any alphabet that was drawn at random."""
-_DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
-_BREAK = re.compile(r"\s*break\s*;?\s*")
-"""Behind a return in a switch it is a habit."""
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _OTHER_LINES = frozenset({PYTHON, "JavaScript", "TypeScript"})
 """Their checkers end a line at a lone carriage return. Git does not, so their line numbers differ from the diff's."""
@@ -149,31 +146,22 @@ class StaticChecks:
             spans = ((said.first, said.last), *((other, other) for other in said.others))
             lines = (self._added_line(remark.path, first, last) for first, last in spans)
             line = next((number for number in lines if number is not None), None)
-            if said.is_syntax:
-                self._broken.setdefault(remark.path, []).append((line, _unparsed(said.first, said.message)))
-            is_mild = said.severity in ("medium", "low")
-            is_step_out = (
-                said.rule == "no-unreachable" and line is not None and _BREAK.fullmatch(self._added[remark.path][line])
-            )
-            is_left_out = (
-                is_step_out
-                or said.rule in self._allowed.get(remark.program, ())
-                or (
-                    is_test(remark.path)
-                    and (said.check == "security" or (is_mild and said.rule not in rules.RULES_OF_TESTS))
-                )
-            )
-            if line is None or is_left_out or (self._has_moved(remark.path, line) and not said.is_syntax):
+            if said.is_syntax:  # it may be of another language, or a part that is put together with others
+                self._broken.setdefault(remark.path, []).append((None, _unparsed(said.first, said.message)))
                 continue
-            if (once := (remark.path, said.rule, 0 if said.is_syntax else line)) in told:
+            is_mild = said.severity in ("medium", "low")
+            is_left_out = said.rule in self._allowed.get(remark.program, ()) or (
+                is_test(remark.path)
+                and (said.check == "security" or (is_mild and said.rule not in rules.RULES_OF_TESTS))
+            )
+            if line is None or is_left_out or self._has_moved(remark.path, line):
+                continue
+            if (once := (remark.path, said.rule, line)) in told:
                 continue
             told.add(once)
             worth = rules.Worth(said.severity, said.confidence)
             quote = self._added[remark.path][line].strip()[:_LONGEST_QUOTE]
             is_packed = said.check == "bug" and self._is_packed(remark.path, line)
-            if said.is_syntax and (other := self._other_syntax(remark.path, said.first)):
-                self._unread.setdefault(remark.path, other)
-                continue
             if not is_mild and (is_packed or (said.check == "bug" and is_read_by_tests(remark.path))):
                 why = (
                     "a program packed it"
@@ -184,12 +172,6 @@ class StaticChecks:
                 continue
             silenced = is_mild and (remark.silenced or is_packed or self._is_of_others(remark.path))
             yield CheckFinding(remark.path, line, said.check, said.rule, said.message, quote, worth, silenced=silenced)
-
-    def _other_syntax(self, path: str, line: int) -> str:
-        if language_of(path) not in _OTHER_LINES:
-            return ""
-        text = self._files[path].read_text(encoding="utf-8", errors="replace")
-        return of_another_syntax("".join(text.split("\n")[line - 1 : line]), text)
 
     def _is_packed(self, path: str, line: int) -> bool:
         lines = self._files[path].read_bytes().split(b"\n")
@@ -283,13 +265,8 @@ class StaticChecks:
             for number, kind in self._secret_lines(path, drawn_only=in_prose):
                 goes_on, told = number == told + 1 and is_mark(self._added[path][number].strip()), number
                 line, quote = self._secret_quote(path, number)
-                if (
-                    quote
-                    and not goes_on
-                    and kind not in rules.UNSURE_SECRETS
-                    and (kind in rules.SURE_SECRETS or is_assignment(quote))
-                ):
-                    worth = rules.secret_worth(kind, in_prose=in_prose, has_tree=self.has_tree)
+                if quote and not goes_on and kind in rules.TOLD_SECRETS:
+                    worth = rules.secret_worth(in_prose=in_prose, has_tree=self.has_tree)
                     message = f"a committed secret: {kind}" if kind else "a committed secret"
                     yield CheckFinding(path, line, "secret", kind or "secret", message, quote, worth)
 
@@ -302,7 +279,8 @@ class StaticChecks:
         for start, end, kind in secrets_in(text):
             line = text.count("\n", 0, start) + 1
             is_packed = text.find("\n", end) - text.rfind("\n", 0, start) > _LONGEST_LINE
-            counts = _counts(text[start:end], kind, drawn_only=drawn_only or is_packed)
+            is_sure = not (drawn_only or is_packed)
+            counts = is_sure or (kind in rules.ISSUED_SECRETS and _is_drawn(text[start:end]))
             known[line] = known.get(line) or (kind if counts else None)
         written = text.split("\n")
         for number, shown in added.items():
@@ -339,12 +317,6 @@ def _unparsed(line: int, message: str) -> str:
 
 def _bare(text: str) -> str:
     return "".join(text.split())
-
-
-def _counts(secret: str, kind: str, *, drawn_only: bool) -> bool:
-    if drawn_only:
-        return kind in rules.ISSUED_SECRETS and _is_drawn(secret)
-    return kind in rules.SURE_SECRETS or _DIGEST.fullmatch(secret) is None
 
 
 def _is_drawn(token: str) -> bool:

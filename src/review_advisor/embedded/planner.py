@@ -19,8 +19,8 @@ def plan(material: Material, checkers: str) -> ReviewPlan:
         risk_summary=f"Static checks, no model: {checkers}. {_summary(files)}",
         focus_areas=tuple(_area(file) for file in _focus(files)),
         rubric=(
-            "bugs: ruff F, E9, B, PLE on added lines of Python files",
-            "security: ruff S without S101, S404, S603, S607 on added lines of Python files that are not tests",
+            "bugs: what ruff calls broken on added lines of Python files",
+            "security: shells that lose their arguments on added lines of Python files that are not tests",
             "secrets: shapes of known tokens and private keys on all added lines",
             "each focus file: a finding on it, or a quote of one of its changed lines",
         ),

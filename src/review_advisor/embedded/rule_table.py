@@ -12,22 +12,20 @@ from review_advisor.core.safety.secret_shapes.private_keys import KIND as PRIVAT
 Check = Literal["bug", "security", "secret"]
 
 BUG_RULES = (
-    *("E9", "F5", "F62", "F631", "F632", "F634", "F7", "F811", "F82", "F9", "PLE"),
-    *("B002", "B006", "B012", "B015", "B016", "B025", "B029", "B030", "B033"),
+    *("E9", "F5", "F62", "F631", "F632", "F634", "F7", "F811", "F821", "F823", "F9", "PLE"),
+    *("B002", "B006", "B015", "B016", "B025", "B029"),
 )
-TEST_RULES = ("E9", "F631", "F632", "F634", "F7", "F811", "F82", "B015", "PLE")
+TEST_RULES = ("E9", "F631", "F632", "F634", "F7", "F811", "F821", "F823", "B015", "PLE")
 """In tests: what is broken there, or never runs."""
 RULES_OF_TESTS = ("no-focused-tests",)
 """What is mild in a test of JavaScript, and says that other tests do not run."""
-SECURITY_RULES = (
-    *("S102", "S103", "S201", "S202", "S306", "S307", "S323", "S501", "S502", "S503", "S504", "S505", "S506"),
-    *("S508", "S509", "S602", "S605", "S608", "S609", "S612", "S701"),
-)
+SECURITY_RULES = ("S602",)
+"""Only where a shell loses the arguments. Whether a text is dangerous depends on who writes it, which no rule sees."""
 IGNORED_RULES = (
     *("F541", "F722", "PLE0101", "PLE0604", "PLE0704", "PLE1205", "PLE1206"),
     *("PLE2510", "PLE2512", "PLE2513", "PLE2514", "PLE2515"),
 )
-"""The rules above were chosen by reading what each says of real changes (``benchmarks/static_precision.py``)."""
+"""The rules above are sure by construction, or were right in what was judged by hand (ADR-0126)."""
 
 SYNTAX = "invalid-syntax"
 LONGEST_FIX = 10
@@ -50,19 +48,8 @@ _BY_RULE: dict[str, Worth] = {
     "F82": Worth("high", 0.95),
     "PLE": Worth("high", 0.9),
     "B": Worth("medium", 0.8),
-    "S": Worth("medium", 0.7),
-    "S102": Worth("high", 0.8),
-    "S202": Worth("high", 0.8),
-    "S307": Worth("high", 0.85),
-    "S501": Worth("high", 0.9),
-    "S506": Worth("high", 0.85),
-    "S602": Worth("high", 0.85),
-    "S605": Worth("high", 0.85),
-    "S608": Worth("high", 0.7),
-    "S609": Worth("high", 0.8),
-    "S701": Worth("high", 0.8),
+    "S": Worth("high", 0.85),
 }
-_HARMLESS = "seems safe"
 
 
 def worth(rule: str) -> Worth:
@@ -89,29 +76,24 @@ def may_be_silenced(rule: str, name: str) -> bool:
     return worth(rule).severity in ("medium", "low") or is_of_python_2(name)
 
 
-def is_harmless(message: str) -> bool:
-    """Whether ruff itself calls what it found safe."""
-    return _HARMLESS in message
-
-
-ISSUED_SECRETS = frozenset(form.kind for form in FORMATS) - {"web token"}
-"""Kinds with a format of their own; the others are known by what stands around them, or are written as examples."""
-SURE_SECRETS = ISSUED_SECRETS | {"web token", PRIVATE_KEY, ""}
-"""Kinds that count wherever they stand; a harness's own secret has none."""
-UNSURE_SECRETS = frozenset({"key"})
-"""What is called a key is a public one in most changes: the redactor hides it, and nobody is told."""
+ISSUED_SECRETS = frozenset(form.kind for form in FORMATS)
+"""Kinds with a format of their own."""
+_PUBLIC = frozenset(
+    {"Alibaba Cloud key id", "AWS access key id", "Google API key", "Razorpay key id", "Tencent Cloud key id"}
+)
+"""They name a key, or a site gives them to each visitor."""
+_BESIDE_AN_ID = frozenset({"Alibaba Cloud secret", "AWS secret access key", "Tencent Cloud secret"})
+TOLD_SECRETS = (ISSUED_SECRETS - _PUBLIC - {"web token"}) | _BESIDE_AN_ID | {PRIVATE_KEY, ""}
+"""Kinds that are findings; a harness's own secret has none. What a name alone makes a secret is hidden, not told."""
 _SECRET = Worth("critical", 0.9)
-_SECRET_BY_ITS_NAME = Worth("high", 0.8)
 _SECRET_IN_PROSE = Worth("medium", 0.7)
 """In tests and documentation many are invented."""
 _REMOVED_SECRET = Worth("high", 0.7)
 """Without a tree only the redactor's word is there to go by."""
 
 
-def secret_worth(kind: str, *, in_prose: bool, has_tree: bool) -> Worth:
-    """What a committed secret of this kind is worth."""
+def secret_worth(*, in_prose: bool, has_tree: bool) -> Worth:
+    """What a committed secret is worth."""
     if in_prose:
         return _SECRET_IN_PROSE
-    if not has_tree:
-        return _REMOVED_SECRET
-    return _SECRET if kind in ISSUED_SECRETS or kind == PRIVATE_KEY else _SECRET_BY_ITS_NAME
+    return _SECRET if has_tree else _REMOVED_SECRET

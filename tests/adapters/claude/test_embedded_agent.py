@@ -28,7 +28,7 @@ pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 COMMAND = (sys.executable, "-I", "-m", "review_advisor.embedded")
 ADVISOR = "hydraflow-review-advisor"
 AGENTS = {ADVISOR: {"description": "advises", "prompt": "You advise.", "model": "opus", "tools": ["Read"]}}
-SHELL = "import subprocess\n\n\ndef run(command):\n    return subprocess.run(command, shell=True)\n"
+SHELL = "import subprocess\n\n\ndef run(command):\n    return subprocess.run([command, '-l'], shell=True)\n"
 APPROVAL = {"verdict": "approve", "summary": "fine", "confidence": 0.9}
 
 

@@ -28,7 +28,7 @@ from review_advisor.core.outcome.document import read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
 
-RISK = "import subprocess\n\n\ndef run(command):\n    return subprocess.call(command, shell=True)\n"
+RISK = "import subprocess\n\n\ndef run(command):\n    return subprocess.call([command, '-l'], shell=True)\n"
 
 
 def stored(folder: Path) -> dict[str, Any]:

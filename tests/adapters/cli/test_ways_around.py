@@ -121,7 +121,7 @@ def test_the_repository_never_supplies_its_own_reviewer_not_even_from_a_subfolde
 
 def test_the_bases_ruff_configuration_allows_and_the_heads_does_not(terminal: Terminal, tmp_path: Path) -> None:
     repo = Repo(terminal.folder)
-    risk = "import subprocess\n\n\ndef run(command):\n    return subprocess.call(command, shell=True)\n"
+    risk = "import subprocess\n\n\ndef run(command):\n    return subprocess.call([command, '-l'], shell=True)\n"
     repo.write("ruff.toml", 'ignore = ["S602"]\n')
     repo.write("app.py", risk)
     repo.commit("Allow it to oneself")

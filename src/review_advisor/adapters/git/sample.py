@@ -36,13 +36,14 @@ def by_month(rows):
 ''',
     "settings.py": '''"""Which reports a team gets."""
 
-import yaml
+import json
 
 
 def read_settings(path):
-    """The settings that a team has written."""
+    """The settings that a team has written, or none."""
     with open(path, encoding="utf-8") as file:
-        return yaml.load(file, Loader=yaml.Loader)
+        text = file.read()
+    return {} if text is "" else json.loads(text)
 ''',
     "delivery.py": '''"""Delivery of reports."""
 
@@ -51,7 +52,7 @@ import subprocess
 
 def deliver(name):
     """Copy one report to the archive."""
-    return subprocess.call("cp " + name + " /srv/archive", shell=True)
+    return subprocess.call(["cp", name, "/srv/archive"], shell=True)
 ''',
 }
 TITLE = "Write monthly reports and deliver them"

@@ -12,15 +12,12 @@ from pydantic import BaseModel
 from review_advisor.core.answers.answers import Severity
 from review_advisor.embedded.programs.bounded_run import CheckerError
 from review_advisor.embedded.programs.complaint import Complaint, syntax
-from review_advisor.embedded.rule_table import Check
 
-_PLUGINS = ("eslint", "typescript", "unicorn", "oxc", "jest")
+_PLUGINS = ("eslint", "unicorn", "oxc", "jest")
 _RULES = {
-    "eslint": "constructor-super for-direction no-compare-neg-zero no-const-assign no-debugger no-dupe-class-members"
-    " no-dupe-else-if no-dupe-keys no-duplicate-case no-eval no-import-assign no-invalid-regexp"
-    " no-new-native-nonconstructor no-obj-calls no-this-before-super no-unreachable no-unsafe-negation use-isnan"
-    " valid-typeof",
-    "typescript": "no-duplicate-enum-values no-misused-new",
+    "eslint": "constructor-super for-direction no-compare-neg-zero no-const-assign no-dupe-class-members"
+    " no-dupe-else-if no-dupe-keys no-duplicate-case no-import-assign no-invalid-regexp no-new-native-nonconstructor"
+    " no-obj-calls no-this-before-super no-unsafe-negation use-isnan valid-typeof",
     "unicorn": "no-invalid-remove-event-listener",
     "oxc": "bad-array-method-on-arguments bad-char-at-comparison bad-min-max-func bad-object-literal-comparison"
     " missing-throw number-arg-out-of-range uninvoked-array-callback",
@@ -83,11 +80,5 @@ def read(
         ):  # oxlint has no rule for what it cannot parse, and TypeScript's own number if that has
             yield each.filename, syntax(each.message, line)
         else:
-            check, severity = _worth(rule)
-            yield each.filename, Complaint(rule, each.message, line, line, check, severity, 0.85, others=tuple(others))
-
-
-def _worth(rule: str) -> tuple[Check, Severity]:
-    if rule == "no-eval":
-        return "security", "medium"
-    return "bug", "high" if rule in _CERTAIN else "medium"
+            severity: Severity = "high" if rule in _CERTAIN else "medium"
+            yield each.filename, Complaint(rule, each.message, line, line, "bug", severity, 0.85, others=tuple(others))

@@ -14,11 +14,13 @@ from review_advisor.embedded.programs.complaint import Complaint, cannot_read, s
 _UNKNOWN_SHELL = 1071
 _STOPS_THERE = (1072, 1073)
 """Where it stops, and where that which it cannot parse begins."""
-_FIRST_OF_MEANING = 2000
-_WARNINGS = frozenset({2115, 2252})
-"""``rm -rf "$folder/"`` with a name that may be empty, and a condition that is always true."""
-_LEFT_OUT = frozenset({2148, 2239, 2242})
-"""No shell is named, or by no whole path; exit with a negative number."""
+_MEANT = frozenset(
+    {
+        *(2057, 2058, 2066, 2070, 2077, 2081, 2104, 2105, 2122, 2144, 2168, 2170, 2171, 2173),
+        *(2218, 2252, 2276, 2282, 2283, 2284, 2285, 2286, 2287, 2288, 2289, 2290),
+    }
+)
+"""What is never true, always true, or no command that anybody means. Most others are about quoting."""
 
 
 class _Comment(BaseModel):
@@ -51,7 +53,5 @@ def read(
             yield each.file, cannot_read("ShellCheck does not know its shell")
         elif each.code in _STOPS_THERE:
             yield each.file, syntax(each.message, each.line)
-        elif each.code in _WARNINGS or (
-            each.level == "error" and each.code >= _FIRST_OF_MEANING and each.code not in _LEFT_OUT
-        ):
+        elif each.code in _MEANT:
             yield each.file, Complaint(f"SC{each.code}", each.message, each.line, each.end, "bug", "medium", 0.8)

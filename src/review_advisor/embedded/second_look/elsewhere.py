@@ -16,8 +16,7 @@ _PYTHON_2 = re.compile(
 )
 """A statement that only Python 2 has."""
 _TEMPLATE = re.compile(r"<%|%>|\{%|\{\{")
-_FLOW = re.compile(r"@flow\b|^\s*(?:declare|import type|export type|opaque type)\b", re.MULTILINE)
-_FEWEST_NAMES = 3
+_FEWEST_NAMES = 2
 """Whoever runs a file that uses so many unknown names puts them into it."""
 _FEWEST_FILES = 2
 
@@ -48,10 +47,3 @@ def not_run_as_they_stand(found: Sequence[RuffRemark], tree: Path) -> Mapping[Ru
         elif is_read_by_tests(remark.path):
             reasons[remark] = f"tests read it, and it cannot run: {remark.rule} in line {remark.first}"
     return reasons
-
-
-def of_another_syntax(line: str, text: str) -> str:
-    """Why a file of JavaScript that cannot be parsed at ``line`` is none; empty if it is one."""
-    if _TEMPLATE.search(line) is not None:
-        return "it is a template"
-    return "it is written in Flow" if _FLOW.search(text) is not None else ""
