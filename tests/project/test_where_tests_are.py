@@ -23,6 +23,7 @@ TESTED_ELSEWHERE = {
             "lock_changes",
             "lock_entries",
             "lock_formats",
+            "lock_readers",
             "mix_lock",
             "npm_lock",
             "nuget_lock",

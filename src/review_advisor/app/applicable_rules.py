@@ -24,7 +24,7 @@ from review_advisor.core.facts.guidelines import (
     found_guidelines,
     looked_for,
 )
-from review_advisor.core.facts.lockfiles.lock_formats import lock_format
+from review_advisor.core.facts.lockfiles.lock_formats import ecosystem_of
 from review_advisor.core.policy.exclusion import excluding_glob
 from review_advisor.core.policy.guard import implementation_globs
 from review_advisor.core.policy.policy import Rules
@@ -165,8 +165,8 @@ def _excluded(path: str, own: tuple[str, ...], rules: Rules) -> str:
         return "no"
     if rules.critical_paths.matches(path) or PathRule(own).matches(path):
         return f"no: {glob} matches, and it is a critical path or one that the guard watches"
-    kind = lock_format(path)
-    what = "a file" if kind is None else f"a lock file of {kind.ecosystem}"
+    ecosystem = ecosystem_of(path)
+    what = f"a lock file of {ecosystem}" if ecosystem else "a file"
     return f"{glob}: {what}, left unread unless it is added, deleted or renamed"
 
 

@@ -33,6 +33,8 @@ NEEDED_ANYWHERE = {
     "review_advisor.core.pull_request.rules",
 }
 """The defaults of the configuration, and the page of what was learned; they import nothing of publishing."""
+OF_FEW_REVIEWS = {"markdown_it", "review_advisor.core.facts.lockfiles.lock_readers"}
+"""What messages of tasks and changed lock files need."""
 
 
 def imported(terminal: Terminal, *words: str, code: int = 0) -> set[str]:
@@ -74,7 +76,7 @@ def test_a_review_without_a_pull_request_knows_nothing_of_any(terminal: Terminal
     claude = agreeing_claude(terminal.folder.parent)
     modules = imported(terminal, "review", *words, "--claude-bin", str(claude))
     assert "review_advisor.review.phase" in modules
-    assert among(modules, HEAVY | OF_OTHERS) == set()
+    assert among(modules, HEAVY | OF_OTHERS | OF_FEW_REVIEWS) == set()
     assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
 
 

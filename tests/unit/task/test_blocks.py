@@ -6,9 +6,9 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from review_advisor.core.safety.legible import legible
-from review_advisor.core.task import blocks
 from review_advisor.core.task.blocks import MOST_BLOCKS, BlockTag, Malformed, Scanned, TagBlock, scan
 
 NONCE = "0123456789abcdef"
@@ -192,13 +192,13 @@ def test_a_run_without_a_nonce_reads_no_block() -> None:
 
 def test_what_stands_behind_the_last_block_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[int] = []
-    parse = blocks._MARKDOWN.parse
+    parse = MarkdownIt.parse
 
-    def counted(text: str) -> object:
+    def counted(made: MarkdownIt, text: str) -> object:
         parsed.append(len(text))
-        return parse(text)
+        return parse(made, text)
 
-    monkeypatch.setattr(blocks._MARKDOWN, "parse", counted)
+    monkeypatch.setattr(MarkdownIt, "parse", counted)
     said = "\n".join([block()] * 10)
     assert len(scan(said + "\n\na\n" * 1_000, NONCE).found) == 10
     assert sum(parsed) < 2 * len(said)

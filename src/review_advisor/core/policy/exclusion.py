@@ -11,7 +11,7 @@ from pathspec import GitIgnoreSpec
 
 from review_advisor.core.facts.change import REGULAR_MODE, Change, FileChange, Status
 from review_advisor.core.facts.lockfiles.lock_changes import Incoming, incoming
-from review_advisor.core.facts.lockfiles.lock_formats import lock_format
+from review_advisor.core.facts.lockfiles.lock_formats import ecosystem_of
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.shards import Unsent
 
@@ -177,11 +177,10 @@ def _excluded(file: FileChange, glob: str, head_text: HeadText, secrets: SecretH
         brings = replace(brings, doubts=told, read=tuple(sorted(marked.union(brings.read))))
     if len(brings.read) == len(file.hunks):
         return "every hunk of it has to be read: " + "; ".join(brings.doubts[:3])
-    kind = lock_format(file.path)
     return ExcludedFile(
         path=file.path,
         glob=glob,
-        ecosystem="" if kind is None else kind.ecosystem,
+        ecosystem=ecosystem_of(file.path),
         added=file.added,
         removed=file.removed,
         characters=sum(len(line) - 1 for hunk in file.hunks for line in hunk.lines if line[:1] in ("+", "-")),

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from markdown_it import MarkdownIt
-
 from review_advisor.core.safety.legible import legible, read_json
 
 MOST_BLOCKS = 40
@@ -32,8 +30,6 @@ class BlockTag(StrEnum):
 
 _OPENING = re.compile(rf"^ {{0,3}}<({'|'.join(BlockTag)})\b([^<>]*)>", re.IGNORECASE | re.MULTILINE)
 _NONCE = re.compile(r"\bnonce\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'/]+))", re.IGNORECASE)
-_MARKDOWN = MarkdownIt("zero", {"html": True}).enable(["code", "fence", "blockquote", "html_block"])
-"""Lists are left out: a block directly behind one is no quotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +109,13 @@ def _nonces(attributes: str) -> list[str]:
 
 def _own_lines(text: str) -> frozenset[int]:
     """The numbers of the lines that are neither code, quotation nor markup."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - reviews know a task's events and read no message
+
+    # Lists are left out: a block directly behind one is no quotation.
+    markdown = MarkdownIt("zero", {"html": True}).enable(["code", "fence", "blockquote", "html_block"])
     spans: Iterator[list[int]] = (
         token.map
-        for token in _MARKDOWN.parse(text)
+        for token in markdown.parse(text)
         if token.type == "paragraph_open" and token.level == 0 and token.map is not None
     )
     return frozenset(line for first, end in spans for line in range(first, end))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from review_advisor.core.facts.change import FileChange, Hunk
 from review_advisor.core.facts.lockfiles.lock_entries import LockEntry
-from review_advisor.core.facts.lockfiles.lock_formats import lock_format
+from review_advisor.core.facts.lockfiles.lock_formats import ecosystem_of
 
 MOST_TOLD = 12_000
 """Characters of names and hosts that reviewers are told of one file. A change that brings in more of them is read."""
@@ -61,15 +61,18 @@ def incoming(file: FileChange, head: str) -> Incoming | str:
     base = text_before(head, file.hunks)
     if base is None or "\ufffd" in head:
         return "its text is not the one that the diff leads to, or is not UTF-8"
-    found = lock_format(file.path)
+    ecosystem = ecosystem_of(file.path)
     doubts = [*_odd_lines(file.hunks, base)]
     packages: tuple[str, ...] = ()
     changed = 0
-    if found is not None:
+    if ecosystem:
+        from review_advisor.core.facts.lockfiles.lock_readers import LOCK_READERS  # noqa: PLC0415 - many models
+
+        read = LOCK_READERS[file.path.rpartition("/")[2]]
         try:
-            before, after = found.read(base), found.read(head)
+            before, after = read(base), read(head)
         except (ValueError, RecursionError):
-            return f"it is not written as {found.ecosystem} writes it"
+            return f"it is not written as {ecosystem} writes it"
         doubts += _entry_doubts(before, after)
         old = {entry.name for entry in before}
         fresh = [entry for entry in _changed(before, after) if not entry.setting]
