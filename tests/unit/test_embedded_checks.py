@@ -640,6 +640,8 @@ def test_a_fix_that_would_touch_lines_outside_the_change_is_no_suggestion(tmp_pa
         ("app.py", "def find(_cache={}):\n    _cache[1] = 2\n"),
         ("app.py", "import os\n"),
         ("app.py", "def find(names=[]):\n    return names\n"),
+        ("app.py", "def find(name, memo={}):\n    memo[name] = 1\n    return memo\n"),
+        ("app.py", "return 1\n"),
         ("app.py", "from a import *\n\nprint(given)\n"),
         ("app.py", "import subprocess\n\n\ndef run(command):\n    subprocess.run(command, shell=True)\n"),
         ("app.py", "import subprocess\n\n\ndef run(name):\n    subprocess.run(['ls ' + name], shell=True)\n"),
@@ -683,7 +685,7 @@ def test_a_file_that_is_no_python_is_one_finding(tmp_path: Path) -> None:
     [
         ("import subprocess\n\nsubprocess.run(['ls', '-l'], shell=True)\n", "S602"),
         ("try:\n    a = 1\nfinally:\n    a == 2\n", "B015"),
-        ("def add(row, rows={}):\n    rows[row] = 1\n    return rows\n", "B006"),
+        ("def add(row, rows=[]):\n    rows[0] = row\n    return rows\n", "B006"),
         ("def f():\n    return 1\n\n\ndef f():\n    return 2\n", "F811"),
     ],
 )

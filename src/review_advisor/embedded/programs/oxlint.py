@@ -15,7 +15,7 @@ from review_advisor.embedded.programs.complaint import Complaint, syntax
 
 _PLUGINS = ("eslint", "unicorn", "oxc", "jest")
 _RULES = {
-    "eslint": "constructor-super for-direction no-compare-neg-zero no-const-assign no-dupe-class-members"
+    "eslint": "for-direction no-compare-neg-zero no-const-assign no-dupe-class-members"
     " no-dupe-else-if no-dupe-keys no-duplicate-case no-import-assign no-invalid-regexp no-new-native-nonconstructor"
     " no-obj-calls no-this-before-super no-unsafe-negation use-isnan valid-typeof",
     "unicorn": "no-invalid-remove-event-listener",
@@ -25,7 +25,7 @@ _RULES = {
 }
 """Chosen by what they say of real changes: no-func-assign and no-unsafe-finally speak of compiled files only."""
 _CERTAIN_NAMES = (
-    "constructor-super no-const-assign no-import-assign no-invalid-regexp no-new-native-nonconstructor no-obj-calls"
+    "no-const-assign no-import-assign no-invalid-regexp no-new-native-nonconstructor no-obj-calls"
     " no-this-before-super missing-throw"
 )
 _CERTAIN = frozenset(_CERTAIN_NAMES.split())

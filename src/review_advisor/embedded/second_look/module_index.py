@@ -56,7 +56,8 @@ class ModuleIndex:
         pairs = [*zip(positional[len(positional) - len(given.defaults) :], given.defaults, strict=True)]
         pairs += [(name, value) for name, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value]
         for name, default in pairs:
-            self.defaults.setdefault(default.lineno, []).append((function, name.arg))
+            if isinstance(default, ast.List):  # a dictionary is often a cache
+                self.defaults.setdefault(default.lineno, []).append((function, name.arg))
 
 
 def _awaits(expression: ast.expr) -> bool:

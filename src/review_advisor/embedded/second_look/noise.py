@@ -97,10 +97,10 @@ def _checks_nothing(index: ModuleIndex, remark: RuffRemark) -> bool:
 
 
 def _is_changed(index: ModuleIndex, remark: RuffRemark) -> bool:
-    """Whether the function changes the default that all its calls share."""
-    defaults = index.defaults.get(remark.first)
-    return defaults is None or any(
-        not name.startswith("_") and name in _changed_in(function) for function, name in defaults
+    """Whether the function changes the list that all its calls share."""
+    return any(
+        not name.startswith("_") and name in _changed_in(function)
+        for function, name in index.defaults.get(remark.first, ())
     )
 
 
