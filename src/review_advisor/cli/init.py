@@ -54,10 +54,10 @@ Before a push, the same review from a Makefile (it passes on exit code 0 only):
 @click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @click.pass_context
 def init(context: click.Context, repo: Path, ref: str, agent: str | None, shadow: bool, dry_run: bool) -> None:
-    """Write .github/workflows/review-advisor.yml and a commented .review-advisor.toml.
+    """Write .review-advisor.toml and .github/workflows/review-advisor.yml.
 
-    Existing files stay as they are; --agent rewrites only its own block. Exit code 0 if every file is there afterwards,
-    else 2.
+    The configuration is commented and sets nothing, or with --shadow the mode. Existing files stay as they are; --agent
+    rewrites only its own block. Exit code 0 if every file is there afterwards, else 2.
     """
     from review_advisor.app.doctor import repository_top
     from review_advisor.app.init import StarterError, action_named, put_files, starter_files

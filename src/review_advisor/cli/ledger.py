@@ -41,7 +41,7 @@ def ledger() -> None:
     """Verify, merge, export or import the ledger: the file that records every review."""
 
 
-@ledger.command(short_help="Exit 0 if all is as it was recorded, else 3.")
+@ledger.command(short_help="Verify events and tables: exit 0 if all is as recorded, else 3.")
 @LEDGER
 @click.option("--full", is_flag=True, help="Read everything, and compare it with no earlier verification.")
 @AS_JSON
