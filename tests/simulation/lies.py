@@ -76,6 +76,11 @@ def of_council(said: dict[str, Any] | None = None) -> PlayedReview:
     return told(said or {}, config=COUNCIL)
 
 
+def with_voices() -> PlayedReview:
+    """A review on which an inline member advises."""
+    return told(config={"advisors": [{"id": "poet", "inline": True}]})
+
+
 def in_shadow() -> PlayedReview:
     """A review that a second judge would have vetoed in shadow."""
     said = [{"says": "veto", "reasoning": f"{SHADOW_CANARY} says so"}]
@@ -208,6 +213,10 @@ LIES: dict[str, Callable[[], Reading]] = {
     "no_right_to_block_is_passed_over": lambda: read(approved(of_council({"votes": [BLOCKS]}))),
     "an_approval_is_what_the_votes_come_to": lambda: read(approved(of_council({"votes": [SPLIT]}))),
     "publishing_counts_the_same": lambda: read(without_a_vote()),
+    "who_only_advises_sees_no_report": lambda: read(
+        calls(with_voices(), lambda a: call(a, blocks=(*a.call.blocks, fence("REPORT", "{}", "nonce0001"))))
+    ),
+    "a_refuter_approves_nothing": lambda: read(approved(told({"executor": [NO]}, config={"refuter": True}))),
     "a_call_of_the_review_is_no_shadows": lambda: read(calls(in_shadow(), lambda a: call(a, shadow="second"))),
     "no_word_of_a_shadow_is_heard": lambda: read(
         calls(in_shadow(), lambda a: call(a, blocks=(f"{SHADOW_CANARY} objects", *a.call.blocks)))
@@ -245,6 +254,8 @@ TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
     learned,
     of_council,
     in_shadow,
+    with_voices,
+    lambda: told({"executor": [NO]}, config={"refuter": True}),
     lambda: told(config={"shadow": [{"id": "second", "part": "executor"}], "mode": "shadow"}),
     lambda: of_council({"votes": [BLOCKS]}),
     lambda: of_council({"votes": [{"advisor": "security", "fault": "crash"}]}),

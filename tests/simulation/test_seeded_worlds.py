@@ -14,6 +14,7 @@ from review_advisor.mockworld.promises.on_flips import told_still
 from review_advisor.mockworld.seeds import sweep as sweeping
 from review_advisor.mockworld.seeds.councils import with_council
 from review_advisor.mockworld.seeds.dice import Dice
+from review_advisor.mockworld.seeds.shadows import with_shadows
 from review_advisor.mockworld.seeds.sweep import Sweep, judge, promises_of, sweep, sweep_seeds
 from review_advisor.mockworld.seeds.tally import ENOUGH, OUTCOMES, empty_cells, possible_cells, table
 from review_advisor.mockworld.seeds.worlds import of_one_judge, story_of
@@ -43,8 +44,17 @@ def test_a_seed_is_one_story_and_its_yaml_replays_it(seed: int) -> None:
     ]
 
 
-def test_worlds_without_a_shadow_tell_what_they_told_before_shadows_came() -> None:
+def test_worlds_without_asides_tell_what_they_told_before_asides_came() -> None:
     told = {seed: story_of(seed) for seed in range(1, 400)}
+    before = {seed: with_shadows(with_council(of_one_judge(seed), seed), seed) for seed in told}
+    refuted = {seed for seed, story in told.items() if story.config.refuter}
+    inline = {seed for seed, story in told.items() if any(each.inline for each in story.config.advisors)}
+    assert {seed for seed in told if told[seed] != before[seed]} == refuted | inline
+    assert min(len(refuted), len(inline)) > 0
+
+
+def test_worlds_without_a_shadow_tell_what_they_told_before_shadows_came() -> None:
+    told = {seed: with_shadows(with_council(of_one_judge(seed), seed), seed) for seed in range(1, 400)}
     before = {seed: with_council(of_one_judge(seed), seed) for seed in told}
     changed = {seed for seed in told if told[seed] != before[seed]}
     shadowed = {seed for seed, story in told.items() if story.config.shadow or story.config.mode == "shadow"}

@@ -102,6 +102,8 @@ PROMISES: tuple[Promise, ...] = (
     on_councils.no_right_to_block_is_passed_over,
     on_councils.an_approval_is_what_the_votes_come_to,
     on_councils.publishing_counts_the_same,
+    on_councils.who_only_advises_sees_no_report,
+    on_councils.a_refuter_approves_nothing,
     on_shadows.a_call_of_the_review_is_no_shadows,
     on_shadows.no_word_of_a_shadow_is_heard,
     on_shadows.a_shadow_stays_within_its_caps,
@@ -127,6 +129,21 @@ OF_ONE_JUDGE: frozenset[Promise] = frozenset(
     }
 )
 """Promises that read the calls of one judge. What they say of a council, its unit tests and its own promises hold."""
+
+OF_THE_JUDGES: frozenset[Promise] = frozenset(
+    {
+        on_verdicts.a_judgement_is_what_was_said,
+        on_budgets.each_question_is_asked_once_and_repaired_once,
+        on_prompts.every_prompt_has_what_its_role_is_owed,
+        on_prompts.a_retry_is_handed_the_whole_transcript,
+        on_prompts.the_judge_sees_the_report_it_judges,
+        on_budgets.a_rejection_is_retried_once,
+        on_repairs.only_a_vetoed_approval_may_be_repaired,
+        on_publication.recovered_is_an_approval_that_answered_a_veto,
+        on_publication.exhausted_is_a_veto_that_outlasted_the_retries,
+    }
+)
+"""Promises about whoever judges a verdict: inline members and a refuter do not."""
 
 COSTLY: frozenset[Promise] = frozenset(
     {
@@ -157,5 +174,8 @@ def broken_promises(reviews: Sequence[PlayedReview], promises: Sequence[Promise]
     for place, review in enumerate(reviews):
         reading = Reading(review, reviews[:place])
         held = [each for each in promises if each not in OF_ONE_JUDGE or not reading.has_council]
-        found += [Broken(review.number, promise.__name__, says) for promise in held for says in promise(reading)]
+        judges = reading.of_the_judges
+        for promise in held:
+            said = promise(judges if promise in OF_THE_JUDGES else reading)
+            found += [Broken(review.number, promise.__name__, says) for says in said]
     return tuple(found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from review_advisor.core.outcome.events import Voted
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor
+from review_advisor.core.roster.advisor import ADR_ADVISOR, REFUTER, VOICES, Advisor
 from review_advisor.mockworld.fake_advisor_runner import PlayedCall
 from review_advisor.mockworld.promises.on_verdicts import OUTAGES, has_veto, touches_itself
 from review_advisor.mockworld.promises.played_review import PartKey, Reading, answer_of, fault_of
@@ -84,6 +84,23 @@ def publishing_counts_the_same(reading: Reading) -> Iterator[str]:
         why = unsound(reading.review.document.events)
         if why is not None:
             yield f"the record is refused: {why}"
+
+
+def who_only_advises_sees_no_report(reading: Reading) -> Iterator[str]:
+    """Inline members are asked where there are some, and look at the change without the executor's report."""
+    inline = bool(reading.review.rules.roster.voices)
+    for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
+        if asked.call.advisor == VOICES and (not inline or "REPORT" in inside):
+            yield f"inline members on {asked.call.surface} were asked without being there, or shown the report"
+
+
+def a_refuter_approves_nothing(reading: Reading) -> Iterator[str]:
+    """A refuter is asked only where the team wants one, and what it was asked about is not approved."""
+    asked = [each.call for each in reading.review.asked if each.call.advisor == REFUTER]
+    if asked and not reading.review.rules.refuter:
+        yield "a refuter was asked that nobody wants"
+    if asked and reading.approved:
+        yield "a review in which something blocked is approved after a refuter was asked"
 
 
 def _last_votes(reading: Reading) -> dict[PartKey, list[tuple[Advisor, _Vote]]]:

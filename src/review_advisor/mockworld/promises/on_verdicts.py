@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, UnfoundedRejection, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.promises.played_review import Reading, answer_of, fault_of
+from review_advisor.mockworld.promises.played_review import ASIDE, Reading, answer_of, fault_of
 
 VETO_SURFACES = {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate"}
 """ADR-0059's matrix, read from its text."""
@@ -142,7 +142,8 @@ def changes_to_the_bot_are_judged_or_escalated(reading: Reading) -> Iterator[str
 def a_refused_judgement_is_no_approval(reading: Reading) -> Iterator[str]:
     """Nobody can buy an approval by making the judgement too expensive or too slow."""
     for event in reading.events(CallEnded):
-        refused = event.role is Role.POST_VERIFY and event.ended in ("refused", "cut_short")
+        judges = event.role is Role.POST_VERIFY and event.advisor not in ASIDE
+        refused = judges and event.ended in ("refused", "cut_short")
         if refused and reading.approved and has_veto(reading, event.surface):
             yield f"approved although the judgement of {event.surface} was refused ({event.reason})"
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import Answered, Lost, Stop
+from review_advisor.core.roster.advisor import REFUTER, VOICES
 from review_advisor.mockworld.fake_advisor_runner import Advice, PlayedCall
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.stories.stage import PlayedReview
@@ -27,6 +29,8 @@ _PLAIN = re.compile(r"[ -~]{0,500}")
 _LONG_WORD = re.compile(r"[^ ]{16}")
 _OFF = {"false", "0", "no", "off"}
 _NOES = {"veto": "VETO", "reject": "reject"}
+ASIDE = (VOICES, REFUTER)
+"""Inline members and the refuter: whoever is asked as post-verify, and judges no verdict."""
 UNUSABLE = {"garbage", "misshapen", "prose"}
 """Faults after which a role is asked once more, unless what it said is a no."""
 
@@ -82,6 +86,13 @@ class Reading:
         self.earlier = tuple(earlier)
 
     @property
+    def of_the_judges(self) -> Reading:
+        """The same without the calls of those who judge no verdict."""
+        asked = tuple(each for each in self.review.asked if each.call.advisor not in ASIDE)
+        same = len(asked) == len(self.review.asked)
+        return self if same else Reading(replace(self.review, asked=asked), self.earlier)
+
+    @property
     def has_council(self) -> bool:
         """Whether several advisors judge."""
         return len(self.review.rules.roster.panel) > 1
@@ -91,7 +102,8 @@ class Reading:
         """The executor's and post-verify's calls of each part of each surface, in order, but for the blind ones."""
         found: dict[PartKey, list[PlayedCall]] = defaultdict(list)
         for asked in self.review.asked:
-            if asked.call.role in (Role.EXECUTOR, Role.POST_VERIFY) and not asked.call.blind:
+            judges = asked.call.advisor not in ASIDE
+            if judges and asked.call.role in (Role.EXECUTOR, Role.POST_VERIFY) and not asked.call.blind:
                 found[asked.call.surface, asked.call.shard].append(asked)
         return found
 

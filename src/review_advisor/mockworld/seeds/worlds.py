@@ -15,6 +15,7 @@ from review_advisor.core.policy.switches import (
     surface_switch,
 )
 from review_advisor.mockworld.promises.on_prompts import CANARY
+from review_advisor.mockworld.seeds.asides import with_asides
 from review_advisor.mockworld.seeds.changes import some_files
 from review_advisor.mockworld.seeds.councils import with_council
 from review_advisor.mockworld.seeds.dice import Dice
@@ -50,7 +51,7 @@ ON_WORDS = ("true", "1", "YES", "on", "", "  ")
 
 def story_of(seed: int) -> Story:
     """The story of ``seed``."""
-    return with_shadows(with_council(of_one_judge(seed), seed), seed)
+    return with_asides(with_shadows(with_council(of_one_judge(seed), seed), seed), seed)
 
 
 def of_one_judge(seed: int) -> Story:

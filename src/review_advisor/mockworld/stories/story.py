@@ -52,10 +52,12 @@ class AdvisorBlock(Block):
     weight: float = Field(default=1.0, ge=0, le=100, description="How much its vote counts in the mean.")
     veto: bool = Field(default=False, description="Whether its block counts by itself.")
     model: str = Field(default="", description="Its model; empty: the advisor's.")
+    inline: bool = Field(default=False, description="Whether it only advises, in one call with the others that do.")
 
     def advisor(self) -> Advisor:
         """The same as the pipeline takes it."""
-        return Advisor(self.id, self.persona, "finish", weight=self.weight, veto=self.veto, model=self.model)
+        told = self.model_dump()
+        return Advisor(on="finish", **told)
 
 
 class ShadowBlock(Block):
@@ -100,6 +102,7 @@ class ConfigBlock(Block):
     advisors: tuple[AdvisorBlock, ...] = Field(
         default=(), description="Advisors that judge beside the ADR's: together they are a council."
     )
+    refuter: bool = Field(default=False, description="Whether each blocking finding is put to a refuter.")
     shadow: tuple[ShadowBlock, ...] = Field(default=(), max_length=10, description="What runs in shadow.")
     guidelines: dict[str, str] = Field(
         default_factory=dict,
@@ -126,6 +129,7 @@ class ConfigBlock(Block):
             wiki_folder=self.wiki_folder,
             metadata_blind=self.metadata_blind,
             mode=self.mode,
+            refuter=self.refuter,
             escalation=EscalationRules(self.escalation),
             outage=OutageRules(self.outage_wait_minutes * 60, self.fallback_models),
             roster=Roster((*DEFAULT_ROSTER.advisors, *(each.advisor() for each in self.advisors))),
