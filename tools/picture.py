@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
 
@@ -32,11 +31,6 @@ def demonstration() -> list[str]:
         )
     lines = done.stdout.replace(f" of {ROOT}", " of this repository").splitlines()
     return [line for line in lines if not line.startswith(("Artefacts: ", "As it would stand"))]
-
-
-def words_of(lines: Iterable[str]) -> list[str]:
-    """What the lines say, however they are broken, without the durations, which differ from run to run."""
-    return re.sub(r"\b\d+(?:\.\d+)? s\b", "", " ".join(lines)).split()
 
 
 def drawn() -> list[str]:

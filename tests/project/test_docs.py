@@ -311,7 +311,12 @@ def test_the_advisors_definition_is_the_same_in_the_checkout_and_in_the_package(
 
 
 def test_the_picture_shows_what_the_demo_says_today() -> None:
-    assert picture.words_of(picture.drawn()) == picture.words_of(picture.demonstration()), "run tools/picture.py"
+    """However its lines are broken, and whatever its durations."""
+    drawn, said = (
+        re.sub(r"\b\d+(?:\.\d+)? s\b", "", " ".join(lines)).split()
+        for lines in (picture.drawn(), picture.demonstration())
+    )
+    assert drawn == said, "run tools/picture.py"
 
 
 def test_the_picture_fetches_nothing_and_tells_nothing_of_the_machine() -> None:
