@@ -141,7 +141,7 @@ def _pipe_with(secret: str) -> int:
     readable, writable = os.pipe()
     try:
         os.set_blocking(writable, False)  # a secret larger than a pipe would block for ever
-        os.write(writable, secret.encode())
+        os.write(writable, os.fsencode(secret))
     finally:
         os.close(writable)
     return readable

@@ -134,6 +134,13 @@ def test_no_credential(terminal: Terminal, tmp_path: Path) -> None:
     assert said.endswith("`--agent embedded` runs without a model.")
 
 
+@pytest.mark.parametrize(
+    "name", ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "GH_TOKEN", "HTTPS_PROXY", "REVIEW_ADVISOR_STATE_KEY"]
+)
+def test_a_value_of_the_environment_that_is_no_text_is_passed_on(terminal: Terminal, name: str) -> None:
+    assert terminal.review(env={name: "/no/t\udcffxt"}).code == 0
+
+
 def test_a_claude_newer_than_tested_is_a_warning(terminal: Terminal, tmp_path: Path) -> None:
     claude = fake_claude(tmp_path, "99.0.0 (Claude Code)")
     done = terminal.run(*RANGE, "--claude-bin", claude, env=CREDENTIAL)
