@@ -167,6 +167,7 @@ def test_every_command_in_a_document_exists(path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=shown)
 def test_every_option_named_in_a_document_is_ours_or_the_clis(path: Path) -> None:
     ours = {option for command in every_command(group) for parameter in command.params for option in parameter.opts}
+    ours |= {"--help"}
     theirs = (ROOT / "src/review_advisor/adapters/claude/argv.py").read_text(encoding="utf-8")
     tools = "\n".join(tool.read_text(encoding="utf-8") for tool in (ROOT / "tools").glob("*.py"))
     named = {word.partition("=")[0] for line in code(path) for word in re.findall(r"^(--[a-z][\w-]*)", line)}
