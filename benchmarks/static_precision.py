@@ -35,6 +35,7 @@ SETS = {
     "fifth": ("static_precision_fifth.tsv", "blind for the rules chosen by the first four"),
     "sixth": ("static_precision_sixth.tsv", "blind for the rules chosen by the first five"),
     "seventh": ("static_precision_seventh.tsv", "blind for the rules of ADR-0126, chosen by the first six"),
+    "eighth": ("static_precision_eighth.tsv", "blind for the rules chosen by the first seven"),
 }
 """The judgements of each set of ranges, the newest last, and for which rules it was blind."""
 LEAST = 0.8

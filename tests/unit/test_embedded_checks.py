@@ -114,8 +114,16 @@ def test_bug_and_security_rules_carry_their_severity(tmp_path: Path) -> None:
     assert found(tmp_path, "app.py", text) == {"B006": "medium", "F821": "high", "S602": "high"}
 
 
-def test_text_that_is_not_python_at_all_is_a_bug(tmp_path: Path) -> None:
-    assert found(tmp_path, "app.py", "def broken(:\n    pass\n")["invalid-syntax"] == "high"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print(f'{1}')\n\n\ndef broken(:\n    pass\n",
+        "def add(left: int) -> int:\n    return left +\n",
+        "<<<<<<< HEAD\nA = 1\n=======\nA = 2\n>>>>>>> other\n",
+    ],
+)
+def test_what_python_3_cannot_parse_is_a_bug(tmp_path: Path, text: str) -> None:
+    assert found(tmp_path, "app.py", text) == {"invalid-syntax": "high"}
 
 
 def test_security_rules_leave_tests_alone(tmp_path: Path) -> None:
@@ -367,8 +375,8 @@ def test_a_file_name_that_hides_the_file_from_the_checks_is_not_checked(tmp_path
 
 
 def test_a_line_that_moved_and_breaks_the_file_is_told(tmp_path: Path) -> None:
-    (tmp_path / "app.py").write_text("def f():\nreturn 1\n")
-    hunk = Hunk(1, 2, 1, 2, "", ("-    return 1", " def f():", "+return 1"))
+    (tmp_path / "app.py").write_text("def f() -> int:\nreturn 1\n")
+    hunk = Hunk(1, 2, 1, 2, "", ("-    return 1", " def f() -> int:", "+return 1"))
     file = FileChange(Status.MODIFIED, "app.py", added=1, removed=1, hunks=(hunk,))
     assert answer_alone((file,), tmp_path).verdict == "reject"
 
@@ -676,8 +684,9 @@ def test_a_name_that_lines_outside_the_change_use_as_well_comes_from_somewhere_e
     assert (told.findings, told.unchecked) == ((), ())
 
 
-def test_a_file_that_is_no_python_is_one_finding(tmp_path: Path) -> None:
-    assert len(checks(material(written(tmp_path, {"a.py": "<html>\n<body a=1>\n" * 9})), tmp_path).everything()) == 1
+def test_a_file_of_many_faults_is_one_finding(tmp_path: Path) -> None:
+    text = "async def a():\n    pass\n" + "<body a=1>\n" * 9
+    assert len(checks(material(written(tmp_path, {"a.py": text})), tmp_path).everything()) == 1
 
 
 @pytest.mark.parametrize(
@@ -739,6 +748,7 @@ def test_of_several_defaults_on_a_line_each_is_looked_at(tmp_path: Path) -> None
         ("app.py", "print 'hello'\n", "it is written for Python 2"),
         ("app.py", "raise ValueError, 'no'\n", "it is written for Python 2"),
         ("app.py", "class <%= name %>:\n    pass\n", "it is a template"),
+        ("app.py", "../other.py", "line 1 cannot be parsed, and nothing in it is of Python 3"),
         ("app.py", "send(read)\n", "it uses 2 unknown names"),
         ("tests/data/app.py", "print(missing)\n", "tests read it, and it cannot run: F821 in line 1"),
         ("tests/format/app.py", "def broken(:\n", "tests read it, and it cannot run: invalid-syntax in line 1"),

@@ -15,6 +15,12 @@ _PYTHON_2 = re.compile(
     r"^\s*print\s+(?![=(\s])|^\s*print\s*>>|^\s*except\b[^#:]*,\s*\w+\s*:|^\s*raise\s+[\w.\[\]]+\s*,|^\s*exec\s+[\"'\w]|\b0[0-7]+\b"
 )
 """A statement that only Python 2 has."""
+_PYTHON_3 = re.compile(
+    r"\bf[\"']|\)\s*->|^\s*async\s+(?:def|for|with)\b|\bawait\s|^\s*nonlocal\b|:=|\bsuper\(\)"
+    r"|^\s*def\s.*\w\s*:\s*\w.*\)\s*:|^from __future__ import annotations|^(?:<{7}|>{7})\s",
+    re.MULTILINE,
+)
+"""What only Python 3 has, and what git leaves in a file that is in conflict."""
 _TEMPLATE = re.compile(r"<%|%>|\{%|\{\{")
 _FEWEST_NAMES = 2
 """Whoever runs a file that uses so many unknown names puts them into it."""
@@ -46,4 +52,6 @@ def not_run_as_they_stand(found: Sequence[RuffRemark], tree: Path) -> Mapping[Ru
             reasons[remark] = f"{remark.name} is unknown in other files, too"
         elif is_read_by_tests(remark.path):
             reasons[remark] = f"tests read it, and it cannot run: {remark.rule} in line {remark.first}"
+        elif remark.rule == rules.SYNTAX and _PYTHON_3.search("\n".join(lines[remark.path])) is None:
+            reasons[remark] = f"line {remark.first} cannot be parsed, and nothing in it is of Python 3"
     return reasons
