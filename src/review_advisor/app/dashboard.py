@@ -13,8 +13,9 @@ from review_advisor.adapters.dashboard.server import Api, serving
 from review_advisor.adapters.dashboard.site import SiteError, writing
 from review_advisor.adapters.ledger.browsing import RecordedRun, count_ends, first_and_last, read_castings, read_reviews
 from review_advisor.adapters.ledger.decisions import list_decisions
+from review_advisor.adapters.ledger.shadows.shadow_sums import shadows_of_runs
 from review_advisor.adapters.ledger.task_queries import count_tasks, read_tasks
-from review_advisor.app.rollup import look_for_alarms, roll_up
+from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_shadows
 from review_advisor.app.runs import list_runs, list_tasks, show_run
 from review_advisor.core.exports.panel_log import PanelLog
 from review_advisor.core.exports.weekly_rollup import verdict_of
@@ -25,7 +26,7 @@ from review_advisor.core.ledger.runs import RunFilter, RunLine
 from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import together
-from review_advisor.core.pages.overview import Stretch, alerts_json, list_json, overview_json
+from review_advisor.core.pages.overview import Stretch, alerts_json, list_json, overview_json, shadows_json
 from review_advisor.core.pages.pages import RunPage
 from review_advisor.core.pages.task_pages import TaskPage, task_parts
 
@@ -135,6 +136,7 @@ def write_dashboard(
         }
         stretches, alike = _stretches(ledger, period), councils.correlation.pairs
         about |= overview_json(rollup, stretches, together(counted), since, made, pairs=alike)
+        about |= shadows_json(roll_up_shadows(ledger, period))
         site.finish(about | alerts_json(look_for_alarms(ledger, made)))
     return Written(folder, len(listed) + len(apart), left_out, tasks_there - len(tasks))
 
@@ -156,11 +158,18 @@ def _holds(period: Period, line: RunLine) -> bool:
 
 def _pages(ledger: Path, lines: Sequence[RunLine]) -> Iterator[RunPage]:
     """The page of each run."""
+    shadows = shadows_of_runs(ledger, (line.run_id for line in lines))
     for line, kept in zip(lines, read_reviews(ledger, (line.run_id for line in lines)), strict=True):
         match kept:
             case RecordedRun():
                 yield RunPage(
-                    line, kept.events, kept.document, kept.labels, kept.paid_elsewhere, unlabelled=kept.unlabelled
+                    line,
+                    kept.events,
+                    kept.document,
+                    kept.labels,
+                    kept.paid_elsewhere,
+                    unlabelled=kept.unlabelled,
+                    in_shadow=shadows.get(line.run_id, ()),
                 )
             case trouble:
                 yield RunPage(line, trouble=trouble)

@@ -22,6 +22,7 @@ from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.pages import shown_line
 from review_advisor.core.pages.task_pages import task_row
 from review_advisor.core.pages.text import page_lines, page_text
+from review_advisor.core.shadow.shadow_rollup import ShadowRollup, shadow_text
 
 STATUSES = ("approved", "changes_requested", "escalated", "stopped", UNFINISHED)
 """In the order in which they are stacked."""
@@ -107,6 +108,12 @@ def overview_json(
         "pairs": [[page_text(cell) for cell in row] for row in pair_rows(pairs[:MOST_PAIRS])],
         "further_pairs": max(len(pairs) - MOST_PAIRS, 0),
     }
+
+
+def shadows_json(rollup: ShadowRollup) -> dict[str, Any]:
+    """What ran in shadow, in the words of ``rollup --shadow``, for the first page; no line where nothing did."""
+    ran = bool(rollup.parts or rollup.mode.reviews)
+    return {"shadows": page_lines(shadow_text(rollup).splitlines()) if ran else []}
 
 
 def alerts_json(alarms: Iterable[Alarm]) -> dict[str, Any]:

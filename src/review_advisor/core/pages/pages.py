@@ -21,6 +21,7 @@ from review_advisor.core.pages.report_changes import became_of_advice, changes
 from review_advisor.core.pages.text import page_lines, page_text
 from review_advisor.core.report.council_text import council_texts
 from review_advisor.core.safety.fence import as_facts
+from review_advisor.core.shadow.shadow_rollup import ShadowOfRun
 
 _SERVER = re.compile(
     r"https://[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*"
@@ -32,7 +33,7 @@ class RunPage:
     """A run's page. ``document`` is None while it is unfinished; ``labels`` say what became of its pull request.
 
     ``paid_elsewhere`` are the numbers of the calls that another run counts. ``trouble`` says why its events cannot be
-    shown; then there are none. ``unlabelled`` says the same of the labels.
+    shown; then there are none. ``unlabelled`` says the same of the labels. ``in_shadow`` is what ran in its shadow.
     """
 
     line: RunLine
@@ -42,6 +43,7 @@ class RunPage:
     paid_elsewhere: frozenset[int] = frozenset()
     trouble: str = ""
     unlabelled: str = ""
+    in_shadow: tuple[ShadowOfRun, ...] = ()
 
     @property
     def counted(self) -> tuple[RoleCost, ...]:
@@ -108,6 +110,8 @@ class RunPage:
             yield "Merged into them", str(merged)
         yield "Vetoes", str(line.vetoes)
         yield "Flags", line.flags or "none"
+        for shadow in self.in_shadow:
+            yield "In shadow, without effect", shadow.words
         if self.events and isinstance(self.events[0], PolicyFrozen):
             policy = self.events[0].policy
             yield "Blast radius", policy.blast.radius.value

@@ -7,6 +7,7 @@ from typing import Any
 
 from review_advisor.core.metrics.intervals import wilson
 from review_advisor.core.report.wording import and_unknown, counted, printable_line
+from review_advisor.core.shadow.shadow_decision import ShadowDecision
 from review_advisor.core.shadow.shadow_mode import NO_SHADOW_MODE, ShadowModeSums, shadow_mode_text
 from review_advisor.core.shadow.shadow_rule import ShadowPart
 
@@ -82,8 +83,31 @@ _WORDS: dict[ShadowPart, _Words] = {
     "executor": _Words("would have rejected", differs="would have approved"),
     "surface": _Words("would have stopped"),
 }
+_ANY_PART: tuple[ShadowDecision, ...] = ("agreed", "lost")
 _UNTOLD = "differs"
 """A decision that this part cannot come to, in a ledger that says so all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowOfRun:
+    """What one shadow of a review came to."""
+
+    of_run: str
+    shadow: str
+    part: ShadowPart
+    setup: str
+    status: str
+    decision: ShadowDecision
+    cost_usd: float
+    unpriced: int
+
+    @property
+    def words(self) -> str:
+        """On one line: who it was, what it would have done, and what it cost."""
+        said = self.decision if self.decision in _ANY_PART else getattr(_WORDS[self.part], self.decision) or _UNTOLD
+        ended = "" if self.status == "finished" else f", {self.status}"
+        money = f"{self.cost_usd:,.2f} USD{and_unknown(self.unpriced)}"
+        return printable_line(f"{self.shadow} ({self.setup}): {said}{ended}, {money}")
 
 
 def shadow_text(rollup: ShadowRollup) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
@@ -13,7 +15,8 @@ from review_advisor.adapters.ledger.transactions import rows
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.ledger.periods import Period
-from review_advisor.core.shadow.shadow_rollup import ShadowSums
+from review_advisor.core.shadow.shadow_decision import ShadowDecision
+from review_advisor.core.shadow.shadow_rollup import ShadowOfRun, ShadowSums
 from review_advisor.core.shadow.shadow_rule import ShadowPart
 
 _SUMS = """
@@ -42,6 +45,12 @@ _SUMS = """
 """
 
 
+_OF_RUNS = """
+    SELECT of_run, shadow, part, setup, status, decision, cost_usd, unpriced
+    FROM shadows WHERE of_run IN (SELECT value FROM json_each(?)) ORDER BY chain
+"""
+
+
 def shadow_sums(path: Path, period: Period) -> tuple[ShadowSums, ...]:
     """What each shadow of the period comes to, by id, part and setup. Raises ``LedgerError``."""
     asked = {
@@ -51,6 +60,21 @@ def shadow_sums(path: Path, period: Period) -> tuple[ShadowSums, ...]:
     }
     with sentences(path), closing(open_to_read(path)) as connection:
         return tuple(_sums(path, row) for row in rows(connection, _SUMS, asked))
+
+
+def shadows_of_runs(path: Path, run_ids: Iterable[str]) -> Mapping[str, tuple[ShadowOfRun, ...]]:
+    """What ran in shadow of these reviews, in its order. Raises ``LedgerError``."""
+    found: dict[str, tuple[ShadowOfRun, ...]] = {}
+    with sentences(path), closing(open_to_read(path)) as connection:
+        for row in rows(connection, _OF_RUNS, (json.dumps(list(run_ids)),)):
+            is_told = row["part"] in get_args(ShadowPart) and row["decision"] in get_args(ShadowDecision)
+            words = (row["shadow"], row["setup"], row["status"])
+            figures = (row["cost_usd"], row["unpriced"])
+            if not is_told or not all(isinstance(each, str) for each in words) or not all(map(_is_figure, figures)):
+                raise LedgerError(f"The ledger {path} is damaged: one of its rows holds what it cannot hold.")
+            one = ShadowOfRun(**row)
+            found[one.of_run] = (*found.get(one.of_run, ()), one)
+    return found
 
 
 def _sums(path: Path, row: dict[str, Any]) -> ShadowSums:
