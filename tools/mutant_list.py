@@ -3816,8 +3816,8 @@ MUTANTS = (
             (
                 "a finding within its raiser's lens is folded",
                 "core/council/agreement.py",
-                "len(by) >= AGREES_FROM or in_lens:",
-                "len(by) >= AGREES_FROM:",
+                "len(declared)) or in_lens:",
+                "len(declared)):",
                 "test_agreement.py::test_a_finding_within_its_raisers_lens_is_never_folded",
             ),
             (

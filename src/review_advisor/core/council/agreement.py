@@ -77,6 +77,11 @@ def adds_from(members: int) -> int:
     return max(3, -(-5 * members // 12))
 
 
+def is_confirmed(raisers: int, members: int) -> bool:
+    """Whether so many of the members are enough to post a finding of the executor. A small panel proves nothing."""
+    return members < LEAST_PANEL or raisers >= AGREES_FROM
+
+
 def is_same(one: Finding, other: Finding) -> bool:
     """Whether both are the same finding: by place first, then by words. One quote under one category is one finding."""
     if one.id == other.id:
@@ -128,7 +133,7 @@ def _lead(finding: Finding, parts: Iterable[object], reviewed: Sequence[Reviewed
     declared = {each.member.id for each in reviewed if not each.member.is_added} & could
     told = Raised(finding, tuple(sorted(by)), len(could))
     in_lens = any(_is_in_lens(member, finding) or _is_in_lens(member, same) for member, same in raisers)
-    if len(declared) < LEAST_PANEL or len(by) >= AGREES_FROM or in_lens:
+    if is_confirmed(len(by), len(declared)) or in_lens:
         return told
     return replace(told, because=told.words)
 
