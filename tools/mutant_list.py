@@ -3856,6 +3856,54 @@ MUTANTS = (
                 "test_agreement.py::test_what_many_members_find_and_the_executor_does_not_is_added",
             ),
             (
+                "what any tool of a recorded cluster says is credited",
+                "core/evaluation/recorded_council.py",
+                "if 2 * sum(comment in each for each in said) >= len(said)",
+                "if sum(comment in each for each in said) >= 1",
+                (
+                    "tests/unit/evaluation/test_recorded_council.py::"
+                    "test_what_is_added_is_right_where_half_of_the_tools_are_never_where_any_is"
+                ),
+            ),
+            (
+                "a finding of the lead is credited with what others say",
+                "core/evaluation/recorded_council.py",
+                "return said[lead] if lead in said else _majority(",
+                "return _majority(",
+                "tests/unit/evaluation/test_recorded_council.py::test_the_lead_is_credited_with_its_own_words_alone",
+            ),
+            (
+                "a golden comment is found as often as findings say it",
+                "core/evaluation/scores.py",
+                "            if comment not in holder or finds_a_place(holder[comment], seen):",
+                "            if finding >= 0:",
+                "tests/unit/evaluation/test_scores.py::test_a_second_finding_for_the_same_comment_is_wrong",
+            ),
+            (
+                "what is tested on is tuned on",
+                "core/evaluation/resampling.py",
+                "if repository != held_out)",
+                "if repository == held_out)",
+                "tests/unit/evaluation/test_resampling.py::test_what_is_best_on_a_repository_itself_is_not_chosen_for_it",
+            ),
+            (
+                "a gain that chance gives as well is one",
+                "core/evaluation/council_gain.py",
+                "return self.excludes_zero and self.beats_placebo",
+                "return True",
+                "tests/unit/evaluation/test_council_gain.py::test_where_tools_agree_on_what_is_wrong_there_is_no_gain",
+            ),
+            (
+                "a command to a reviewer counts as its finding",
+                "adapters/martian_results.py",
+                "if text in matches or not is_trigger_command(text)",
+                "if text",
+                (
+                    "tests/adapters/evaluation/test_score_martian.py::"
+                    "test_a_comment_that_only_calls_a_tool_counts_in_the_published_table_alone"
+                ),
+            ),
+            (
                 "what few members raise is told nowhere",
                 "core/council/agreement.py",
                 "left=tuple(each for each in clusters if len(each.by) < bar),",

@@ -70,6 +70,7 @@ TESTED_ELSEWHERE = {
     "escalation/after_advice": "tests/scenarios/test_escalation.py",
     "escalation/packet": "tests/scenarios/test_escalation.py",
     "escalation/requests": "tests/scenarios/test_escalation.py",
+    "evaluation/score_table": "tests/adapters/evaluation/test_score_martian.py",
     "exports/council_verdict": "tests/scenarios/test_what_a_council_leaves_for_machines.py",
     "exports/panel_log": "tests/scenarios/test_who_sits_in_councils.py",
     "exports/weekly_rollup": "tests/adapters/cli/test_rollup_of_advice.py",

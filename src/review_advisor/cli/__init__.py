@@ -13,6 +13,7 @@ from review_advisor.cli.begin import begin
 from review_advisor.cli.config import config
 from review_advisor.cli.demo import demo
 from review_advisor.cli.doctor import doctor
+from review_advisor.cli.evaluation.score import score
 from review_advisor.cli.init import init
 from review_advisor.cli.ledger import ledger
 from review_advisor.cli.memory_verbs import memory
@@ -55,6 +56,7 @@ for command in (
     runs,
     rollup,
     alerts,
+    score,
     ledger,
     ui,
     doctor,

@@ -1,0 +1,1 @@
+"""What the verbs of evaluation do: one module per verb."""

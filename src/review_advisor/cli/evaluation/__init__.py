@@ -1,0 +1,1 @@
+"""The verbs that say whether the advice pays: one file per verb."""

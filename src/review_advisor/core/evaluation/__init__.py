@@ -1,0 +1,1 @@
+"""Whether the advice pays: recorded reviews, counted against what people found."""
