@@ -31,8 +31,8 @@ from review_advisor.lifetime.interruption import INTERRUPTION
 
 BOT = Path(sys.executable).with_name("review-advisor")
 _PATIENT = "from review_advisor import __main__ as process; process._ALL_SECONDS = {}; {}process.main()"
-STUCK_BOT = (sys.executable, "-c", _PATIENT.format(60.0, ""))
-PATIENT_BOT = (sys.executable, "-c", _PATIENT.format(60.0, "process._GRACE_SECONDS = 60.0; "))
+STUCK_BOT = (sys.executable, "-P", "-c", _PATIENT.format(60.0, ""))
+PATIENT_BOT = (sys.executable, "-P", "-c", _PATIENT.format(60.0, "process._GRACE_SECONDS = 60.0; "))
 """The same command for who sends it signals: a busy machine, on which it ends late, must not fail a test.
 
 The stuck one gets no longer than usual to end by itself, because it never does.

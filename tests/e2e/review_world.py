@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -20,7 +21,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.adapters.command_line import PATIENT_BOT
 from tests.adapters.git_repository import Repo
 from tests.e2e.review_answers import CODE_FILE, code
 from tests.e2e.stub_api import Reply, Request, StubApi
@@ -271,10 +271,11 @@ class ReviewWorld:
         return Reviewed(stored.document, stored.folder)
 
     def console(self, *arguments: str, **environ: str) -> subprocess.Popen[str]:
-        """The real command line, reviewing the same change from inside the repository."""
+        """The real console script, reviewing the same change from inside the repository."""
+        script = Path(sys.executable).with_name("review-advisor")
         where = ("--range", "HEAD~1..HEAD", "--artifacts", str(self.root / "artefacts"))
         return subprocess.Popen(
-            [*PATIENT_BOT, "review", *where, "--claude-bin", str(self.claude), *arguments],
+            [str(script), "review", *where, "--claude-bin", str(self.claude), *arguments],
             cwd=self.repo.path,
             env=self.environ(**environ),
             stdin=subprocess.DEVNULL,
@@ -285,14 +286,14 @@ class ReviewWorld:
         )
 
     def stored(self) -> Reviewed:
-        """What the command left in its folder of artefacts."""
+        """What the console script left in its folder of artefacts."""
         (path,) = (self.root / "artefacts").glob("*/outcome.json")
         document = read_outcome(path.read_bytes())
         self._check_artefacts(document, path.parent)
         return Reviewed(document, path.parent)
 
     def clear_up_after_a_kill(self) -> None:
-        """End and remove what a command that got SIGKILL could not."""
+        """End and remove what a console script that got SIGKILL could not."""
         for process in processes_of(self.private):
             with suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
