@@ -606,10 +606,11 @@ def records() -> str:
 
 def secret_kinds() -> str:
     """Every kind of secret that has a form of its own."""
-    told: dict[str, list[str]] = {}
+    told: dict[str, list[str]] = {"token": [], "key": [], "": []}
     for kind in sorted({form.kind for form in FORMATS}, key=str.casefold):
-        told.setdefault(kind[0].upper(), []).append(kind)
-    return "\n".join(f"- {', '.join(kinds)}" for kinds in told.values())
+        issuer, _, noun = kind.rpartition(" ")
+        told[noun if issuer and noun in told else ""].append(issuer if issuer and noun in told else kind)
+    return "\n".join(f"- {f'**{noun}**: ' if noun else ''}{', '.join(kinds)}" for noun, kinds in told.items())
 
 
 TABLES: dict[str, Callable[[], str]] = {
