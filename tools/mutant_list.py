@@ -4488,6 +4488,13 @@ MUTANTS = (
                 f"{SCENARIOS}test_escalation.py::test_no_form_of_a_stop_signal_is_lost_with_the_answer_that_carries_it",
             ),
             (
+                "a verdict beside a stop signal breaks the review",
+                f"{ROLES}replies.py",
+                'elif "verdict" in no and',
+                "elif",
+                f"{SCENARIOS}test_escalation.py::test_no_form_of_a_stop_signal_is_lost_with_the_answer_that_carries_it",
+            ),
+            (
                 "a finding that a proof took away still counts as put back",
                 "review/escalating.py",
                 "return tuple(each for each in dict.fromkeys(put_back) if each in there)",

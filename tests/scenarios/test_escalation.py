@@ -275,6 +275,7 @@ STOP = {"action": "a person must look", "stop_signal": True}
     [
         pytest.param(Line({"stop_signal": True}), id="in an answer that its schema refuses"),
         pytest.param(Line({"action": "look", "signals": {"Stop-Signal": "yes"}}), id="under another key"),
+        pytest.param(Line({**STOP, "verdict": "reject"}), id="beside a verdict that nobody asked for"),
         pytest.param(guidance("go on").after_saying(STOP), id="in a draft"),
         pytest.param(lost().after_saying(STOP), id="before the call was lost"),
         pytest.param(lost(LostReason.TIMEOUT).after_saying(STOP), id="before the call's time was over"),

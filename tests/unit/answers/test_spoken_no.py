@@ -8,7 +8,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import Answer, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.answers import (
+    Answer,
+    Guidance,
+    PostVerifyResult,
+    Recommendation,
+    ReviewPlan,
+    ReviewReport,
+)
 from review_advisor.core.answers.spoken_no import joined, spoken_no
 from review_advisor.core.answers.words import bare
 from review_advisor.core.roles.calls import Answered, Cause, Lost, LostReason
@@ -439,6 +446,16 @@ def test_findings_that_are_no_list_are_left_to_the_schema_to_refuse() -> None:
     assert joined(ReviewReport, [last]) is last
     judgement = {"verdict": "APPROVE"}
     assert joined(PostVerifyResult, [judgement, judgement]) == judgement
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject", None, 1])
+def test_a_stop_signal_keeps_what_else_can_be_read_of_its_answer(verdict: object) -> None:
+    given = {"action": "ask a person", "stop_signal": "yes", "rationale": "it is a trap", "verdict": verdict}
+    answer = checked_reply(Recommendation, Answered(given)).answer
+    assert answer == Recommendation(action="ask a person", stop_signal=True, rationale="it is a trap")
+    broken = checked_reply(Recommendation, Answered({**given, "confidence": "much"})).answer
+    assert isinstance(broken, Recommendation)
+    assert (broken.action, broken.stop_signal) == ("ask a person", True)
 
 
 @pytest.mark.parametrize("before, repeated", [("a.py", True), ("b.py", False), (None, False)])

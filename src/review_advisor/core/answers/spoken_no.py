@@ -75,7 +75,13 @@ def _spoken_stop(model: type[Answer], said: Sequence[object]) -> dict[str, Any] 
     stops = [_holder(model, each) for each in said if sets_stop(each)]
     if not stops:
         return None
-    return {"action": _words(stops[-1].get("action")).strip() or facts_text(stops[-1]), "stop_signal": True}
+    stop = {"action": _words(stops[-1].get("action")).strip() or facts_text(stops[-1]), "stop_signal": True}
+    whole = {**stops[-1], **stop}
+    try:
+        model.model_validate(whole)
+    except ValidationError:
+        return stop
+    return whole
 
 
 def every_yes(model: type[Answer], said: Sequence[object]) -> bool:

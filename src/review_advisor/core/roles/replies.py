@@ -70,7 +70,7 @@ def _lost(model: type[Answer], reply: Answered | Lost) -> Lost | None:
 def _note_the_no(notes: Notes, no: Mapping[str, Any], reply: Answered | Lost) -> None:
     if isinstance(reply, Lost):
         notes.add(f"the call was lost ({reply.reason.value}) after an answer that says no: it counts")
-    elif reply.value.get("verdict") != no.get("verdict"):
+    elif "verdict" in no and reply.value.get("verdict") != no["verdict"]:
         notes.add(f"an answer of the call says no, whatever its verdict: it counts as {no['verdict']}")
 
 
