@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import which
 
 import pytest
 from tests.adapters.command_line import CREDENTIAL, LAST_COMMIT, Done, Terminal, lines
@@ -11,6 +12,7 @@ from tests.adapters.scripted_models import Models
 from tests.adapters.shadows.test_a_shadow_at_the_command_line import kept, rows
 
 from review_advisor.app.shadows.instruction_texts import load_instructions
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.mockworld.lines import confirm, veto
 
 JUDGE = '[[shadow]]\nid = "terse"\npercent = 100\ninstructions = "terse"\n'
@@ -116,6 +118,22 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(terminal: Terminal, model
     repo.write("app.py", lines(7))
     repo.commit("Change something else")
     assert says in review(terminal, models).err
+    assert rows(terminal) == []
+
+
+def test_a_base_that_git_cannot_read_any_more_costs_the_shadow_alone(
+    terminal: Terminal, models: Models, repo: Repo, tmp_path: Path
+) -> None:
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\ncase "$*" in *{FILE}*) exit 128;; esac\nexec {which("git")} "$@"\n')
+    git.chmod(0o755)
+    output = repo.path / "outcome.json"
+    env = {**CREDENTIAL, "PATH": f"{git.parent}:{terminal.environment()['PATH']}"}
+    done = terminal.run("review", "--claude-bin", models.path, "--output", output, *LAST_COMMIT, env=env)
+    assert done.code == 0, done.err
+    assert "The shadow terse cannot be read: git ls-tree failed" in " ".join(done.err.split())
+    assert kept(output).outcome is Outcome.APPROVED
     assert rows(terminal) == []
 
 

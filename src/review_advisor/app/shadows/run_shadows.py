@@ -18,7 +18,7 @@ from review_advisor.core.shadow.shadow_decision import shadow_cost
 from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowEnded, ShadowEvent
 from review_advisor.core.shadow.shadow_instructions import instruction_files, instructions_of
 from review_advisor.core.shadow.shadow_rule import Shadows, shadows_due
-from review_advisor.ports.review import ArtifactError, Pictures, Ports
+from review_advisor.ports.review import ArtifactError, Pictures, Ports, SourceError
 from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.shadowing import ShadowPhase
 
@@ -49,7 +49,11 @@ class ShadowRuns:
         spent = total_usage(row.usage for row in document.cost).cost_usd or 0.0
         due = shadows_due(self.shadows.usable, document.repository, document.label, document.head_sha)
         for shadow, because in due:
-            texts = self.ports.source.base_texts(instruction_files(shadow.rule))
+            try:
+                texts = self.ports.source.base_texts(instruction_files(shadow.rule))
+            except SourceError as problem:
+                self.warn(f"The shadow {shadow.rule.id} cannot be read: {problem} It does not run.")
+                continue
             instructions = instructions_of(shadow.rule, self.instructions, texts)
             if not isinstance(instructions, Instructions):
                 self.warn(f"{' '.join(instructions)} It does not run.")
