@@ -119,6 +119,8 @@ def _of_judge(judge: Path, repositories: Mapping[str, str], published: _OfModel 
             raise MartianError(f"{judge / 'candidates.json'} has more than {_MOST_FINDINGS} findings on {url}.")
     if len({change.repository for change in changes}) < _LEAST_REPOSITORIES:
         raise MartianError(f"{judge / 'evaluations.json'} has fewer than two repositories, so none can be left out.")
+    if not any(change.loose for change in changes):
+        raise MartianError(f"{judge / 'evaluations.json'} has no tool that was judged.")
     told = None if published is None else published.overall_metrics
     shares = None if told is None else {tool: (each.precision, each.recall, each.f1) for tool, each in told.items()}
     return JudgeResults(judge.name, tuple(changes), shares)

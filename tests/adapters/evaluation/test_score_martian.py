@@ -105,6 +105,16 @@ def hostile_name(told: Any) -> None:
     next(iter(told.values()))["\x1b[31mtool"] = {}
 
 
+def no_tools(told: Any) -> None:
+    told.update({url: {} for url in told})
+
+
+def all_skipped(told: Any) -> None:
+    for by_tool in told.values():
+        for each in by_tool.values():
+            each["skipped"] = True
+
+
 EVALUATIONS = "results/judge-1/evaluations.json"
 
 
@@ -123,6 +133,8 @@ EVALUATIONS = "results/judge-1/evaluations.json"
         (spoil("golden_comments/alpha.json", {"url": 1}), "does not have the form of these results"),
         (spoil("analysis/benchmark_dashboard.json", {"models": {"judge-1": {}}}), "does not have the form"),
         (change_evaluations(foreign_hit), "candidates.json does not have"),
+        (change_evaluations(no_tools), "has no tool that was judged"),
+        (change_evaluations(all_skipped), "has no tool that was judged"),
         (change_evaluations(hostile_name), "does not have the form of these results"),
         (lambda offline: (offline / "results/judge-1/candidates.json").unlink(), "is missing or no file"),
     ],
@@ -136,6 +148,13 @@ def test_what_is_not_that_data_is_refused_in_one_sentence(
     assert words in done.sentence
     assert "\x1b" not in done.err
     assert len(done.sentence) < 1_000
+
+
+def test_a_judge_is_named_by_a_folder_and_moves_no_cursor(terminal: Terminal, results: Path) -> None:
+    folder = results / "offline" / "results" / "judge-2"
+    folder.rename(folder.with_name("judge\x1b[31m\n2"))
+    done = terminal.run("score", "--martian", str(results))
+    assert (done.code, "\x1b" in done.out, "\n2:" in done.out) == (0, False, False)
 
 
 @pytest.mark.parametrize("folder", ["not-there", "."])

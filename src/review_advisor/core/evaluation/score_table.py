@@ -9,6 +9,7 @@ from review_advisor.core.evaluation.council_gain import LIKENESSES, PLACEBOS, SA
 from review_advisor.core.evaluation.judged_change import Percents
 from review_advisor.core.evaluation.resampling import Middle
 from review_advisor.core.evaluation.scores import Score
+from review_advisor.core.report.wording import printable_line
 
 _WAYS = {"fixed": "fixed beforehand", "left_out": "chosen on the other repositories"}
 
@@ -89,7 +90,7 @@ def scores_text(scores: Sequence[JudgeScore]) -> str:
 def _judge_lines(score: JudgeScore) -> list[str]:
     wide = max(len(each.tool) for each in score.tools)
     return [
-        f"Judge {score.judge}: {score.changes} pull requests, {score.golden} golden comments",
+        f"Judge {printable_line(score.judge)}: {score.changes} pull requests, {score.golden} golden comments",
         f"  {'':{wide}}   as published           one to one",
         f"  {'tool':{wide}}   {'P':5}  {'R':5}  {'F1':5}   {'P':5}  {'R':5}  F1",
         *(
