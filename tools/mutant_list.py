@@ -5298,6 +5298,16 @@ MUTANTS = (
                 "tests/scenarios/test_a_surface_in_shadow.py::test_what_it_writes_in_a_review_is_written_nowhere",
             ),
             (
+                "inline members are asked where nobody reads their advice",
+                "core/shadow/shadow_comparison.py",
+                "policy.roster.advisors if not each.inline)",
+                "policy.roster.advisors)",
+                (
+                    f"{SCENARIOS}test_a_surface_in_shadow.py::"
+                    "test_inline_members_whose_advice_nobody_reads_there_are_not_asked"
+                ),
+            ),
+            (
                 "an answer that a surface in shadow lost counts as an objection",
                 "core/shadow/shadow_comparison.py",
                 'ended != "answered" for',

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.scenarios.test_adr_review import ADR, RECORD, SWITCH, a_record
 from tests.unit.shadow.test_shadow_rule import shadow
@@ -11,6 +13,7 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import LostReason
+from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES, Advisor, Roster
 from review_advisor.core.shadow.shadow_decision import shadow_decision
 from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowDecided, ShadowEnded
 from review_advisor.core.shadow.shadow_rule import Shadow
@@ -100,6 +103,15 @@ def test_its_own_cap_is_no_objection(world: MockWorld) -> None:
     tried(world, shadow(part="surface", surfaces=(ADR,), calls=2))
     assert len(world.in_shadow.asked) == 2
     assert decision(world) == "lost"
+
+
+def test_inline_members_whose_advice_nobody_reads_there_are_not_asked(world: MockWorld) -> None:
+    poet = Advisor("poet", "You read names aloud.", on="finish", inline=True)
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, poet)))
+    tried(world, shadow(part="surface", surfaces=(ADR,), calls=3))
+    assert VOICES in {call.advisor for call in world.agents.asked}
+    assert VOICES not in {call.advisor for call in world.in_shadow.asked}
+    assert decision(world) == "agreed"
 
 
 def test_a_lost_plan_is_no_lost_answer(world: MockWorld) -> None:

@@ -125,9 +125,10 @@ class Left:
 def shadow_policy(policy: Policy, shadow: Shadow, left: Left) -> Policy:
     """The review's policy with the shadow's judges, models, effort and money. It repairs nothing.
 
-    A surface is judged by whoever judges the review.
+    A surface is judged by whoever judges the review. Inline members only advise, and nobody reads that in a shadow.
     """
     rule = shadow.rule
+    judging = tuple(each for each in policy.roster.advisors if not each.inline)
     surfaces = tuple(row for row in policy.surfaces if rule.part != "surface" or row.surface in rule.surfaces)
     role = Role.EXECUTOR if rule.part == "executor" else Role.POST_VERIFY
     effort = {**policy.effort, role: {policy.blast.radius: rule.effort}} if rule.effort else policy.effort
@@ -140,7 +141,7 @@ def shadow_policy(policy: Policy, shadow: Shadow, left: Left) -> Policy:
             review_seconds=max(0.0, min(policy.budgets.review_seconds, left.seconds)),
             max_consults=0,
         ),
-        roster=policy.roster if rule.part == "surface" else Roster(shadow.panel),
+        roster=Roster(judging if rule.part == "surface" else shadow.panel),
         effort=effort,
         outage=NO_SECOND_TRY,
         escalation=NO_ESCALATION,
