@@ -121,6 +121,13 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(terminal: Terminal, model
     assert rows(terminal) == []
 
 
+def test_a_link_in_the_place_of_the_folder_of_all_instructions_is_not_followed(terminal: Terminal, repo: Repo) -> None:
+    folder = (repo.path / FILE).parents[1]
+    folder.rename(repo.path / "elsewhere")
+    folder.symlink_to(repo.path / "elsewhere")
+    assert "put the words of a judge into one of its files: " in terminal.run("config", "check").sentence
+
+
 def test_a_base_that_git_cannot_read_any_more_costs_the_shadow_alone(
     terminal: Terminal, models: Models, repo: Repo, tmp_path: Path
 ) -> None:

@@ -25,8 +25,7 @@ def test_the_executor_is_no_advisor() -> None:
     assert TEXTS.system_prompt(Role.EXECUTOR, Surface.PR_REVIEW) == "Execute.\n\nAll of it."
 
 
-def test_a_definition_without_frontmatter_is_taken_whole() -> None:
-    assert (
-        Instructions({ADVISOR: " Be wise.\n", "mid_flight": "\nAnswer. "}).advisor("mid_flight")
-        == "Be wise.\n\nAnswer."
-    )
+@pytest.mark.parametrize("words", ["Be wise.", "---\nBe wise.", "Be wise.\n---\nAlways."])
+def test_a_definition_without_frontmatter_is_taken_whole(words: str) -> None:
+    told = Instructions({ADVISOR: f"{words}\n", "mid_flight": "\nAnswer. "})
+    assert told.advisor("mid_flight") == f"{words}\n\nAnswer."

@@ -8,7 +8,7 @@ from tests.unit.shadow.test_shadow_rule import rule
 from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_ANYWHERE, PathRule
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.roles.instructions import ADVISOR, Instructions
 from review_advisor.core.shadow.shadow_instructions import LONGEST_INSTRUCTIONS, instruction_files, instructions_of
 from review_advisor.core.shadow.shadow_rule import ShadowRule
 from review_advisor.mockworld.world import INSTRUCTIONS
@@ -79,6 +79,11 @@ def test_a_text_that_cannot_be_used_is_refused_with_its_path(text: BaseText, say
     assert refused(post_verify=text, pr_review=BaseText("fine")).startswith(
         f"shadow.try: {FOLDER}post_verify.md: {says}"
     )
+
+
+def test_an_advisor_of_frontmatter_alone_is_empty() -> None:
+    said = refused(**{ADVISOR: BaseText("---\nname: x\n---\n"), "post_verify": BaseText("fine")})
+    assert said == f"shadow.try: {FOLDER}{ADVISOR}.md: it is empty."
 
 
 def test_a_text_of_the_most_characters_is_read() -> None:

@@ -23,7 +23,12 @@ def instruction_problems(rules: Sequence[ShadowRule], top: Path) -> tuple[str, .
     problems: list[str] = []
     for rule in rules:
         folders = {top / Path(path).parent for path in instruction_files(rule)}
-        found = (each for folder in folders if folder.is_dir() and not folder.is_symlink() for each in folder.iterdir())
+        found = (each for folder in folders if _is_no_link(folder) for each in folder.iterdir())
         made = instructions_of(rule, shipped, {path.relative_to(top).as_posix(): text_at(path) for path in found})
         problems += () if isinstance(made, Instructions) else made
     return tuple(problems)
+
+
+def _is_no_link(folder: Path) -> bool:
+    """Whether a commit of the working tree has the folder: git follows no link, nor does a review."""
+    return folder.is_dir() and not (folder.is_symlink() or folder.parent.is_symlink())

@@ -28,11 +28,11 @@ class Instructions:
 
     def advisor(self, role: str) -> str:
         """The advisor's own words, then those of the role it plays."""
-        return f"{_without_frontmatter(self.texts[ADVISOR])}\n\n{self.texts[role].strip()}"
+        return f"{without_frontmatter(self.texts[ADVISOR])}\n\n{self.texts[role].strip()}"
 
     def declared(self, words: str, surface: Surface) -> str:
         """The system prompt of a declared advisor on one surface: what advisors are, then its own words."""
-        return f"{_without_frontmatter(self.texts[ADVISOR])}\n\n{words}\n\n{self.texts[surface.value].strip()}"
+        return f"{without_frontmatter(self.texts[ADVISOR])}\n\n{words}\n\n{self.texts[surface.value].strip()}"
 
     def system_prompt(self, role: Role, surface: Surface) -> str:
         """The system prompt of one role on one surface."""
@@ -40,7 +40,7 @@ class Instructions:
         return f"{spoken}\n\n{self.texts[surface.value].strip()}"
 
 
-def _without_frontmatter(text: str) -> str:
-    if text.startswith("---\n"):
-        text = text.partition("\n---\n")[2]
-    return text.strip()
+def without_frontmatter(text: str) -> str:
+    """The words of a file behind its frontmatter; one that does not end is none."""
+    _, end, words = text.partition("\n---\n")
+    return (words if end and text.startswith("---\n") else text).strip()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from review_advisor.core.facts.files.declared import DECLARED
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.instructions import ADVISOR, Instructions
+from review_advisor.core.roles.instructions import ADVISOR, Instructions, without_frontmatter
 from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.shadow.shadow_rule import ShadowRule
@@ -58,7 +58,7 @@ def instructions_of(
 
 
 def _problem(raw: str, text: str) -> str:
-    if not text.strip():
+    if not without_frontmatter(text):
         return "it is empty"
     too_long = max(len(raw), len(text)) > LONGEST_INSTRUCTIONS
     return f"it is longer than {LONGEST_INSTRUCTIONS:,} characters" if too_long else ""
