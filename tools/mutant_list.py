@@ -133,6 +133,13 @@ MUTANTS = (
                 f"{UNIT}task/test_hearing.py::test_no_stop_signal_is_lost_with_a_block_that_cannot_be_read",
             ),
             (
+                "a stop signal in a block that is no JSON is lost beside usable advice",
+                HEARING,
+                "if is_broken or not given else None",
+                "if not given else None",
+                f"{UNIT}task/test_hearing.py::test_a_stop_signal_in_an_answer_that_cannot_be_used_is_a_stop_signal",
+            ),
+            (
                 "an end counts beside a question that nobody can read",
                 HEARING,
                 "return next((each for each in self.malformed if each.tag in void), None)",

@@ -74,6 +74,7 @@ def test_guidance_behind_a_flood_of_blocks_is_asked_for_again() -> None:
         (block("ADVISOR_GUIDANCE", "[]"), guidance(), guidance("Stop.", stop=True)),
         (guidance("Stop.", stop=True), *[guidance()] * MOST_BLOCKS),
         (block("ADVISOR_GUIDANCE", '{"guidance": "Stop.", "stop_signal": true,}'),),
+        (guidance(), block("ADVISOR_GUIDANCE", '{"guidance": "Stop.", "stop_signal": true,}')),
     ],
 )
 def test_a_stop_signal_in_an_answer_that_cannot_be_used_is_a_stop_signal(parts: tuple[str, ...]) -> None:

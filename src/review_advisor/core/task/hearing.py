@@ -116,7 +116,8 @@ def hear_advisor(messages: Sequence[str], nonce: str) -> AdvisorSaid:
     ignored = [Ignored(BlockTag.GUIDANCE, _ONE_GUIDANCE) for _ in given[1:]]
     executors = (BlockTag.CONSULT, BlockTag.DONE, BlockTag.PROPOSAL)
     ignored += _foreign(scanned, executors, "an advisor neither asks nor ends nor proposes")
-    in_prose = None if given else _wrapped("\n\n".join(messages))
+    is_broken = any(each.tag is BlockTag.GUIDANCE for each in (*scanned.malformed, *bad))
+    in_prose = _wrapped("\n\n".join(messages)) if is_broken or not given else None
     in_blocks = next((_stop_in(each) for each in scanned.of(BlockTag.GUIDANCE) if sets_stop(each.body)), None)
     stop = in_blocks or (in_prose if in_prose is not None and in_prose.stop_signal else None)
     if stop is None and any(each.tag is BlockTag.GUIDANCE for each in malformed):
