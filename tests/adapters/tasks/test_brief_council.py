@@ -175,9 +175,7 @@ def test_an_account_that_cannot_be_used_is_no_lost_member_but_ends_the_vote(ask:
 @pytest.mark.parametrize("inline", [False, True])
 def test_a_vote_whose_calls_the_money_cannot_pay_asks_nobody(ask: Ask, inline: bool) -> None:
     agents = Scripted({})
-    with pytest.raises(
-        ReviewBrokenError, match=r"No advisor gave a vote \(a: (it costs at least \$|what is left of).*; b: "
-    ):
+    with pytest.raises(ReviewBrokenError, match=r"No advisor voted \(a: (it costs at least \$|what is left of).*; b: "):
         ask(agents, declared("a", "b"), inline=inline, max_usd=0.015)
     assert agents.calls == []
 
