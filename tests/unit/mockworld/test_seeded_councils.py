@@ -3,7 +3,7 @@
 from collections import Counter
 
 from review_advisor.mockworld.seeds.councils import COUNCILS, LOSSES, MOST_MEMBERS, with_council
-from review_advisor.mockworld.seeds.worlds import of_one_judge, story_of
+from review_advisor.mockworld.seeds.worlds import of_one_judge
 from review_advisor.mockworld.stories.story import Story
 
 SEEDS = range(1, 3_001)
@@ -21,7 +21,8 @@ def test_a_council_changes_nothing_else_of_its_world() -> None:
     """Who judges, what they say and how many calls run at a time: all else stays, and so do all other worlds."""
     councils = 0
     for seed in range(1, 400):
-        story, before = story_of(seed), of_one_judge(seed)
+        before = of_one_judge(seed)
+        story = with_council(before, seed)
         if not story.config.advisors:
             assert story == before
             continue
