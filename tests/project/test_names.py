@@ -1,4 +1,4 @@
-"""One name means one thing: no class has a name twice, and no folder grows until nobody finds a rule in it."""
+"""One name means one thing: no class or type has a name twice, and no folder grows until nobody finds a rule in it."""
 
 import ast
 from collections import defaultdict
@@ -16,27 +16,38 @@ ONE_THING_IN_TWO_LAYERS = {
     "own_facts": "gathered in app, judged in core",
 }
 
+ONE_TYPE_IN_TWO_ROOMS = {"Disposition": "what becomes of advice: in a review, besides, it may be open"}
+
 
 def twice(places: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """What stands in more than one place."""
     return {name: where for name, where in sorted(places.items()) if len(where) > 1}
 
 
-def public_classes(files: Iterable[Path]) -> dict[str, list[str]]:
-    """Where each public class of a module is."""
-    found: dict[str, list[str]] = defaultdict(list)
+def public_types(files: Iterable[Path]) -> dict[str, set[str]]:
+    """Where each public class of a module is, and what each public alias of a type stands for."""
+    found: dict[str, set[str]] = defaultdict(set)
     for file in files:
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found[node.name].append(str(file.relative_to(PACKAGE)))
+            match node:
+                case ast.ClassDef(name=name) if not name.startswith("_"):
+                    found[name].add(str(file.relative_to(PACKAGE)))
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_alias(name, value):
+                    found[name].add(ast.unparse(value))
     return found
 
 
-def test_no_two_public_classes_have_one_name() -> None:
-    """A reader who meets a class's name knows which class it is."""
-    classes = public_classes(PACKAGE.rglob("*.py"))
-    assert "ReviewPhase" in classes
-    assert twice(classes) == {}
+def is_alias(name: str, value: ast.expr) -> bool:
+    """Whether a module gives a type a name of its own: not a constant, and not a variable of a generic function."""
+    is_variable = isinstance(value, ast.Call) and ast.unparse(value.func) in {"TypeVar", "ParamSpec"}
+    return name[0].isupper() and not name.isupper() and not is_variable
+
+
+def test_no_two_public_types_have_one_name() -> None:
+    """A reader who meets a type's name knows which type it is."""
+    types = public_types(PACKAGE.rglob("*.py"))
+    assert {"ReviewPhase", "ActionsEvent"} <= types.keys()
+    assert set(twice({name: sorted(means) for name, means in types.items()})) == set(ONE_TYPE_IN_TWO_ROOMS)
 
 
 def test_modules_of_one_name_are_about_one_thing() -> None:

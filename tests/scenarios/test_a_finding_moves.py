@@ -14,7 +14,7 @@ from review_advisor.core.forge_text.summary import STILL_OPEN
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.memory import earlier_review
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.github.traffic import Moment
+from review_advisor.mockworld.github.traffic import RequestMoment
 from review_advisor.mockworld.lines import approve, finding, lost, reject
 from review_advisor.mockworld.world import edited, renamed
 from review_advisor.pull_request.comment_commands import Comment, Conversation
@@ -225,7 +225,7 @@ def test_a_dismissal_that_meets_the_publication_of_the_rename_holds(desk: Desk, 
     desk.github.pushes(desk.pull, {PATH: None, MOVED: LINES})
     again = desk.reviewed(reject(THERE), files=(RENAMED,))
     said: list[str] = []
-    desk.github.traffic.meanwhile(lambda: said.append(dismisses(desk)), Moment(operation=operation, after=True))
+    desk.github.traffic.meanwhile(lambda: said.append(dismisses(desk)), RequestMoment(operation=operation, after=True))
     desk.publish(again)
     assert ["is dismissed" in each for each in said] == [True]
     assert known(desk) == [(MOVED, "dismissed")]
@@ -237,7 +237,7 @@ def test_a_review_that_ends_while_a_dismissal_is_written_is_not_undone(desk: Des
     """The command has read the summary of the first review; the second one's stands when it is written."""
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
     again = desk.reviewed(reject(FAULT))
-    desk.github.traffic.meanwhile(lambda: desk.publish(again), Moment(operation="list comments", after=True))
+    desk.github.traffic.meanwhile(lambda: desk.publish(again), RequestMoment(operation="list comments", after=True))
     dismisses(desk)
     assert desk.state is not None
     assert (desk.state.run_id, known(desk)) == (again.run_id, [(PATH, "dismissed")])
@@ -246,7 +246,7 @@ def test_a_review_that_ends_while_a_dismissal_is_written_is_not_undone(desk: Des
 @pytest.mark.parametrize("look", [0, 1], ids=["before it is read again", "before it is written"])
 def test_a_summary_that_a_person_deletes_while_a_dismissal_is_written_is_not_made_anew(desk: Desk, look: int) -> None:
     delete = lambda: desk.github.deletes_comment(desk.pull, desk.summaries[0])  # noqa: E731
-    desk.github.traffic.meanwhile(delete, Moment(look, operation="list comments", after=True))
+    desk.github.traffic.meanwhile(delete, RequestMoment(look, operation="list comments", after=True))
     assert "is known on this pull request" in dismisses(desk)
     assert desk.summaries == []
 

@@ -9,7 +9,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.traffic import Moment
+from review_advisor.mockworld.github.traffic import RequestMoment
 from review_advisor.mockworld.lines import approve, finding, reject, veto
 from review_advisor.pull_request.begin import BeginPhase
 from review_advisor.pull_request.publish import LEFT, DidNotRun, Published, PublishPhase
@@ -99,7 +99,7 @@ def test_whichever_run_began_last_concludes_also_one_with_a_lower_number(desk: D
 def test_a_run_that_begins_while_an_older_one_publishes_keeps_its_check(desk: Desk) -> None:
     begins(desk, "1")
     document = desk.reviewed(approve())
-    desk.github.traffic.meanwhile(lambda: begins(desk, "2"), Moment(operation="create comment", after=True))
+    desk.github.traffic.meanwhile(lambda: begins(desk, "2"), RequestMoment(operation="create comment", after=True))
     publishes(desk, "1", document)
     assert conclusions(desk) == [None]
 
@@ -112,7 +112,7 @@ def test_whoever_publishes_by_hand_has_the_word(desk: Desk) -> None:
 
 def test_a_check_that_another_process_made_in_the_same_moment_says_the_same(desk: Desk) -> None:
     document = desk.reviewed(approve())
-    desk.github.traffic.meanwhile(lambda: begins(desk, "2"), Moment(operation="create check run"))
+    desk.github.traffic.meanwhile(lambda: begins(desk, "2"), RequestMoment(operation="create check run"))
     desk.publish(document)
     assert conclusions(desk) == ["success", "success"]
 
@@ -218,7 +218,7 @@ def test_two_runs_that_begin_in_one_moment_leave_the_check_to_one_of_them(desk: 
 
     event = PullRequestEvent("reopened", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
     second = BeginPhase(desk.bot(run="2", forge=BeforeTheOther(desk.github, REPOSITORY, BOT)))
-    desk.github.traffic.meanwhile(lambda: second.begin(event), Moment(operation="create check run", after=True))
+    desk.github.traffic.meanwhile(lambda: second.begin(event), RequestMoment(operation="create check run", after=True))
     begins(desk, "1")
     assert len(desk.checks) == 2
     document = desk.reviewed(approve())
@@ -237,7 +237,7 @@ def test_an_approval_that_a_person_gives_while_an_older_run_publishes_again_stan
         order = f"/advisor override {desk.pull.head_sha} looked at it"
         assert "passes in the name" in desk.hears(MAINTAINER, order, run="2").because
 
-    desk.github.traffic.meanwhile(approves, Moment(operation=moment, after=True))
+    desk.github.traffic.meanwhile(approves, RequestMoment(operation=moment, after=True))
     desk.github.edits(desk.summaries[0], by=BOT, body=desk.summaries[0].body + "\n")
     publishes(desk, "1", escalated)
     assert desk.github.traffic.unmet == 0

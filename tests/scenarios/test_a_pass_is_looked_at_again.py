@@ -10,7 +10,7 @@ from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.forge import connect
 from review_advisor.core.facts.actions_event import PullRequestEvent
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.mockworld.github.traffic import Limited, Moment, ServerFailure
+from review_advisor.mockworld.github.traffic import Limited, RequestMoment, ServerFailure
 from review_advisor.mockworld.lines import approve, finding, reject, veto
 from review_advisor.mockworld.world import FakeClock, edited
 from review_advisor.ports.forge import Forge
@@ -22,7 +22,7 @@ FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 ODD = finding(PATH, 7, "value = 7", "low", title="seven is odd")
 A_MINUTE = Limited(secondary=True, seconds=60)
 """A limit that the client waits for by itself when it reads."""
-PASSED = Moment(operation="update check run", after=True)
+PASSED = RequestMoment(operation="update check run", after=True)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_base_that_changes_right_after_its_approval_passed_is_superseded(desk:
 def test_a_run_that_begins_while_a_list_of_checks_is_waited_for_keeps_the_check(desk: Desk, number: int) -> None:
     begins(desk, "1")
     outcome = desk.reviewed(approve())
-    desk.github.traffic.meets(A_MINUTE, Moment(operation="list check runs", number=number))
+    desk.github.traffic.meets(A_MINUTE, RequestMoment(operation="list check runs", number=number))
     publishes(desk, outcome, Afternoon(begins_against_another_base(desk)))
     assert conclusions(desk) == [None]
 
@@ -116,7 +116,7 @@ def test_what_passed_over_a_run_that_began_in_between_is_taken_back_and_that_run
     """Between the last look at the check and the write GitHub is asked for its annotations, and waits."""
     begins(desk, "1")
     outcome = desk.reviewed(approve(ODD))
-    desk.github.traffic.meets(A_MINUTE, Moment(operation="list annotations"))
+    desk.github.traffic.meets(A_MINUTE, RequestMoment(operation="list annotations"))
     publishes(desk, outcome, Afternoon(begins_against_another_base(desk)))
     assert conclusions(desk) == ["cancelled"]
     PublishPhase(desk.bot(run="2"), GitPatcher()).publish(desk.pull.number, desk.reviewed(reject(FAULT)), asked=False)
@@ -138,7 +138,7 @@ def test_a_base_that_changes_while_the_open_pull_requests_are_listed_does_not_pa
     """No run has begun since: a workflow's own token raises no event."""
     begins(desk, "1")
     outcome = desk.reviewed(approve())
-    desk.github.traffic.meets(A_MINUTE, Moment(operation="list pull requests"))
+    desk.github.traffic.meets(A_MINUTE, RequestMoment(operation="list pull requests"))
     publishes(desk, outcome, Afternoon(lambda: retargets(desk)))
     assert conclusions(desk) == ["cancelled"]
 
@@ -147,7 +147,7 @@ def test_taking_it_back_is_tried_again_like_any_write(desk: Desk) -> None:
     begins(desk, "1")
     outcome = desk.reviewed(approve())
     desk.github.traffic.meanwhile(lambda: retargets(desk), PASSED)
-    desk.github.traffic.meets(ServerFailure(), Moment(1, operation="update check run", after=True))
+    desk.github.traffic.meets(ServerFailure(), RequestMoment(1, operation="update check run", after=True))
     publishes(desk, outcome)
     assert [check.title for check in desk.checks] == ["Superseded: the base branch has changed"]
 
@@ -201,7 +201,7 @@ def test_an_approval_asks_again_after_it_waited_for_an_answer(
 ) -> None:
     head = escalated.pull.head_sha
     before = [check.title for check in escalated.checks]
-    escalated.github.traffic.meets(ServerFailure(), Moment(operation="update check run"))
+    escalated.github.traffic.meets(ServerFailure(), RequestMoment(operation="update check run"))
     once = [happening]
     assert word in approves(escalated, Afternoon(lambda: once.pop()(escalated) if once else None))
     assert [check.conclusion for check in escalated.checks_on(head)] == ["action_required"]
@@ -212,7 +212,7 @@ def test_an_approval_asks_again_after_it_waited_for_an_answer(
 def test_an_approval_does_not_pass_over_a_run_that_began_while_a_list_was_waited_for(
     escalated: Desk, number: int
 ) -> None:
-    escalated.github.traffic.meets(A_MINUTE, Moment(operation="list check runs", number=number))
+    escalated.github.traffic.meets(A_MINUTE, RequestMoment(operation="list check runs", number=number))
     approves(escalated, Afternoon(begins_against_another_base(escalated, "3")))
     assert conclusions(escalated) == [None]
     assert "Overridden by" not in escalated.summaries[0].body

@@ -10,7 +10,7 @@ from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.actions_event import PullRequestEvent
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.forge_text.check import check_did_not_run
-from review_advisor.mockworld.github.traffic import Moment, killed
+from review_advisor.mockworld.github.traffic import RequestMoment, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.pull_request.begin import BeginPhase
 from review_advisor.pull_request.comment_commands import Heard
@@ -135,7 +135,7 @@ def test_nobody_dismisses_what_was_found_in_their_own_work(desk: Desk, login: st
 def test_a_dismissal_while_a_review_is_published_holds(desk: Desk, operation: str) -> None:
     again = desk.reviewed(reject(FAULT))
     dismiss = lambda: says(desk, MAINTAINER, f"/advisor dismiss {ID} it is meant")  # noqa: E731
-    desk.github.traffic.meanwhile(dismiss, Moment(operation=operation))
+    desk.github.traffic.meanwhile(dismiss, RequestMoment(operation=operation))
     desk.publish(again)
     desk.publish(again)
     assert desk.state is not None
@@ -162,8 +162,10 @@ def test_the_same_comment_heard_twice_is_answered_once(desk: Desk) -> None:
     assert "three is wrong" in answer
 
 
-@pytest.mark.parametrize("moment", [Moment(operation="list comments", after=True), Moment(operation="create comment")])
-def test_the_same_comment_heard_twice_in_one_moment_is_answered_once(desk: Desk, moment: Moment) -> None:
+@pytest.mark.parametrize(
+    "moment", [RequestMoment(operation="list comments", after=True), RequestMoment(operation="create comment")]
+)
+def test_the_same_comment_heard_twice_in_one_moment_is_answered_once(desk: Desk, moment: RequestMoment) -> None:
     desk.github.traffic.meanwhile(lambda: says(desk, MAINTAINER, "/advisor help"), moment)
     says(desk, MAINTAINER, "/advisor help")
     assert desk.github.traffic.unmet == 0
@@ -270,7 +272,7 @@ def test_nobody_approves_while_a_review_is_under_way(escalated: Desk) -> None:
 def test_a_base_branch_that_changes_meanwhile_is_not_approved(escalated: Desk) -> None:
     escalated.github.commits(REPOSITORY, "release", {PATH: "x\n"}, by="acme")
     retarget = lambda: escalated.github.retargets(escalated.pull, "release")  # noqa: E731
-    escalated.github.traffic.meanwhile(retarget, Moment(operation="list check runs"))
+    escalated.github.traffic.meanwhile(retarget, RequestMoment(operation="list check runs"))
     assert "base branch has changed" in approves(escalated)
     assert [check.conclusion for check in escalated.checks] == ["action_required"]
 
@@ -279,7 +281,7 @@ def test_a_newer_rejection_is_not_approved_over(escalated: Desk) -> None:
     """It is published while the command is looked at."""
     rejection = escalated.reviewed(reject(OTHER))
     publish = lambda: escalated.publish(rejection)  # noqa: E731
-    escalated.github.traffic.meanwhile(publish, Moment(operation="list check runs"))
+    escalated.github.traffic.meanwhile(publish, RequestMoment(operation="list check runs"))
     assert "Another review of this head was published meanwhile" in approves(escalated)
     assert [check.conclusion for check in escalated.checks] == ["failure"]
     assert "Overridden by" not in escalated.summaries[0].body
@@ -295,7 +297,7 @@ def test_a_check_that_failed_for_another_reason_is_overridden_too(escalated: Des
 def test_a_head_that_moves_while_it_is_approved_is_not(escalated: Desk) -> None:
     old = escalated.pull.head_sha
     push = lambda: escalated.github.pushes(escalated.pull, {PATH: LINES + "evil = 1\n"})  # noqa: E731
-    escalated.github.traffic.meanwhile(push, Moment(operation="list check runs"))
+    escalated.github.traffic.meanwhile(push, RequestMoment(operation="list check runs"))
     assert "head has moved" in says(escalated, MAINTAINER, f"/advisor override {old} looked at it").because
     assert [check.conclusion for check in escalated.checks_on(old)] == ["action_required"]
     assert "Overridden by" not in escalated.summaries[0].body
@@ -308,7 +310,7 @@ def test_the_summary_never_claims_an_approval_that_the_check_does_not_have(after
     for number in count():
         desk = Desk()
         desk.publish(desk.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
-        desk.github.traffic.meets(killed(), Moment(number, after=after))
+        desk.github.traffic.meets(killed(), RequestMoment(number, after=after))
         with suppress(Killed):
             approves(desk)
         passed = [check.conclusion for check in desk.checks] == ["success"]

@@ -9,7 +9,7 @@ import pytest
 from tests.scenarios.test_the_teams_own_rules import ruled
 
 from review_advisor.core.answers.answers import SEVERITIES
-from review_advisor.core.answers.decision_card import Effort, triage, without_card
+from review_advisor.core.answers.decision_card import FixEffort, triage, without_card
 from review_advisor.core.forge_text.inline import finding_body
 from review_advisor.core.outcome.document import outcome_json, read_outcome
 from review_advisor.core.outcome.events import Reported
@@ -84,8 +84,8 @@ def test_a_card_stands_beside_the_teams_rules() -> None:
 
 
 @pytest.mark.parametrize("severity", SEVERITIES)
-@pytest.mark.parametrize("effort", get_args(Effort))
-def test_who_is_unsure_never_calls_a_finding_clear_cut(severity: str, effort: Effort) -> None:
+@pytest.mark.parametrize("effort", get_args(FixEffort))
+def test_who_is_unsure_never_calls_a_finding_clear_cut(severity: str, effort: FixEffort) -> None:
     for confidence in (0.0, 0.69):
         assert triage(severity, effort, confidence) == "a judgement call"  # type: ignore[arg-type]
     sure = triage(severity, effort, 0.7)  # type: ignore[arg-type]

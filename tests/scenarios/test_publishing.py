@@ -11,7 +11,7 @@ from review_advisor.core.pull_request.markers import SUMMARY, number_in, seal_in
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.github.traffic import Moment, killed
+from review_advisor.mockworld.github.traffic import RequestMoment, killed
 from review_advisor.mockworld.lines import Killed, approve, confirm, credit_gone, finding, reject, veto
 from review_advisor.mockworld.world import edited
 from review_advisor.ports.forge import ForgeError
@@ -69,7 +69,7 @@ def test_nothing_passes_before_everything_else_stands_d34(desk: Desk) -> None:
     writer = desk.bot().writer(desk.pull.number)
     writer.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     document = desk.reviewed(approve(OTHER))
-    desk.github.traffic.meets(killed(), Moment(operation="update check run"))
+    desk.github.traffic.meets(killed(), RequestMoment(operation="update check run"))
     with pytest.raises(Killed):
         desk.publish(document)
     assert (len(desk.reviews), len(desk.summaries)) == (1, 1)
@@ -178,7 +178,7 @@ def test_an_answer_that_lags_behind_the_push_supersedes_no_review_of_the_true_he
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})
     document = desk.reviewed(approve())
     lags = lambda: desk.github.traffic.lags(old, reads=2)  # noqa: E731
-    desk.github.traffic.meanwhile(lags, Moment(before, operation="get pull request"))
+    desk.github.traffic.meanwhile(lags, RequestMoment(before, operation="get pull request"))
     desk.publish(document)
     assert desk.github.traffic.unmet == 0
     assert [check.conclusion for check in desk.checks] == ["success"]
@@ -189,7 +189,7 @@ def test_a_head_that_moves_while_it_is_published_never_gets_the_verdict(desk: De
     document = desk.reviewed(approve())
     old = desk.pull.head_sha
     push = lambda: desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})  # noqa: E731
-    desk.github.traffic.meanwhile(push, Moment(operation="create comment", after=True))
+    desk.github.traffic.meanwhile(push, RequestMoment(operation="create comment", after=True))
     desk.publish(document)
     assert desk.checks == []
     assert [check.conclusion for check in desk.checks_on(old)] == ["cancelled"]

@@ -11,7 +11,15 @@ from review_advisor.core.pull_request.markers import review_marker
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.state import without_state
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.github.traffic import Limited, Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
+from review_advisor.mockworld.github.traffic import (
+    Limited,
+    NoAnswer,
+    RequestMoment,
+    Reset,
+    ServerFailure,
+    Trouble,
+    killed,
+)
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.ports.forge import ForgeUnavailable
 from review_advisor.pull_request.retries import WAITS
@@ -74,7 +82,7 @@ def stands_once(desk: Desk, document: OutcomeDocument, *, alone: bool = True) ->
 @pytest.mark.parametrize("k", range(REQUESTS))
 def test_killed_at_any_request_and_run_again(k: int, after: bool) -> None:
     desk, document = escalating()
-    desk.github.traffic.meets(killed(), Moment(k, after=after))
+    desk.github.traffic.meets(killed(), RequestMoment(k, after=after))
     with pytest.raises(Killed):
         desk.publish(document)
     desk.publish(document)
@@ -107,7 +115,7 @@ def test_what_comes_back_is_said_once_though_its_publisher_is_killed_and_another
     k: int, after: bool
 ) -> None:
     desk, first, second = coming_back()
-    desk.github.traffic.meets(killed(), Moment(k, after=after))
+    desk.github.traffic.meets(killed(), RequestMoment(k, after=after))
     with pytest.raises(Killed):
         desk.publish(first)
     desk.publish(second)
@@ -132,7 +140,7 @@ def test_a_request_without_an_answer_is_looked_after_before_anything_is_sent_aga
     k: int, trouble: Callable[[], Trouble], after: bool
 ) -> None:
     desk, document = escalating()
-    desk.github.traffic.meets(trouble(), Moment(k, after=after))
+    desk.github.traffic.meets(trouble(), RequestMoment(k, after=after))
     desk.publish(document)
     stands_once(desk, document)
 
@@ -140,7 +148,7 @@ def test_a_request_without_an_answer_is_looked_after_before_anything_is_sent_aga
 def test_an_outage_is_waited_for_a_stated_time_and_then_said() -> None:
     desk, document = escalating()
     for n in range(REQUESTS * 10):
-        desk.github.traffic.meets(ServerFailure(503), Moment(n))
+        desk.github.traffic.meets(ServerFailure(503), RequestMoment(n))
     began = desk.clock.monotonic()
     with pytest.raises(ForgeUnavailable):
         desk.publish(document)
@@ -150,7 +158,7 @@ def test_an_outage_is_waited_for_a_stated_time_and_then_said() -> None:
 def test_a_limit_on_writes_is_waited_for_as_long_as_github_asks() -> None:
     desk, document = escalating()
     for n in range(2):
-        desk.github.traffic.meets(Limited(secondary=True, seconds=60), Moment(n, operation="create comment"))
+        desk.github.traffic.meets(Limited(secondary=True, seconds=60), RequestMoment(n, operation="create comment"))
     began = desk.clock.monotonic()
     desk.publish(document)
     assert desk.clock.monotonic() - began == 120
@@ -159,7 +167,7 @@ def test_a_limit_on_writes_is_waited_for_as_long_as_github_asks() -> None:
 
 def test_a_limit_that_lasts_is_not_waited_for() -> None:
     desk, document = escalating()
-    desk.github.traffic.meets(Limited(seconds=1800), Moment(operation="create comment"))
+    desk.github.traffic.meets(Limited(seconds=1800), RequestMoment(operation="create comment"))
     began = desk.clock.monotonic()
     with pytest.raises(ForgeUnavailable):
         desk.publish(document)
@@ -194,7 +202,7 @@ def test_a_pending_review_of_another_run_is_thrown_away() -> None:
 def test_what_was_prepared_and_never_shown_is_said_by_the_next_run() -> None:
     desk = Desk()
     first, second = (desk.reviewed(reject(*FINDINGS)) for _ in range(2))
-    desk.github.traffic.meets(killed(), Moment(operation="submit review"))
+    desk.github.traffic.meets(killed(), RequestMoment(operation="submit review"))
     with pytest.raises(Killed):
         desk.publish(first)
     assert [review.state for review in desk.reviews] == ["PENDING"]

@@ -19,7 +19,7 @@ from review_advisor.mockworld.checkout import patch_between, tree_name
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import Protection
-from review_advisor.mockworld.github.traffic import Moment, NoAnswer, Reset, ServerFailure, Trouble, killed
+from review_advisor.mockworld.github.traffic import NoAnswer, RequestMoment, Reset, ServerFailure, Trouble, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.ports.forge import ForgeError
@@ -345,7 +345,7 @@ def test_a_head_that_moved_before_is_superseded(desk: RepairDesk) -> None:
 def test_a_head_that_moves_while_the_commit_is_made_keeps_what_was_pushed(desk: RepairDesk, moment: str) -> None:
     document = desk.repaired()
     push = lambda: desk.github.pushes(desk.pull, {APP: "x = 1\n"}, message="mine")  # noqa: E731
-    desk.github.traffic.meanwhile(push, Moment(operation=moment))
+    desk.github.traffic.meanwhile(push, RequestMoment(operation=moment))
     published = desk.publish(document)
     assert desk.branch[0] == "mine"
     assert ("not a fast forward" if moment == "update ref" else "branch has moved") in published.notes[-1]
@@ -360,7 +360,7 @@ def test_a_commit_that_its_author_takes_back_meanwhile_stays_taken_back(desk: Re
     desk.world.agents.script(Role.POST_VERIFY, veto("an empty list divides by zero"))
     document = desk.of({**HEAD, "src/secret.py": "KEY = 'oops'\n"})
     take_back = lambda: desk.github.move_branch(desk.github.repository(REPOSITORY), BRANCH, first)  # noqa: E731
-    desk.github.traffic.meanwhile(take_back, Moment(operation="create commit", after=True))
+    desk.github.traffic.meanwhile(take_back, RequestMoment(operation="create commit", after=True))
     published = desk.publish(document)
     assert "branch has moved" in published.notes[-1]
     assert (desk.pull.head_sha, "src/secret.py" in desk.files) == (first, False)
@@ -394,7 +394,7 @@ def test_killed_at_any_request_and_run_again_there_is_one_commit(k: int, after: 
     desk = RepairDesk()
     document = desk.repaired()
     reviewed = desk.pull.head_sha
-    desk.github.traffic.meets(killed(), Moment(k, after=after))
+    desk.github.traffic.meets(killed(), RequestMoment(k, after=after))
     with pytest.raises(Killed):
         desk.publish(document)
     desk.publish(document)
@@ -409,6 +409,6 @@ def test_a_request_without_an_answer_is_looked_after(k: int, trouble: Callable[[
     desk = RepairDesk()
     document = desk.repaired()
     reviewed = desk.pull.head_sha
-    desk.github.traffic.meets(trouble(), Moment(k, after=after))
+    desk.github.traffic.meets(trouble(), RequestMoment(k, after=after))
     desk.publish(document)
     stands_once(desk, reviewed)

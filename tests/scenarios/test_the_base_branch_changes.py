@@ -10,7 +10,7 @@ from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEven
 from review_advisor.core.forge_text.summary import amended
 from review_advisor.core.outcome.document import outcome_json
 from review_advisor.core.safety.redaction import NO_SECRETS, redactor
-from review_advisor.mockworld.github.traffic import Moment, ServerFailure
+from review_advisor.mockworld.github.traffic import RequestMoment, ServerFailure
 from review_advisor.mockworld.lines import approve, finding, veto
 from review_advisor.pull_request.begin import BeginPhase
 from review_advisor.pull_request.comment_commands import Comment, Conversation
@@ -57,7 +57,7 @@ def test_an_approval_of_another_base_never_passes_though_nothing_else_has_begun(
 @pytest.mark.parametrize("moment", ["list reviews", "create comment"])
 def test_a_base_that_changes_while_it_is_published_is_superseded(desk: Desk, moment: str) -> None:
     outcome = desk.reviewed(approve())
-    desk.github.traffic.meanwhile(lambda: retargets(desk), Moment(operation=moment))
+    desk.github.traffic.meanwhile(lambda: retargets(desk), RequestMoment(operation=moment))
     desk.publish(outcome)
     superseded(desk)
 
@@ -75,7 +75,7 @@ def test_the_check_of_the_run_that_reviews_the_new_base_is_left_alone(desk: Desk
 def test_who_waits_for_an_answer_looks_again_before_an_old_base_passes(desk: Desk, *, after: bool) -> None:
     outcome = desk.reviewed(approve())
     desk.publish(outcome)
-    unanswered = Moment(operation="update check run", after=after)
+    unanswered = RequestMoment(operation="update check run", after=after)
     desk.github.traffic.meets(ServerFailure(), unanswered)
     waiting = Afternoon(lambda: retargets(desk))
     before = len(desk.github.traffic.writes)
@@ -94,7 +94,7 @@ def test_who_waits_for_an_answer_leaves_the_check_that_a_newer_run_has_begun_mea
         retargets(desk)
         assert BeginPhase(desk.bot(run="2")).begin(event).review
 
-    desk.github.traffic.meets(ServerFailure(), Moment(operation="update check run"))
+    desk.github.traffic.meets(ServerFailure(), RequestMoment(operation="update check run"))
     phase = PublishPhase(desk.bot(run="1", clock=Afternoon(begins_anew)), GitPatcher())
     left = phase.publish(desk.pull.number, outcome, asked=False)
     assert [check.conclusion for check in desk.checks] == [None]
@@ -104,7 +104,7 @@ def test_who_waits_for_an_answer_leaves_the_check_that_a_newer_run_has_begun_mea
 def test_an_escalation_is_not_approved_over_a_review_that_began_while_the_answer_was_awaited(desk: Desk) -> None:
     desk.publish(desk.reviewed(approve(), approve(FAULT), judged=[veto("no"), veto("no")]))
     event = PullRequestEvent("edited", REPOSITORY, desk.pull.number, desk.pull.head_sha, AUTHOR)
-    desk.github.traffic.meets(ServerFailure(), Moment(operation="update check run"))
+    desk.github.traffic.meets(ServerFailure(), RequestMoment(operation="update check run"))
     clock = Afternoon(lambda: BeginPhase(desk.bot(run="3")).begin(event))
     talk = Conversation(desk.bot(run="2", clock=clock))
     order = f"/advisor override {desk.pull.head_sha} looked at it"

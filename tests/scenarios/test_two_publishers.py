@@ -13,7 +13,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.traffic import Moment
+from review_advisor.mockworld.github.traffic import RequestMoment
 from review_advisor.mockworld.lines import reject
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.forge import ReviewPending
@@ -27,7 +27,7 @@ LINT = (InlineComment("lint", PATH, 3, None, "RIGHT", "a remark of another workf
 @pytest.mark.parametrize("k", range(REQUESTS))
 def test_somebody_else_publishes_the_same_while_it_is_published(k: int, after: bool) -> None:
     desk, document = escalating()
-    desk.github.traffic.meanwhile(lambda: desk.publish(document), Moment(k, after=after))
+    desk.github.traffic.meanwhile(lambda: desk.publish(document), RequestMoment(k, after=after))
     desk.publish(document)
     stands_once(desk, document, alone=False)
 
@@ -181,6 +181,6 @@ def test_what_two_runs_prepare_they_do_not_take_from_each_other_for_ever() -> No
     """Each throws away what the other has prepared once, and then waits for it."""
     desk = Desk()
     first, second = (desk.reviewed(reject(*FINDINGS)) for _ in range(2))
-    desk.github.traffic.meanwhile(lambda: desk.publish(second), Moment(operation="submit review"))
+    desk.github.traffic.meanwhile(lambda: desk.publish(second), RequestMoment(operation="submit review"))
     desk.publish(first)
     assert [thread.comments[0].line for thread in desk.threads] == [3, 7, 11]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from review_advisor.core.facts.actions_event import Event, EventError, read_event
+from review_advisor.core.facts.actions_event import ActionsEvent, EventError, read_event
 from review_advisor.core.facts.this_machine import is_this_machine
 from review_advisor.ports.review import SourceError
 
@@ -69,7 +69,7 @@ class GithubEnvironment:
         """Where git fetches ``owner/name`` from."""
         return f"{self.server_url}/{repository}.git"
 
-    def event(self, file: str) -> Event:
+    def event(self, file: str) -> ActionsEvent:
         """The event whose payload is in ``file``, by the name that the environment gives it. Raises ``SourceError``."""
         if not self.event_name:
             raise SourceError(

@@ -18,7 +18,7 @@ _LEAST_REPOSITORIES = 2
 _NAME = r"^[\w.-]{1,100}$"
 
 Value = TypeVar("Value")
-Text = Annotated[str, StringConstraints(max_length=20_000)]
+ResultText = Annotated[str, StringConstraints(max_length=20_000)]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Tool = Annotated[str, StringConstraints(pattern=_NAME)]
 
@@ -32,20 +32,20 @@ class _Lenient(BaseModel):
 
 
 class _Candidate(_Lenient):
-    text: Text = ""
+    text: ResultText = ""
 
 
 class _Hit(_Lenient):
-    golden_comment: Text
-    matched_candidate: Text
+    golden_comment: ResultText
+    matched_candidate: ResultText
 
 
 class _Wrong(_Lenient):
-    candidate: Text
+    candidate: ResultText
 
 
 class _Missed(_Lenient):
-    golden_comment: Text
+    golden_comment: ResultText
 
 
 class _Evaluation(_Lenient):

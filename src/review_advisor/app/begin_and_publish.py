@@ -24,7 +24,7 @@ from review_advisor.app.configuration import (
 )
 from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError, make_settings
-from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.actions_event import ActionsEvent, CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.files.called_files import CalledFiles
 from review_advisor.core.facts.files.paths import OWN_PIPELINE, PYPROJECT, may_configure
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
@@ -311,7 +311,7 @@ def open_forge(github: GithubEnvironment, repository: str) -> Forge:
     return connect(repository, token=github.token, api_url=github.api_url, clock=SystemClock())
 
 
-def _believed(forge: Forge, event: Event) -> BelievedBase:
+def _believed(forge: Forge, event: ActionsEvent) -> BelievedBase:
     """The branch and the commit whose configuration holds for what an event is about.
 
     A merge queue's own base may be another queued commit, so its pull request's is asked. Where its branch names none,

@@ -19,7 +19,7 @@ from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_shadows
 from review_advisor.app.runs import list_runs, list_tasks, show_run
 from review_advisor.core.exports.panel_log import PanelLog
 from review_advisor.core.exports.weekly_rollup import verdict_of
-from review_advisor.core.ledger.advisor_views import Session, session_view, stats_view
+from review_advisor.core.ledger.advisor_views import SessionLine, session_view, stats_view
 from review_advisor.core.ledger.chain import RUN_ID, LedgerError
 from review_advisor.core.ledger.periods import Period, periods
 from review_advisor.core.ledger.runs import RunFilter, RunLine
@@ -64,8 +64,8 @@ def _api_view(ledger: Path, path: str) -> object:
             return None if of_one is None else list_decisions(ledger, of_one[1])
 
 
-def _sessions(ledger: Path) -> list[Session]:
-    found: list[Session] = [*list_runs(ledger, RunFilter(limit=_MOST_SESSIONS))]
+def _sessions(ledger: Path) -> list[SessionLine]:
+    found: list[SessionLine] = [*list_runs(ledger, RunFilter(limit=_MOST_SESSIONS))]
     found += list_tasks(ledger, TaskFilter(limit=_MOST_SESSIONS))
     return sorted(found, key=lambda each: each.started_at, reverse=True)[:_MOST_SESSIONS]
 

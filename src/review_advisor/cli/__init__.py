@@ -25,7 +25,7 @@ from review_advisor.cli.run_task import run_task
 from review_advisor.cli.runs import runs
 from review_advisor.cli.simulate import simulate
 from review_advisor.cli.terminal.output import drop, note, prepare
-from review_advisor.cli.terminal.problems import Ended
+from review_advisor.cli.terminal.problems import ExitWithCode
 from review_advisor.cli.ui import ui
 from review_advisor.cli.vote_on_brief import vote_on_brief
 
@@ -75,7 +75,7 @@ def run(arguments: list[str]) -> int:
         return USAGE
     try:
         code = group.main(args=arguments, prog_name="review-advisor", standalone_mode=False)
-    except Ended as ended:
+    except ExitWithCode as ended:
         note(f"Error: {ended.message}")
         return ended.code
     except click.ClickException as problem:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from review_advisor.cli.terminal.output import note, plain, put
-from review_advisor.cli.terminal.problems import Ended, clear_refusals
+from review_advisor.cli.terminal.problems import ExitWithCode, clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.pull_request.begin import Begun
@@ -46,7 +46,7 @@ def begin(event: str) -> None:
         with Path(target).open("a", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
-        raise Ended(f"GITHUB_OUTPUT cannot be written: {error.strerror}.", 2) from None
+        raise ExitWithCode(f"GITHUB_OUTPUT cannot be written: {error.strerror}.", 2) from None
 
 
 def _outputs(begun: Begun) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from review_advisor.cli.terminal.output import put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode
 
 _CREDENTIAL = """\
 
@@ -66,7 +66,7 @@ def init(context: click.Context, repo: Path, ref: str, agent: str | None, shadow
 
     top = repository_top(repo)
     if not (top / ".git").exists():
-        raise Ended(printable(f"{repo} is not in a git repository."), NOTHING_ASKED)
+        raise ExitWithCode(printable(f"{repo} is not in a git repository."), NOTHING_ASKED)
     words = {"written": "would write" if dry_run else "wrote", "left": "left", "refused": "REFUSED"}
     if agent is not None:
         from review_advisor.app.tasks.agent_setup import put_agent_files
@@ -79,7 +79,7 @@ def init(context: click.Context, repo: Path, ref: str, agent: str | None, shadow
     try:
         files = starter_files(action_named(ref), shadow=shadow)
     except StarterError as problem:
-        raise Ended(printable(str(problem)), NOTHING_ASKED) from None
+        raise ExitWithCode(printable(str(problem)), NOTHING_ASKED) from None
     done = put_files(top, files, dry_run=dry_run)
     for each in done:
         put(f"{words[each.end]:<11}  {each.path}{': ' if each.says else ''}{each.says}\n")

@@ -11,7 +11,7 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, Ended, clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, ExitWithCode, clear_refusals, ledger_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app.observe import Observation
@@ -57,7 +57,7 @@ def _again(repo: Path, ledger: Path, as_json: bool) -> None:
         else:
             _tell(each, as_json)
     if unseen:
-        raise Ended(f"Not every pull request could be observed: {unseen} could not.", NOT_TO_ITS_END)
+        raise ExitWithCode(f"Not every pull request could be observed: {unseen} could not.", NOT_TO_ITS_END)
 
 
 def _tell(seen: Observation, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from review_advisor.cli.terminal.output import note, plain, put
-from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, Ended, clear_refusals
+from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, ExitWithCode, clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app.begin_and_publish import PublishedReview
@@ -40,9 +40,9 @@ def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Pat
             done = run_publish(options, os.environ)
         except ForgeDenied as denied:
             _in_the_log(read_document(outcome, os.environ))
-            raise Ended(f"{denied} The findings are in the log only.", NOT_TO_ITS_END) from None
+            raise ExitWithCode(f"{denied} The findings are in the log only.", NOT_TO_ITS_END) from None
         except ForgeError as problem:
-            raise Ended(f"{problem} The publication may be incomplete: run it again.", NOT_TO_ITS_END) from None
+            raise ExitWithCode(f"{problem} The publication may be incomplete: run it again.", NOT_TO_ITS_END) from None
     _leave(done, sarif)
     check = done.published.check
     note(f"{check.name}: {plain(check.title)} ({check.conclusion or 'in progress'})")

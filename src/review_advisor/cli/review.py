@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from review_advisor.core.outcome.document import OutcomeDocument
 
 PATH = click.Path(path_type=Path)
-Format = Literal["text", "json", "markdown", "sarif", "github"]
-FORMATS = get_args(Format)
+ReportFormat = Literal["text", "json", "markdown", "sarif", "github"]
+FORMATS = get_args(ReportFormat)
 EXAMPLES = """\b
 Examples:
   review-advisor review                        your branch, with what is not committed
@@ -167,7 +167,7 @@ def review(
     allow_unchecked: bool,
     with_sarif: tuple[Path, ...],
     fresh: bool,
-    form: Format,
+    form: ReportFormat,
     as_json: bool,
     explain: bool,
     quiet: bool,
@@ -248,7 +248,7 @@ def _only(*selections: Selection | None) -> Selection | None:
 class Shown(NamedTuple):
     """How the result is printed, and what else is."""
 
-    form: Format = "text"
+    form: ReportFormat = "text"
     explain: bool = False
     quiet: bool = False
     gate: bool = False

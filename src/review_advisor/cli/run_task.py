@@ -11,7 +11,7 @@ import click
 from review_advisor.cli.ledger import LEDGER
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended, clear_refusals
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.core.policy.recording_rules import RecordingMode
@@ -100,10 +100,10 @@ def run_task(
         from review_advisor.core.task.task_status import EXIT_CODES
 
         if edit and executor == "fake":
-            raise Ended("The fake executor edits nothing: leave out --edit.", NOTHING_ASKED)
+            raise ExitWithCode("The fake executor edits nothing: leave out --edit.", NOTHING_ASKED)
         words = " ".join(task).strip()
         if not words:
-            raise Ended("The task is empty: say what to do.", NOTHING_ASKED)
+            raise ExitWithCode("The task is empty: say what to do.", NOTHING_ASKED)
         options = TaskOptions(
             task=words,
             repo=repo,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode
 
 if TYPE_CHECKING:
     from review_advisor.mockworld.seeds.sweep import Sweep
@@ -69,11 +69,11 @@ def _stories(paths: tuple[Path, ...], html: Path | None, *, as_json: bool) -> bo
     try:
         told = [(path, read_story(path.read_text(encoding="utf-8"), str(path))) for path in paths]
     except StoryError as error:
-        raise Ended(one_line(str(error)), NOTHING_ASKED) from None
+        raise ExitWithCode(one_line(str(error)), NOTHING_ASKED) from None
     except OSError as error:
-        raise Ended(f"The story {error.filename} cannot be read: {error.strerror}.", NOTHING_ASKED) from None
+        raise ExitWithCode(f"The story {error.filename} cannot be read: {error.strerror}.", NOTHING_ASKED) from None
     except UnicodeDecodeError:
-        raise Ended("A story is not UTF-8 text.", NOTHING_ASKED) from None
+        raise ExitWithCode("A story is not UTF-8 text.", NOTHING_ASKED) from None
     held = True
     found = []
     for path, story in told:
@@ -95,7 +95,7 @@ def _draw(file: Path, page: str) -> None:
     try:
         file.write_text(page, encoding="utf-8")
     except OSError as error:
-        raise Ended(f"The page {file} cannot be written: {error.strerror}.", NOTHING_ASKED) from None
+        raise ExitWithCode(f"The page {file} cannot be written: {error.strerror}.", NOTHING_ASKED) from None
     note(f"As it stands on GitHub: {file}")
 
 

@@ -11,7 +11,7 @@ import click
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.runs import moment
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended, ledger_refusals
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, ledger_refusals
 
 
 @click.command(short_help="Write the dashboard: the reviews as pages for a browser.")
@@ -69,7 +69,7 @@ def ui(
                     note("Ctrl-C ends it.")
                     server.serve_forever()
         except SiteError as refusal:
-            raise Ended(str(refusal), NOTHING_ASKED) from None
+            raise ExitWithCode(str(refusal), NOTHING_ASKED) from None
 
 
 def _sentence(runs: int, left_out: int, tasks_left_out: int) -> str:

@@ -19,7 +19,7 @@ class CheckFinding:
 
     path: str
     line: int
-    check: rules.Check
+    check: rules.CheckKind
     rule: str
     message: str
     evidence: str

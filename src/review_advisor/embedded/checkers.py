@@ -211,7 +211,7 @@ class StaticChecks:
         for remark in found:
             line = self._added_line(remark.path, remark.first, remark.last)
             worth = rules.worth(remark.rule)
-            check: rules.Check = "security" if remark.rule in rules.SECURITY_RULES else "bug"
+            check: rules.CheckKind = "security" if remark.rule in rules.SECURITY_RULES else "bug"
             is_told = remark.rule != rules.SYNTAX or select != rules.SECURITY_RULES
             if remark.rule == rules.SYNTAX and not self._is_allowed(remark):
                 place = None if remark.path in broken_before else line

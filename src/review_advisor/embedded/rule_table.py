@@ -9,7 +9,7 @@ from review_advisor.core.answers.answers import Severity
 from review_advisor.core.safety.secret_shapes.issuers import FORMATS
 from review_advisor.core.safety.secret_shapes.private_keys import KIND as PRIVATE_KEY
 
-Check = Literal["bug", "security", "secret"]
+CheckKind = Literal["bug", "security", "secret"]
 
 BUG_RULES = (
     *("E9", "F5", "F62", "F631", "F632", "F634", "F7", "F811", "F821", "F823", "F9", "PLE"),

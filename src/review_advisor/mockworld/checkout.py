@@ -12,7 +12,7 @@ from review_advisor.core.facts.patches.patch_files import files_of_patch
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.mockworld import object_names
-from review_advisor.mockworld.editable_copies import Copies, Edit, Written
+from review_advisor.mockworld.editable_copies import Copies, Edit, EditResult
 
 Texts = Mapping[str, str]
 
@@ -57,7 +57,7 @@ class Checkout(Copies[str]):
         """The files of a tree that ``edits`` has read back."""
         return self._trees[tree]
 
-    def write(self, place: Path, path: str, written: Written) -> None:
+    def write(self, place: Path, path: str, written: EditResult) -> None:
         """What an executor does in its copy; None deletes."""
         if isinstance(written, Edit):
             raise TypeError("a checkout holds whole texts")

@@ -22,7 +22,7 @@ from review_advisor.core.facts.change import (
 )
 from review_advisor.core.facts.repair_edits import Edits
 
-Deed = Literal["writes", "creates", "deletes", "links", "nests", "runs", "blobs", "undoes"]
+EditVerb = Literal["writes", "creates", "deletes", "links", "nests", "runs", "blobs", "undoes"]
 """What an executor does to a file: adds lines, makes it, deletes it, puts a symbolic link or a submodule there, makes
 it executable (a new file, if it was not there) or binary, or takes all of that back."""
 _REGULAR = "100644"
@@ -37,7 +37,7 @@ Held = TypeVar("Held")
 class Edit:
     """One edit of one file; ``lines`` are added at its end, ``removed`` lines go."""
 
-    does: Deed
+    does: EditVerb
     lines: tuple[str, ...] = ()
     removed: int = 0
 
@@ -73,7 +73,7 @@ class Edit:
         return Hunk(at, self.removed, at, len(self.lines), "", (*gone, *(f"+{line}" for line in self.lines)))
 
 
-Written = str | Edit | None
+EditResult = str | Edit | None
 """What an executor leaves in the place of a file: a whole text, what an edit makes of it, or nothing."""
 
 
@@ -96,7 +96,7 @@ class Copies(ABC, Generic[Held]):
         del self.copies[place]
 
     @abstractmethod
-    def write(self, place: Path, path: str, written: Written) -> None:
+    def write(self, place: Path, path: str, written: EditResult) -> None:
         """What an executor does in its copy."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Bench(Copies[Edit]):
     def __init__(self) -> None:
         super().__init__({})
 
-    def write(self, place: Path, path: str, written: Written) -> None:
+    def write(self, place: Path, path: str, written: EditResult) -> None:
         """What an executor does in its copy; a later edit of a file takes the place of an earlier one."""
         if not isinstance(written, Edit):
             raise TypeError("a bench holds edits")

@@ -30,7 +30,7 @@ from review_advisor.core.roles.calls import (
     Stop,
 )
 from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES
-from review_advisor.mockworld.editable_copies import Written
+from review_advisor.mockworld.editable_copies import EditResult
 from review_advisor.mockworld.lines import Line, approve, confirm, guidance, opinion, plan, stands, voices, vote
 from review_advisor.ports.review import Consults
 
@@ -93,7 +93,7 @@ class FakeAdvisorRunner:
     played: list[PlayedCall] = field(default_factory=list)
     struck: dict[int, Line] = field(default_factory=dict)
     lifelike: bool = False
-    write: Callable[[Path, str, Written], None] | None = None
+    write: Callable[[Path, str, EditResult], None] | None = None
     pace: Callable[[AgentCall, Line], Line] | None = None
     ended_running: int = 0
     interrupted: Stop | None = None

@@ -18,7 +18,7 @@ from review_advisor.core.roles.calls import (
     Usage,
 )
 from review_advisor.core.roles.prompts import nonce_of
-from review_advisor.mockworld.editable_copies import Written
+from review_advisor.mockworld.editable_copies import EditResult
 
 Json = dict[str, Any]
 
@@ -48,7 +48,7 @@ class Line:
     output_tokens: int = 0
     fault: str = ""
     quotes_nonce: bool = False
-    edits: tuple[tuple[str, Written], ...] = ()
+    edits: tuple[tuple[str, EditResult], ...] = ()
     failures: int = 0
     readings: int = 0
     meanwhile: Callable[[], None] | None = field(default=None, compare=False)

@@ -36,7 +36,7 @@ from review_advisor.core.shadow.shadow_events import ShadowEnded, ShadowEvent
 from review_advisor.core.shadow.shadow_instructions import instruction_files, instructions_of
 from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.mockworld.checkout import Checkout, Texts, changed_between, tree_name
-from review_advisor.mockworld.editable_copies import Copies, Edit, Written
+from review_advisor.mockworld.editable_copies import Copies, Edit, EditResult
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed
 from review_advisor.ports.review import ArtifactError, Ports, SourceError
@@ -132,7 +132,7 @@ class FakeSource:
             raise AssertionError(f"nobody can have edited {folder}: there is no checkout")
         return self.checkout.edits(folder, self.stated)
 
-    def write(self, folder: Path, path: str, written: Written) -> None:
+    def write(self, folder: Path, path: str, written: EditResult) -> None:
         """An executor edits its copy."""
         if self.checkout is None:
             raise AssertionError(f"nobody can edit {folder}: there is no checkout")

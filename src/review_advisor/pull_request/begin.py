@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.actions_event import ActionsEvent, CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.files.paths import PYPROJECT, may_configure
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import (
@@ -68,7 +68,7 @@ class BeginPhase:
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
 
-    def begin(self, event: Event) -> Begun:
+    def begin(self, event: ActionsEvent) -> Begun:
         """Do what the event asks for. The check stands, in progress or waiting, once this returns.
 
         Raises ``ForgeError``.

@@ -16,7 +16,7 @@ from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
 from review_advisor.pull_request.retries import Retry, retried
 
-Words = Callable[[tuple[Thread, ...]], tuple[str, tuple[InlineComment, ...]]]
+ReviewWords = Callable[[tuple[Thread, ...]], tuple[str, tuple[InlineComment, ...]]]
 """From the bot's threads the body of a review, and the comments that are still to be made."""
 
 
@@ -41,7 +41,7 @@ class ReviewWriter:
             if each.pending and is_review(each.body) and not _of_run(each, run_id):
                 self._discard(each.id)
 
-    def post(self, commit: str, run_id: str, words: Words) -> str | None:
+    def post(self, commit: str, run_id: str, words: ReviewWords) -> str | None:
         """Post the run's one review, if there is anything to say in the diff; a note where that could not be done.
 
         A comment on a line that the forge does not take is left out: one bad line loses one comment. A review that
@@ -58,7 +58,7 @@ class ReviewWriter:
         return None
 
     @retried
-    def _post(self, commit: str, run_id: str, words: Words) -> None:
+    def _post(self, commit: str, run_id: str, words: ReviewWords) -> None:
         before = self._own()
         if any(_of_run(each, run_id) and not each.pending for each in before):
             return
@@ -78,7 +78,7 @@ class ReviewWriter:
         except (ForgeMissing, ForgeRejected) as gone:  # another run has thrown it away, or shown it
             raise ForgeUnavailable(f"The review that was prepared is not there any more: {gone}") from gone
 
-    def _begun(self, commit: str, run_id: str, words: Words) -> int | None:
+    def _begun(self, commit: str, run_id: str, words: ReviewWords) -> int | None:
         """A new pending review of what is still to be said; None where that is nothing, or takes no comment."""
         body, comments = words(self.threads())
         if not comments:

@@ -39,7 +39,7 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.core.roles.calls import AgentCall, Answered, EditGrant, Lost
 from review_advisor.core.roles.reply_cache import Concluded
-from review_advisor.mockworld.github.traffic import Moment, killed
+from review_advisor.mockworld.github.traffic import RequestMoment, killed
 from review_advisor.mockworld.lines import (
     Killed,
     approve,
@@ -638,7 +638,7 @@ def test_killed_while_reviewing_and_while_publishing_there_is_one_of_everything(
         world.agents.script(Role.EXECUTOR, reject(fault))
         killed_at(world, tmp_path / str(number), min(number, 13))
         document = restarted(world, tmp_path / str(number))
-        desk.github.traffic.meets(killed(), Moment(number, after=True))
+        desk.github.traffic.meets(killed(), RequestMoment(number, after=True))
         try:
             desk.publish(document)
         except Killed:

@@ -10,7 +10,7 @@ from tests.adapters.github.scene import REPOSITORY, Scene, open_scene
 
 from review_advisor.core.pull_request.writes import CommittedFile
 from review_advisor.mockworld.github.records import Protection
-from review_advisor.mockworld.github.traffic import Moment, ServerFailure
+from review_advisor.mockworld.github.traffic import RequestMoment, ServerFailure
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 BRANCH = "fix/50% of #1"
@@ -74,7 +74,7 @@ def test_moving_a_branch_to_where_it_is_changes_nothing(scene: Scene) -> None:
 @pytest.mark.parametrize("k", range(5))
 @pytest.mark.parametrize("after", [False, True])
 def test_no_write_is_sent_twice(scene: Scene, k: int, after: bool) -> None:
-    scene.github.traffic.meets(ServerFailure(502), Moment(k, "write", after=after))
+    scene.github.traffic.meets(ServerFailure(502), RequestMoment(k, "write", after=after))
     with pytest.raises(ForgeUnavailable):
         scene.forge.advance_branch(BRANCH, scene.forge.make_commit(head(scene), FILES, MESSAGE).sha)
     assert len(scene.github.traffic.writes) == k + 1

@@ -9,7 +9,7 @@ from tests.adapters.github.door import Door, opened
 
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Token
-from review_advisor.mockworld.github.traffic import Limited, Moment
+from review_advisor.mockworld.github.traffic import Limited, RequestMoment
 
 SHOP = "octo/shop"
 
@@ -28,7 +28,7 @@ def _client(door: Door, token: Token) -> Github:
 def test_limits_are_told_as_github_tells_them(secondary: bool) -> None:
     github = GitHub()
     github.opens_repository(SHOP)
-    github.traffic.meets(Limited(secondary=secondary), Moment())
+    github.traffic.meets(Limited(secondary=secondary), RequestMoment())
 
     with opened(github) as door:
         client = _client(door, github.workflow_token())

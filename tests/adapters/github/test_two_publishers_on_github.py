@@ -13,7 +13,7 @@ from tests.scenarios.test_two_publishers import LINT, left_pending
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.forge import GitHubForge, connect
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.mockworld.github.traffic import Moment
+from review_advisor.mockworld.github.traffic import RequestMoment
 from review_advisor.mockworld.lines import reject
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.pull_request.publish import PublishPhase
@@ -40,7 +40,7 @@ def published(desk: Desk, forge: GitHubForge, document: OutcomeDocument) -> None
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_there_is_one_review_and_one_summary(desk: Desk, forge: GitHubForge, operation: str, after: bool) -> None:
     document = desk.reviewed(reject(*FINDINGS))
-    desk.github.traffic.meanwhile(lambda: desk.publish(document), Moment(operation=operation, after=after))
+    desk.github.traffic.meanwhile(lambda: desk.publish(document), RequestMoment(operation=operation, after=after))
     published(desk, forge, document)
     assert [review.state for review in desk.reviews] == ["COMMENTED"]
     assert [thread.comments[0].line for thread in desk.threads] == [3, 7, 11]

@@ -11,7 +11,7 @@ from review_advisor.adapters.github.forge import GitHubForge
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
 from review_advisor.mockworld.github.records import Pull, PullFile
-from review_advisor.mockworld.github.traffic import Moment, RefusedRequest, Reset, ServerFailure
+from review_advisor.mockworld.github.traffic import RefusedRequest, RequestMoment, Reset, ServerFailure
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
 
 
@@ -50,7 +50,7 @@ def test_annotations_go_in_batches_of_fifty_and_the_conclusion_with_the_last(
     conclusions: list[str | None] = []
     for number in range(1, requests):
         scene.github.traffic.meanwhile(
-            lambda: conclusions.extend(run.conclusion for run in scene.runs()), Moment(number, "write")
+            lambda: conclusions.extend(run.conclusion for run in scene.runs()), RequestMoment(number, "write")
         )
     made = scene.forge.create_check(pull.head_sha, annotated(findings(count)))
     assert len(scene.github.traffic.writes) == requests
@@ -66,7 +66,7 @@ def test_a_check_whose_making_was_cut_short_is_never_finished_and_is_completed_w
 ) -> None:
     pull = scene.opens()
     check = annotated(findings(120))
-    scene.github.traffic.meets(Reset(), Moment(lost, "write", after=after))
+    scene.github.traffic.meets(Reset(), RequestMoment(lost, "write", after=after))
     with pytest.raises(ForgeUnavailable):
         scene.forge.create_check(pull.head_sha, check)
     ended_whole = lost == 2 and after
@@ -240,7 +240,7 @@ def test_a_write_reaches_github_once_whether_it_took_effect_or_not(
     pull = scene.opens()
     for name, write in _write_everything(scene, pull).items():
         before = len(scene.github.traffic.log)
-        scene.github.traffic.meets(trouble, Moment(0, "write", after=after))
+        scene.github.traffic.meets(trouble, RequestMoment(0, "write", after=after))
         with pytest.raises(ForgeUnavailable):
             write(scene.forge)
         requests = scene.github.traffic.log[before:]
@@ -251,7 +251,7 @@ def test_a_write_reaches_github_once_whether_it_took_effect_or_not(
 def test_a_review_is_submitted_once_whether_the_answer_comes_or_not(scene: Scene, after: bool) -> None:
     pull = scene.opens()
     review = scene.forge.start_review(pull.number, pull.head_sha, "the review", ())
-    scene.github.traffic.meets(ServerFailure(502), Moment(0, "write", after=after))
+    scene.github.traffic.meets(ServerFailure(502), RequestMoment(0, "write", after=after))
     with pytest.raises(ForgeUnavailable):
         scene.forge.submit_review(pull.number, review)
     assert [each.effect for each in scene.github.traffic.writes] == [True, after]
@@ -261,6 +261,6 @@ def test_a_review_is_submitted_once_whether_the_answer_comes_or_not(scene: Scene
 def test_a_read_that_met_trouble_once_is_answered_in_the_end(scene: Scene) -> None:
     pull = scene.opens()
     for trouble in (ServerFailure(503), Reset(), RefusedRequest(403, "You have exceeded a secondary rate limit")):
-        scene.github.traffic.meets(trouble, Moment(0, "read"))
+        scene.github.traffic.meets(trouble, RequestMoment(0, "read"))
         assert scene.forge.pull_request(pull.number).number == pull.number
     assert not scene.github.traffic.unmet

@@ -22,7 +22,7 @@ from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.metrics.kpis import Kpi, kpis
 from review_advisor.core.observation.labels import ObservedLabel
-from review_advisor.mockworld.github.traffic import Moment
+from review_advisor.mockworld.github.traffic import RequestMoment
 from review_advisor.mockworld.lines import finding
 
 FAULTY, RIGHT = LINES + "value = 31\n", LINES + "value = 32\n"
@@ -32,7 +32,7 @@ ELSEWHERE = finding(OTHER, 31, "value = 32", title="thirty-two is wrong")
 ODD = finding(APP, 31, "value = 31", "low", title="thirty-one is odd")
 ID = finding_id(APP, "correctness", "value = 31")
 ID_ELSEWHERE = finding_id(OTHER, "correctness", "value = 32")
-READS = Moment(kind="read", operation="get pull request")
+READS = RequestMoment(kind="read", operation="get pull request")
 OTHER_LABEL = ObservedLabel("f-0123456789", "thread", "resolved", "@maria resolved its thread")
 Labels = dict[tuple[str, str], str]
 

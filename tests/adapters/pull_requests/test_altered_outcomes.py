@@ -14,7 +14,7 @@ from review_advisor.app.begin_and_publish import read_document
 from review_advisor.core.forge_text.check import check_in_progress
 from review_advisor.core.forge_text.conclusion import conclusion_of
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
-from review_advisor.mockworld.github.traffic import Moment, RefusedRequest
+from review_advisor.mockworld.github.traffic import RefusedRequest, RequestMoment
 from review_advisor.mockworld.lines import finding, reject
 from review_advisor.ports.forge import ForgeError
 from review_advisor.pull_request.publish import DidNotRun
@@ -102,7 +102,7 @@ def test_what_cannot_be_published_does_not_leave_the_check_in_progress(operation
     desk = Desk()
     outcome = desk.reviewed(reject(finding("src/a.py", 3, "value = 3")))
     desk.forge.create_check(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
-    desk.github.traffic.meets(RefusedRequest(422, "Not like this"), Moment(operation=operation))
+    desk.github.traffic.meets(RefusedRequest(422, "Not like this"), RequestMoment(operation=operation))
     with pytest.raises(ForgeError), unfinished(desk).decided():
         desk.publish(outcome)
     assert [(each.conclusion, each.title) for each in desk.checks] == [("failure", NOT_PUBLISHED)]

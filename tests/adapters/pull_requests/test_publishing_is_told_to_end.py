@@ -16,7 +16,7 @@ from tests.scenarios.publishing import Desk
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.core.forge_text.check import check_in_progress
 from review_advisor.core.pull_request.markers import external_id, seal_in
-from review_advisor.mockworld.github.traffic import Moment, NoAnswer
+from review_advisor.mockworld.github.traffic import NoAnswer, RequestMoment
 from review_advisor.mockworld.lines import finding, reject
 from review_advisor.pull_request.publish import PublishPhase
 from review_advisor.pull_request.unfinished import Unfinished
@@ -28,13 +28,13 @@ TOLD = "Interrupted: the check says that the review could not be published."
 
 # Where GitHub keeps silent while the process is told to end, from the first request to the last before the verdict.
 MOMENTS = {
-    "before the pull request is read": Moment(operation="get pull request"),
-    "before it is known whose configuration holds": Moment(operation="get branch"),
-    "before the configuration is read": Moment(operation="get content"),
-    "before what stands is read": Moment(operation="list comments"),
-    "before the review is written": Moment(operation="create review"),
-    "before the summary is written": Moment(operation="create comment"),
-    "before the check is concluded": Moment(operation="update check run"),
+    "before the pull request is read": RequestMoment(operation="get pull request"),
+    "before it is known whose configuration holds": RequestMoment(operation="get branch"),
+    "before the configuration is read": RequestMoment(operation="get content"),
+    "before what stands is read": RequestMoment(operation="list comments"),
+    "before the review is written": RequestMoment(operation="create review"),
+    "before the summary is written": RequestMoment(operation="create comment"),
+    "before the check is concluded": RequestMoment(operation="update check run"),
 }
 
 
@@ -63,7 +63,7 @@ class Publication:
         return check.conclusion, check.title
 
 
-def publishing(actions: Actions, silence: Moment) -> Publication:
+def publishing(actions: Actions, silence: RequestMoment) -> Publication:
     """A review that asks for changes is being published, up to that moment."""
     pull = actions.opens({APP: LINES + "value = 31\n"})
     actions.models.executor_says(reject(finding(APP, 31, "value = 31")))

@@ -28,7 +28,7 @@ from review_advisor.core.facts.pull_request import Permission
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.mockworld.github.model import Contents
 from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.github.traffic import Moment
+from review_advisor.mockworld.github.traffic import RequestMoment
 from review_advisor.mockworld.lines import Line, approve, finding, reject, veto
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
@@ -811,7 +811,7 @@ def test_a_head_that_moves_while_it_is_published_never_gets_the_verdict(actions:
     pull = actions.opens({APP: RIGHT})
     old = pull.head_sha
     ran = actions.starts("opened", pull).begin().review()
-    push = Moment(operation="create comment", after=True)
+    push = RequestMoment(operation="create comment", after=True)
     actions.github.traffic.meanwhile(lambda: actions.pushes(pull, {APP: FAULTY}), push)
     ran.publish()
     assert [check.conclusion for check in actions.checks(old)] == ["cancelled"]

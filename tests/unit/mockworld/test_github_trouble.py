@@ -10,8 +10,8 @@ from review_advisor.mockworld.github.forge import MOST_READS, FakeForge
 from review_advisor.mockworld.github.model import READING_ABILITIES
 from review_advisor.mockworld.github.traffic import (
     Limited,
-    Moment,
     NoAnswer,
+    RequestMoment,
     Reset,
     ServerFailure,
     Trouble,
@@ -53,7 +53,7 @@ def stands(shop: Shop) -> int:
 def test_nobody_knows_whether_a_write_took_effect(
     shop: Shop, write: Callable[[Shop, Forge], object], trouble: Trouble, after: bool
 ) -> None:
-    shop.github.traffic.meets(trouble, Moment(kind="write", after=after))
+    shop.github.traffic.meets(trouble, RequestMoment(kind="write", after=after))
 
     with pytest.raises(ForgeUnavailable):
         write(shop, shop.forge)
@@ -66,7 +66,7 @@ def test_nobody_knows_whether_a_write_took_effect(
 @pytest.mark.parametrize("write", WRITES, ids=NAMES)
 @pytest.mark.parametrize("after", [False, True])
 def test_a_kill_is_caught_by_nobody(shop: Shop, write: Callable[[Shop, Forge], object], after: bool) -> None:
-    shop.github.traffic.meets(killed(), Moment(kind="write", after=after))
+    shop.github.traffic.meets(killed(), RequestMoment(kind="write", after=after))
 
     with pytest.raises(Killed):
         write(shop, shop.forge)
@@ -91,7 +91,7 @@ def test_every_write_of_a_story_can_be_the_last_one(shop: Shop) -> None:
     for last in range(len(shop.github.traffic.writes)):
         again = Shop()
         again.github.grants(SHOP, "bob", Permission.WRITE)
-        again.github.traffic.meets(killed(), Moment(last, "write"))
+        again.github.traffic.meets(killed(), RequestMoment(last, "write"))
         with pytest.raises(Killed):
             _all_of(again)
         assert stands(again) == last
@@ -104,7 +104,7 @@ def _all_of(shop: Shop) -> None:
 
 def test_a_read_is_tried_again(shop: Shop) -> None:
     for number in range(MOST_READS - 1):
-        shop.github.traffic.meets(ServerFailure(), Moment(number, "read"))
+        shop.github.traffic.meets(ServerFailure(), RequestMoment(number, "read"))
 
     assert shop.forge.pull_request(NUMBER).title == "Count again"
     assert len(shop.github.traffic.log) == MOST_READS
@@ -113,7 +113,7 @@ def test_a_read_is_tried_again(shop: Shop) -> None:
 
 def test_a_read_is_not_tried_for_ever(shop: Shop) -> None:
     for number in range(MOST_READS):
-        shop.github.traffic.meets(Reset(), Moment(number, "read"))
+        shop.github.traffic.meets(Reset(), RequestMoment(number, "read"))
 
     with pytest.raises(ForgeUnavailable):
         shop.forge.comments(NUMBER)
@@ -122,8 +122,8 @@ def test_a_read_is_not_tried_for_ever(shop: Shop) -> None:
 
 
 def test_an_answer_can_be_planned_for_one_operation(shop: Shop) -> None:
-    shop.github.traffic.meets(denied(), Moment(operation="add labels"))
-    shop.github.traffic.meets(missing(), Moment(1, operation="create comment"))
+    shop.github.traffic.meets(denied(), RequestMoment(operation="add labels"))
+    shop.github.traffic.meets(missing(), RequestMoment(1, operation="create comment"))
 
     shop.forge.create_comment(NUMBER, "first")
     with pytest.raises(ForgeDenied):
@@ -137,7 +137,7 @@ def test_an_answer_can_be_planned_for_one_operation(shop: Shop) -> None:
 def test_a_person_deletes_a_comment_between_two_requests(shop: Shop) -> None:
     mine = shop.forge.create_comment(NUMBER, "mine")
     (comment,) = shop.pull.comments
-    shop.github.traffic.meanwhile(lambda: shop.github.deletes_comment(shop.pull, comment), Moment(after=True))
+    shop.github.traffic.meanwhile(lambda: shop.github.deletes_comment(shop.pull, comment), RequestMoment(after=True))
 
     shop.forge.pull_request(NUMBER)
 
@@ -148,7 +148,7 @@ def test_a_person_deletes_a_comment_between_two_requests(shop: Shop) -> None:
 def test_the_head_moves_between_two_requests(shop: Shop) -> None:
     read = shop.pull.head_sha
     push = {"till.py": "everything is new\n"}
-    shop.github.traffic.meanwhile(lambda: shop.github.force_pushes(shop.pull, push), Moment(after=True))
+    shop.github.traffic.meanwhile(lambda: shop.github.force_pushes(shop.pull, push), RequestMoment(after=True))
 
     assert shop.forge.pull_request(NUMBER).head_sha == read
     with pytest.raises(ForgeRejected):
@@ -158,7 +158,7 @@ def test_the_head_moves_between_two_requests(shop: Shop) -> None:
 
 
 def test_something_happens_after_a_refused_request_too(shop: Shop) -> None:
-    shop.github.traffic.meanwhile(lambda: shop.github.closes(shop.pull), Moment(kind="write", after=True))
+    shop.github.traffic.meanwhile(lambda: shop.github.closes(shop.pull), RequestMoment(kind="write", after=True))
 
     with pytest.raises(ForgeRejected):
         shop.forge.create_comment(NUMBER, "")

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from review_advisor.core.observation.labels import (
     JUDGED_AFTER,
     CommentFate,
-    Name,
+    LabelName,
     Observed,
     ObservedLabel,
     Value,
@@ -64,7 +64,7 @@ SEEN = Observed(
     ],
 )
 def test_only_people_and_reverts_prove_a_finding(
-    known: dict[Name, Value], right: bool | None, *, reverted: bool
+    known: dict[LabelName, Value], right: bool | None, *, reverted: bool
 ) -> None:
     assert proved_right(known, reverted=reverted) is right
 
@@ -82,7 +82,7 @@ def test_only_people_and_reverts_prove_a_finding(
     ],
 )
 def test_a_comment_was_acted_on_or_dismissed_and_never_both(
-    known: dict[Name, Value], acted_on: bool, dismissed: bool, thumb: int
+    known: dict[LabelName, Value], acted_on: bool, dismissed: bool, thumb: int
 ) -> None:
     assert comment_fate(known) == CommentFate(acted_on, dismissed, thumb)
 

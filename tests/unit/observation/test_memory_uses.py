@@ -9,7 +9,7 @@ from tests.adapters.ledgers import retold, told
 from tests.unit.lessons.test_memory_record import record
 
 from review_advisor.core.lessons.memory_record import MemoryRecord
-from review_advisor.core.observation.labels import Name, ObservedLabel, Value
+from review_advisor.core.observation.labels import LabelName, ObservedLabel, Value
 from review_advisor.core.observation.memory_uses import memory_uses
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.surfaces import Role
@@ -29,7 +29,7 @@ ENTRY = record(created_at=REVIEW.started_at - timedelta(days=1))
 FINDING = REVIEW.findings[0].id
 
 
-def label(name: Name, value: Value, of: str = FINDING) -> ObservedLabel:
+def label(name: LabelName, value: Value, of: str = FINDING) -> ObservedLabel:
     return ObservedLabel(of, name, value, "somebody")
 
 

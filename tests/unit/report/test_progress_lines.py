@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import Ended
+from review_advisor.cli.terminal.problems import ExitWithCode
 from review_advisor.cli.terminal.progress import LiveProgress, PlainProgress, progress
 from review_advisor.core.outcome.events import CallStarted, Event
 from review_advisor.core.policy.surfaces import Role
@@ -111,13 +111,14 @@ def test_results_and_notes_go_where_they_belong(capsys: pytest.CaptureFixture[st
 
 def test_a_result_that_cannot_be_printed_ends_the_command_with_the_given_code() -> None:
     code = (
-        "from review_advisor.cli.terminal.output import put\nfrom review_advisor.cli.terminal.problems import Ended\n"
-        "try:\n    put('x', otherwise=12)\nexcept Ended as end:\n    raise SystemExit(end.code)\n"
+        "from review_advisor.cli.terminal.output import put\n"
+        "from review_advisor.cli.terminal.problems import ExitWithCode\n"
+        "try:\n    put('x', otherwise=12)\nexcept ExitWithCode as end:\n    raise SystemExit(end.code)\n"
     )
     with open("/dev/full", "wb") as full:  # noqa: PTH123 (it is a device)
         done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (12, b"")
-    assert Ended("why", 12).format_message() == "why"
+    assert ExitWithCode("why", 12).format_message() == "why"
 
 
 def test_a_review_that_goes_well_is_told_to_its_end(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, PATH
 from review_advisor.cli.terminal.output import put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, Ended
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode
 
 
 @click.command(short_help="Score recorded reviews of a public benchmark, also as a council.")
@@ -35,5 +35,5 @@ def score(folder: Path, as_json: bool) -> None:
     try:
         scores = list(score_martian(folder))
     except MartianError as refusal:
-        raise Ended(printable_line(str(refusal)), NOTHING_ASKED) from None
+        raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None
     put(json.dumps(scores_as_json(scores), indent=2) + "\n" if as_json else scores_text(scores))

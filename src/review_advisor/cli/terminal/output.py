@@ -9,7 +9,7 @@ from types import TracebackType
 
 import click
 
-from review_advisor.cli.terminal.problems import Ended
+from review_advisor.cli.terminal.problems import ExitWithCode
 
 
 def put(result: str | bytes, *, otherwise: int = 2) -> None:
@@ -23,7 +23,7 @@ def put(result: str | bytes, *, otherwise: int = 2) -> None:
         drop(1)
     except OSError as error:
         drop(1)
-        raise Ended(f"The result cannot be printed: {error.strerror}.", otherwise) from None
+        raise ExitWithCode(f"The result cannot be printed: {error.strerror}.", otherwise) from None
 
 
 def note(sentence: str) -> None:

@@ -13,7 +13,7 @@ NOTHING_ASKED = 2
 NOT_TO_ITS_END = 12
 
 
-class Ended(click.ClickException):
+class ExitWithCode(click.ClickException):
     """Ends the command with a sentence and a code of its own."""
 
     def __init__(self, message: str, code: int) -> None:
@@ -33,7 +33,7 @@ def clear_refusals() -> Iterator[None]:
         raise ended from None
 
 
-def _refusal(problem: Exception) -> Ended | None:
+def _refusal(problem: Exception) -> ExitWithCode | None:
     """How the command ends; None for a bug. Imports here slow nothing down: something has gone wrong."""
     from review_advisor.app.review import ReviewBrokenError
     from review_advisor.app.settings import ConfigError
@@ -45,11 +45,11 @@ def _refusal(problem: Exception) -> Ended | None:
 
     match problem:
         case CliError() | SwitchError() | ConfigError() | SourceError() | ArtifactError():
-            return Ended(printable(str(problem)), NOTHING_ASKED)
+            return ExitWithCode(printable(str(problem)), NOTHING_ASKED)
         case ForgeError() | ReviewBrokenError():
-            return Ended(printable(str(problem)), NOT_TO_ITS_END)
+            return ExitWithCode(printable(str(problem)), NOT_TO_ITS_END)
         case ReviewInterrupted():
-            return Ended("The review was interrupted before it began.", 128 + problem.signal_number)
+            return ExitWithCode("The review was interrupted before it began.", 128 + problem.signal_number)
         case _:
             return None
 
@@ -59,7 +59,7 @@ def told_beside(output: Path | None) -> Iterator[None]:
     """Leave the sentence of a refusal beside the file that was to hold the outcome, for the job that publishes."""
     try:
         yield
-    except Ended as refusal:
+    except ExitWithCode as refusal:
         if output is not None:
             from review_advisor.app.storing.stored_review import leave_refusal
 
@@ -77,4 +77,4 @@ def ledger_refusals() -> Iterator[None]:
     try:
         yield
     except (LedgerError, PriceError) as refusal:
-        raise Ended(printable_line(str(refusal)), NOTHING_ASKED) from None
+        raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None

@@ -23,7 +23,7 @@ from review_advisor.core.answers.answers import (
 from review_advisor.core.answers.tolerant import at_most, or_left_out, otherwise
 from review_advisor.core.policy.escalation_rules import FIRST_THRESHOLD
 
-Effort = Literal["small", "medium", "large", ""]
+FixEffort = Literal["small", "medium", "large", ""]
 _BEGIN = "\n\nAt risk: "
 _Line = Annotated[Text, at_most(300), otherwise("")]
 
@@ -31,7 +31,7 @@ _Line = Annotated[Text, at_most(300), otherwise("")]
 class _Card(Answer):
     at_risk: Annotated[_Line, Field(description="at most 20 words: what goes wrong if it stays")] = ""
     downside: Annotated[_Line, Field(description="at most 20 words: what the fix may break or cost")] = ""
-    effort: Annotated[Effort, otherwise(""), Field(description="of the fix")] = ""
+    effort: Annotated[FixEffort, otherwise(""), Field(description="of the fix")] = ""
     proof: Annotated[_Line, Field(description="at most 20 words: a cheap way to see whether it is real")] = ""
 
 
@@ -58,7 +58,7 @@ def with_cards(form: type[ReviewReport]) -> type[ReviewReport]:
     return made
 
 
-def triage(severity: Severity, effort: Effort, confidence: float) -> str:
+def triage(severity: Severity, effort: FixEffort, confidence: float) -> str:
     """What to make of a finding, by its severity and the effort of its fix. Who is unsure never calls it clear."""
     if confidence < FIRST_THRESHOLD or not effort:
         return "a judgement call"

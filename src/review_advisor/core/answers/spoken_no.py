@@ -29,7 +29,7 @@ from review_advisor.core.answers.tolerant import Notes
 from review_advisor.core.answers.words import bare, every_object, every_word, sets_stop, values_under, worst_named
 from review_advisor.core.safety.fence import facts_text
 
-Said = Mapping[str, Any]
+LooseAnswer = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class _Voice:
     noes: tuple[str, ...]
     grave: tuple[str, ...]
     remarks: str
-    readable: Callable[[Said], dict[str, Any]]
-    objects: Callable[[Said], bool]
+    readable: Callable[[LooseAnswer], dict[str, Any]]
+    objects: Callable[[LooseAnswer], bool]
 
 
 def spoken_no(model: type[Answer], said: Sequence[object]) -> dict[str, Any] | None:
@@ -93,7 +93,7 @@ def every_yes(model: type[Answer], said: Sequence[object]) -> bool:
     return voice is None or all(_says_yes(model, voice, each, _holder(model, said[-1])) for each in said)
 
 
-def joined(model: type[Answer], said: Sequence[object]) -> Said:
+def joined(model: type[Answer], said: Sequence[object]) -> LooseAnswer:
     """The last answer, where none says no: with the severest vote, or with the findings of all that could be read."""
     last = said[-1]
     if not isinstance(last, Mapping):
@@ -129,7 +129,7 @@ def _says_no(model: type[Answer], voice: _Voice, said: object) -> bool:
     )
 
 
-def _says_yes(model: type[Answer], voice: _Voice, said: object, last: Said) -> bool:
+def _says_yes(model: type[Answer], voice: _Voice, said: object, last: LooseAnswer) -> bool:
     own = _holder(model, said)
     verdict = own.get("verdict")
     if not isinstance(verdict, str) or bare(verdict) != bare(voice.yes):
@@ -144,7 +144,7 @@ def _says_yes(model: type[Answer], voice: _Voice, said: object, last: Said) -> b
     return all(_about(each) in repeated for each in unreadable)
 
 
-def _remarks(model: type[Answer], voice: _Voice, own: Said) -> tuple[list[Any], list[Any]]:
+def _remarks(model: type[Answer], voice: _Voice, own: LooseAnswer) -> tuple[list[Any], list[Any]]:
     """The answer's remarks that can be read, and those that cannot. Raises ``ValidationError`` if it is no yes."""
     notes = Notes()
     readable = voice.readable(own)
@@ -167,10 +167,10 @@ def _each_once(remarks: Iterable[Iterable[Any]]) -> list[Any]:
     return found
 
 
-def _holder(model: type[Answer], said: object) -> Said:
+def _holder(model: type[Answer], said: object) -> LooseAnswer:
     """The outermost object that has one of the model's keys, or else the outermost."""
     fields = model.model_fields.keys()
-    outermost: Said = next(every_object(said), {})
+    outermost: LooseAnswer = next(every_object(said), {})
     return next((each for each in every_object(said) if fields & each.keys()), outermost)
 
 
@@ -181,7 +181,7 @@ def _votes(model: type[Answer], said: Sequence[object]) -> dict[str, str]:
     return {"calls": severest_calls([_holder(model, each).get("calls") for each in said], ACTIONS)}
 
 
-def _fits(model: type[Answer], voice: _Voice, said: Said) -> bool:
+def _fits(model: type[Answer], voice: _Voice, said: LooseAnswer) -> bool:
     try:
         model.model_validate({**said, "verdict": voice.no})
     except ValidationError:
@@ -192,7 +192,7 @@ def _fits(model: type[Answer], voice: _Voice, said: Said) -> bool:
 # --- what can be read of an answer that says no -----------------------------------------------------------------------
 
 
-def _judgement(said: Said) -> dict[str, Any]:
+def _judgement(said: LooseAnswer) -> dict[str, Any]:
     return {
         "reasoning": _words(said.get("reasoning")),
         "suggested_fix_direction": _words(said.get("suggested_fix_direction")) or None,
@@ -214,7 +214,7 @@ def _disagreement(said: object) -> dict[str, str]:
     }
 
 
-def _report(said: Said) -> dict[str, Any]:
+def _report(said: LooseAnswer) -> dict[str, Any]:
     confidence = said.get("confidence")
     sure = isinstance(confidence, int | float) and 0 <= confidence <= 1
     return {
@@ -240,7 +240,7 @@ def _words(value: object) -> str:
     return value if isinstance(value, str) else facts_text(value)
 
 
-def _critical(report: Said) -> bool:
+def _critical(report: LooseAnswer) -> bool:
     """Whether a finding counts as critical. One that is called pre-existing in so many words is for its judge."""
     findings = report.get("findings")
     return isinstance(findings, list | tuple) and any(

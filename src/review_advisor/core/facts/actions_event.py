@@ -58,7 +58,7 @@ class MergeGroupEvent:
     base_sha: str
 
 
-Event = PullRequestEvent | CommentEvent | MergeGroupEvent
+ActionsEvent = PullRequestEvent | CommentEvent | MergeGroupEvent
 
 _Commit = Annotated[str, Field(pattern=rf"^(?:{OBJECT_NAME})$")]
 _Number = Annotated[int, Field(gt=0, strict=True)]
@@ -125,7 +125,7 @@ class _MergeGroupPayload(BaseModel):
     merge_group: _MergeGroup
 
 
-def read_event(name: str, payload: str | bytes) -> Event:
+def read_event(name: str, payload: str | bytes) -> ActionsEvent:
     """The event of this ``name`` (``GITHUB_EVENT_NAME``) from its payload's JSON (``GITHUB_EVENT_PATH``).
 
     Raises ``EventError`` for an event that nothing here is for, and for a payload that is not what GitHub sends.

@@ -13,11 +13,11 @@ from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.advice_ends import AdviceEnd, advice_ends
 
-Session = RunLine | TaskLine
+SessionLine = RunLine | TaskLine
 Json = dict[str, Any]
 
 
-def session_view(session: Session) -> Json:
+def session_view(session: SessionLine) -> Json:
     """One session: a review or a task, with what is known of both under the same names."""
     if isinstance(session, TaskLine):
         about: Json = {"kind": "task", "title": session.task, "error_mode": session.error_mode}
@@ -44,7 +44,7 @@ def session_view(session: Session) -> Json:
     }
 
 
-def stats_view(sessions: Sequence[Session]) -> Json:
+def stats_view(sessions: Sequence[SessionLine]) -> Json:
     """The sums of these sessions. A share of nothing is null, and so is a cost that no session reported."""
     views = [session_view(each) for each in sessions]
     executor, advisor = (sum(each[f"{who}_tokens"] for each in views) for who in ("executor", "advisor"))

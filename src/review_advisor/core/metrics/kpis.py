@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Literal
@@ -198,15 +198,15 @@ def kpis(sums: Sums) -> tuple[Kpi, ...]:
     )
 
 
-def alarms(of_window: Mapping[timedelta, Sums], rules: Sequence[Rule] = RULES) -> tuple[Alarm, ...]:
+def alarms(of_window: Mapping[timedelta, Sums]) -> tuple[Alarm, ...]:
     """What each rule says of the sums over its window."""
     found = {window: {kpi.name: kpi for kpi in kpis(sums)} for window, sums in of_window.items()}
-    return tuple(_alarm(rule, found[rule.window][rule.kpi]) for rule in rules)
+    return tuple(_alarm(rule, found[rule.window][rule.kpi]) for rule in RULES)
 
 
-def windows(rules: Iterable[Rule] = RULES) -> tuple[timedelta, ...]:
+def windows() -> tuple[timedelta, ...]:
     """The windows that the rules look at, each once."""
-    return tuple(dict.fromkeys(rule.window for rule in rules))
+    return tuple(dict.fromkeys(rule.window for rule in RULES))
 
 
 def _alarm(rule: Rule, kpi: Kpi) -> Alarm:

@@ -15,7 +15,7 @@ from review_advisor.core.report.wording import printable_line
 UNKNOWN = "unknown"
 JUDGED_AFTER = timedelta(days=7)
 """A merge that was not reverted for so long counts as kept; before that, nobody can tell."""
-Name = Literal["merge", "judged", "reverted", "escalation", "at_merge", "later", "thread", "reaction", "dismissal"]
+LabelName = Literal["merge", "judged", "reverted", "escalation", "at_merge", "later", "thread", "reaction", "dismissal"]
 """``later`` stands in old observations only."""
 Value = Literal[
     "unknown",
@@ -53,7 +53,7 @@ class ObservedLabel:
     """
 
     finding: str
-    name: Name
+    name: LabelName
     value: Value
     source: str
 
@@ -105,21 +105,21 @@ class Observed:
         return {**about, "at": self.at.isoformat(), "head_sha": self.head_sha, "labels": told}
 
 
-def of_findings(labels: Iterable[ObservedLabel]) -> dict[str, dict[Name, Value]]:
+def of_findings(labels: Iterable[ObservedLabel]) -> dict[str, dict[LabelName, Value]]:
     """What is known of each finding."""
-    found: dict[str, dict[Name, Value]] = {}
+    found: dict[str, dict[LabelName, Value]] = {}
     for label in labels:
         if label.finding and label.value != UNKNOWN:
             found.setdefault(label.finding, {})[label.name] = label.value
     return found
 
 
-def of_pull_request(labels: Iterable[ObservedLabel], name: Name) -> Value | None:
+def of_pull_request(labels: Iterable[ObservedLabel], name: LabelName) -> Value | None:
     """What is known of the pull request itself; None for nothing."""
     return next((e.value for e in labels if not e.finding and e.name == name and e.value != UNKNOWN), None)
 
 
-def proved_right(known: dict[Name, Value], *, reverted: bool) -> bool | None:
+def proved_right(known: dict[LabelName, Value], *, reverted: bool) -> bool | None:
     """Whether people proved a finding right, or wrong; None where nobody said anything.
 
     ``reverted``: the whole pull request was reverted, which outweighs every opinion. A dismissal outweighs a reaction.
@@ -141,7 +141,7 @@ class CommentFate:
     thumb: int
 
 
-def comment_fate(known: dict[Name, Value]) -> CommentFate | None:
+def comment_fate(known: dict[LabelName, Value]) -> CommentFate | None:
     """What became of a finding's comment; None where it had none, or nobody can tell.
 
     It was acted on if its thread was resolved, by a person or by the bot that found it fixed, or if its lines are gone

@@ -30,8 +30,8 @@ from review_advisor.core.report.council_text import vote_words
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 
-Advice = Escalated | Recommended | AdviceOpen | Disposed
-Spoken = Planned | Opined | Consulted | BlindJudged | UnfoundedRejection | Advice | Reported | Repaired | Verified
+AdviceStep = Escalated | Recommended | AdviceOpen | Disposed
+Spoken = Planned | Opined | Consulted | BlindJudged | UnfoundedRejection | AdviceStep | Reported | Repaired | Verified
 
 
 def spoken(event: Spoken) -> Entry:
@@ -204,7 +204,7 @@ def _learned(entry: Knowledge) -> str:
     return f"{entry.title} ({entry.path}:{entry.line})\n{entry.body}\nEvidence: {entry.evidence}{tags}"
 
 
-def _advice(event: Advice) -> Entry:
+def _advice(event: AdviceStep) -> Entry:
     match event:
         case Escalated():
             return _escalated(event)

@@ -14,7 +14,7 @@ from review_advisor.core.pull_request.rounds import Narrowing, Volume
 
 ACTIONS_LOGIN = "github-actions[bot]"
 """The account of a workflow's own token."""
-Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+GivenName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
 Reviewer = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$")]
 
@@ -49,7 +49,7 @@ def _enforcing(check_name: str) -> str:
     return check_name
 
 
-CheckName = Annotated[Name, AfterValidator(_enforcing)]
+CheckName = Annotated[GivenName, AfterValidator(_enforcing)]
 BranchName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_exact)]
 
 
@@ -68,8 +68,10 @@ class PublicationRules(BaseModel):
         default=ACTIONS_LOGIN,
         description="The account that the bot writes as: a GitHub App's is `name[bot]`.",
     )
-    escalation_label: Name = Field(default="needs-human-review", description="The label of an escalated pull request.")
-    fork_label: Name = Field(
+    escalation_label: GivenName = Field(
+        default="needs-human-review", description="The label of an escalated pull request."
+    )
+    fork_label: GivenName = Field(
         default="review-this-fork",
         description="The label by which a maintainer admits the head of a fork; each push removes it.",
     )

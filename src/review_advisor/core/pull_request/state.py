@@ -28,7 +28,7 @@ MOST_STATE_CHARACTERS = 16_000
 _MOST_BYTES = 400_000
 _STATE = re.compile(re.escape(PREFIX) + r"state ([0-9a-f]{64}) ([A-Za-z0-9_=-]+) -->")
 
-Commit = Annotated[str, Field(pattern=rf"^({OBJECT_NAME})?$")]
+CommitName = Annotated[str, Field(pattern=rf"^({OBJECT_NAME})?$")]
 FindingStatus = Literal["open", "fixed", "dismissed"]
 
 
@@ -81,15 +81,15 @@ class Whole(_Kept):
 
     run_id: str
     number: Annotated[int, Field(ge=1)]
-    head_sha: Commit
-    base_sha: Commit
+    head_sha: CommitName
+    base_sha: CommitName
     base_ref: str
 
 
 class Failing(_Kept):
     """The same operational failure, again and again on one head."""
 
-    head_sha: Commit
+    head_sha: CommitName
     reason: str
     times: int
 
@@ -112,10 +112,10 @@ class State(_Kept):
 
     version: Literal[1] = 1
     run_id: str
-    head_sha: Commit
-    base_sha: Commit
+    head_sha: CommitName
+    base_sha: CommitName
     base_ref: str = ""
-    rules_sha: Commit = ""
+    rules_sha: CommitName = ""
     reviewed_in: str = ""
     policy_digest: Annotated[str, Field(pattern=r"^([0-9a-f]{16})?$")]
     outcome: Outcome

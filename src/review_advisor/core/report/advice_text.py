@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from review_advisor.core.escalation.recommendations import Merged
 from review_advisor.core.outcome.events import Event
@@ -11,11 +11,10 @@ from review_advisor.core.report.advice_ends import NOT_STATED, AdviceEnd
 from review_advisor.core.safety.terminal import wrapped
 
 
-def merge_lines(merged: Merged, titles: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def merge_lines(merged: Merged) -> tuple[str, ...]:
     """The diff of a merge, what of the advice does not count, and the conflict, one line each."""
-    named = titles or {}
     return (
-        *(f"{named.get(each.what, each.what)}: {each.before} -> {each.after}" for each in merged.diff),
+        *(f"{each.what}: {each.before} -> {each.after}" for each in merged.diff),
         *(f"refused: {words}" for words in merged.refused),
         *([f"conflict: {merged.conflict}"] if merged.conflict else []),
     )

@@ -40,7 +40,7 @@ NOTHING_TO_REVIEW = "NOTHING TO REVIEW: the change is empty"
 PASSED_STATIC_CHECKS = "NO OBJECTION"
 _MOST_NAMED, _LONGEST_NAME = 2, 60
 
-Consults = dict[tuple[Surface, int, int], list[str]]
+ConsultLines = dict[tuple[Surface, int, int], list[str]]
 """The lines of consults by surface, part and attempt."""
 
 
@@ -166,15 +166,15 @@ def _first(items: tuple[str, ...], count: int) -> list[str]:
     return shown
 
 
-def _consults(document: OutcomeDocument) -> Consults:
-    found: Consults = defaultdict(list)
+def _consults(document: OutcomeDocument) -> ConsultLines:
+    found: ConsultLines = defaultdict(list)
     for end in advice_ends(document.events):
         if end.consulted is not None:
             found[end.consulted.surface, end.consulted.shard, end.consulted.attempt] += consult_lines(end)
     return found
 
 
-def _surface_text(surface: SurfaceRecord, consults: Consults) -> str:
+def _surface_text(surface: SurfaceRecord, consults: ConsultLines) -> str:
     skipped = any(skip.role is Role.EXECUTOR for skip in surface.skipped)
     ended = surface.outcome.value if surface.outcome else "did not run" if skipped else "not finished"
     lines = [f"{surface.surface.value}: {ended}"]
@@ -197,7 +197,7 @@ def _surface_text(surface: SurfaceRecord, consults: Consults) -> str:
     return "\n".join(lines)
 
 
-def _part_lines(surface: Surface, part: PartRecord, consults: Consults) -> Iterator[str]:
+def _part_lines(surface: Surface, part: PartRecord, consults: ConsultLines) -> Iterator[str]:
     for number, report in enumerate(part.reports):
         before = (each.report for each in part.unfounded if each.attempt == number and each.report != report)
         for said in (*before, report):

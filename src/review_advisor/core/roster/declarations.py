@@ -28,7 +28,7 @@ OLD_NAMES: Mapping[str, str] = {"role": "persona", "schema": "answer", "kind": "
 """Act 017's first names of three keys."""
 
 
-Scope = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f<>]{1,100}$")]
+ScopeText = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f<>]{1,100}$")]
 """What an advisor looks at first, or the lens that a path asks for."""
 
 
@@ -49,7 +49,7 @@ class Declaration(BaseModel):
     id: Annotated[str, Field(pattern=ID)]
     persona: Annotated[str, Field(max_length=LONGEST_PERSONA)] | None = None
     on: Moment | None = None
-    scopes: Annotated[tuple[Scope, ...], Field(max_length=MOST_SCOPES)] | None = None
+    scopes: Annotated[tuple[ScopeText, ...], Field(max_length=MOST_SCOPES)] | None = None
     isInstanced: Annotated[bool, Field(strict=True)] | None = None  # noqa: N815 (act 017's word)
     weight: Annotated[float, Field(ge=0, le=MOST_WEIGHT, allow_inf_nan=False)] | None = None
     veto: Annotated[bool, Field(strict=True)] | None = None

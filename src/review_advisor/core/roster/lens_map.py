@@ -14,7 +14,7 @@ from review_advisor.core.facts.files.paths import is_glob
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 from review_advisor.core.roster.advisor import Advisor, MappedPaths
 from review_advisor.core.roster.declaration_text import LONGEST_FILE
-from review_advisor.core.roster.declarations import ID, Scope
+from review_advisor.core.roster.declarations import ID, ScopeText
 from review_advisor.core.roster.nearest import nearest_of
 
 _MOST_RULES = 50
@@ -38,7 +38,7 @@ class LensRule(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     paths: Annotated[tuple[_Glob, ...], Field(min_length=1, max_length=_MOST_RULES)]
-    lenses: Annotated[tuple[Scope, ...], Field(max_length=_MOST_NAMES)] = ()
+    lenses: Annotated[tuple[ScopeText, ...], Field(max_length=_MOST_NAMES)] = ()
     advisors: Annotated[tuple[Annotated[str, Field(pattern=ID)], ...], Field(max_length=_MOST_NAMES)] = ()
 
     @model_validator(mode="after")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.embedded.rule_table import Check
+from review_advisor.embedded.rule_table import CheckKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Complaint:
     message: str
     first: int
     last: int
-    check: Check
+    check: CheckKind
     severity: Severity
     confidence: float
     is_syntax: bool = False

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from review_advisor.mockworld.github.objects import Commit, Entry, Objects
+from review_advisor.mockworld.github.objects import Commit, ModeAndBlob, Objects
 from review_advisor.mockworld.github.patches import patch_of
 from review_advisor.mockworld.github.records import (
     Account,
@@ -165,7 +165,7 @@ class Ground:
             for thread in review.threads:
                 _place(thread, files.get(thread.comments[0].path))
 
-    def _changed(self, path: str, before: Entry | None, after: Entry | None) -> PullFile:
+    def _changed(self, path: str, before: ModeAndBlob | None, after: ModeAndBlob | None) -> PullFile:
         old = self.objects.blobs[before[1]] if before else None
         new = self.objects.blobs[after[1]] if after else None
         status: FileStatus = "added" if before is None else "removed" if after is None else "modified"

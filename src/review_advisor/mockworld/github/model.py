@@ -17,7 +17,7 @@ from review_advisor.mockworld.github.records import (
     Pull,
     PullFile,
     Push,
-    Reaction,
+    ReactionContent,
     Repository,
     Review,
     ReviewComment,
@@ -334,7 +334,7 @@ class GitHub(Ground):
         thread.comments.append(made)
         return made
 
-    def reacts(self, comment: ReviewComment, reaction: Reaction, *, by: str) -> None:
+    def reacts(self, comment: ReviewComment, reaction: ReactionContent, *, by: str) -> None:
         """Somebody reacts to a comment on the diff."""
         comment.reactions.append((self.user(by).login, reaction))
 

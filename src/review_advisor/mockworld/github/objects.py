@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from review_advisor.mockworld.object_names import blob_name, tree_name
 
-Entry = tuple[str, str]
+ModeAndBlob = tuple[str, str]
 """A mode and the name of a blob."""
 
 
@@ -34,7 +34,7 @@ class Objects:
     """All objects of all repositories: forks share theirs, as on GitHub. A tree is flat: whole paths to entries."""
 
     blobs: dict[str, bytes] = field(default_factory=dict)
-    trees: dict[str, Mapping[str, Entry]] = field(default_factory=dict)
+    trees: dict[str, Mapping[str, ModeAndBlob]] = field(default_factory=dict)
     commits: dict[str, Commit] = field(default_factory=dict)
 
     def blob(self, content: bytes) -> str:
@@ -43,7 +43,7 @@ class Objects:
         self.blobs[name] = content
         return name
 
-    def tree(self, entries: Mapping[str, Entry]) -> str:
+    def tree(self, entries: Mapping[str, ModeAndBlob]) -> str:
         """Store a tree; its name is git's own."""
         name = tree_name(entries)
         self.trees[name] = dict(entries)
@@ -58,7 +58,7 @@ class Objects:
         self.commits[name] = made
         return made
 
-    def files(self, sha: str) -> Mapping[str, Entry]:
+    def files(self, sha: str) -> Mapping[str, ModeAndBlob]:
         """The flat tree of a commit."""
         return self.trees[self.commits[sha].tree]
 

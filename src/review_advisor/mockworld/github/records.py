@@ -10,8 +10,8 @@ from review_advisor.core.pull_request.writes import Annotation
 from review_advisor.mockworld.github.patches import PatchLines, shown_lines
 
 AccountKind = Literal["User", "Bot", "Organization"]
-Side = Literal["LEFT", "RIGHT"]
-Reaction = Literal["THUMBS_UP", "THUMBS_DOWN", "LAUGH", "HOORAY", "CONFUSED", "HEART", "ROCKET", "EYES"]
+DiffSide = Literal["LEFT", "RIGHT"]
+ReactionContent = Literal["THUMBS_UP", "THUMBS_DOWN", "LAUGH", "HOORAY", "CONFUSED", "HEART", "ROCKET", "EYES"]
 FileStatus = Literal["added", "removed", "modified", "renamed"]
 ReviewState = Literal["PENDING", "COMMENTED", "CHANGES_REQUESTED", "APPROVED", "DISMISSED"]
 
@@ -66,7 +66,7 @@ class ReviewComment:
     author: str
     body: str
     path: str
-    side: Side
+    side: DiffSide
     line: int | None
     start_line: int | None
     original_line: int
@@ -75,7 +75,7 @@ class ReviewComment:
     original_start_line: int | None = None
     editor: str | None = None
     edited_at: int | None = None
-    reactions: list[tuple[str, Reaction]] = field(default_factory=list)
+    reactions: list[tuple[str, ReactionContent]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

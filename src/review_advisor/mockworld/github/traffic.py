@@ -10,7 +10,7 @@ from typing import Literal
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.lines import Killed
 
-Kind = Literal["read", "write"]
+RequestKind = Literal["read", "write"]
 
 
 class RefusedRequest(Exception):  # noqa: N818 (GitHub's answer, not our failure)
@@ -78,11 +78,11 @@ def invalid(*errors: str) -> RefusedRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class RequestMoment:
     """Before or after one request. ``number`` counts from 0 and counts only requests of the kind and operation."""
 
     number: int = 0
-    kind: Kind | None = None
+    kind: RequestKind | None = None
     operation: str | None = None
     after: bool = False
 
@@ -96,7 +96,7 @@ class Request:
     """One request as GitHub's log has it. ``effect``: it was carried out, whatever its sender heard."""
 
     operation: str
-    kind: Kind
+    kind: RequestKind
     account: str
     effect: bool = False
     heard: str = ""
@@ -104,7 +104,7 @@ class Request:
 
 @dataclass(slots=True, eq=False)
 class _Planned:
-    moment: Moment
+    moment: RequestMoment
     act: Callable[[], object]
     trouble: bool
     seen: int = 0
@@ -122,7 +122,7 @@ class Traffic:
     _planned: list[_Planned] = field(default_factory=list)
     _following: list[_Planned] = field(default_factory=list)
 
-    def meets(self, trouble: BaseException, moment: Moment) -> None:
+    def meets(self, trouble: BaseException, moment: RequestMoment) -> None:
         """At ``moment`` the sender meets this trouble; after it, the request has taken effect all the same."""
 
         def raise_it() -> None:
@@ -130,7 +130,7 @@ class Traffic:
 
         self._planned.append(_Planned(moment, raise_it, trouble=True))
 
-    def meanwhile(self, happening: Callable[[], object], moment: Moment) -> None:
+    def meanwhile(self, happening: Callable[[], object], moment: RequestMoment) -> None:
         """Somebody does something at ``moment``, unseen by whoever makes the request.
 
         After a request means: once its answer is read (see ``settle``), at the latest before the next one.
@@ -165,7 +165,7 @@ class Traffic:
         return unmet
 
     @contextmanager
-    def request(self, operation: str, kind: Kind, account: str) -> Iterator[None]:
+    def request(self, operation: str, kind: RequestKind, account: str) -> Iterator[None]:
         """One request: what the body does is its effect. Raises what was planned."""
         self.settle()
         request = Request(operation, kind, account)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from review_advisor.mockworld.editable_copies import Deed
+from review_advisor.mockworld.editable_copies import EditVerb
 from review_advisor.mockworld.promises.on_prompts import CANARY
 from review_advisor.mockworld.seeds.changes import CRITICAL, OWN, OWN_HERE
 from review_advisor.mockworld.seeds.dice import Dice
@@ -16,7 +16,7 @@ MENDED = CANARY + " mended {n}"
 HIDING = CANARY + " \u202e mended"
 SECRET = CANARY + " = 'ghp_" + "a1B2" * 9 + "'"
 TESTS = tuple(f"{folder}/test_{CANARY}{n}_new.py" for folder in ("tests", "tests/auth") for n in (1, 2))
-MODES: tuple[Deed, ...] = ("deletes", "links", "nests", "runs", "blobs")
+MODES: tuple[EditVerb, ...] = ("deletes", "links", "nests", "runs", "blobs")
 
 
 def some_edits(dice: Dice, files: Sequence[FileBlock], attempt: int) -> tuple[EditBlock, ...]:
@@ -51,13 +51,13 @@ def _test(dice: Dice, files: Sequence[FileBlock]) -> EditBlock:
 
 def _telling(dice: Dice, files: Sequence[FileBlock]) -> EditBlock:
     del files
-    does: Deed = dice.pick(("writes", "creates"))
+    does: EditVerb = dice.pick(("writes", "creates"))
     return EditBlock(path=dice.pick(TELLING).format(n=1), does=does, text=MENDED)
 
 
 def _elsewhere(dice: Dice, files: Sequence[FileBlock]) -> EditBlock:
     del files
-    does: Deed = dice.pick(("writes", "creates"))
+    does: EditVerb = dice.pick(("writes", "creates"))
     return EditBlock(path=dice.pick((*CRITICAL, f"src/{CANARY}{{n}}.py")).format(n=99), does=does, text=MENDED)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import finding_in
-from review_advisor.mockworld.github.records import Reaction, ReviewThread
+from review_advisor.mockworld.github.records import ReactionContent, ReviewThread
 from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.stories.snapshot import snapshot
 from review_advisor.mockworld.stories.story import StepBlock
@@ -59,7 +59,7 @@ class Life:
             case CloseStep():
                 return Came(observed=self._closed(told))
             case ReactStep():
-                thumb: Reaction = "THUMBS_UP" if told.thumb == "up" else "THUMBS_DOWN"
+                thumb: ReactionContent = "THUMBS_UP" if told.thumb == "up" else "THUMBS_DOWN"
                 self._branch.github.reacts(self._thread_of(told.finding).comments[0], thumb, by=told.by)
             case ResolveStep():
                 self._branch.github.resolves(self._thread_of(told.finding), by=told.by)

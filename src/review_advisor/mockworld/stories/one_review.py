@@ -16,7 +16,7 @@ from review_advisor.core.shadow.shadow_decision import ShadowDecision, shadow_co
 from review_advisor.core.shadow.shadow_events import ShadowDecided
 from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.mockworld.lines import Killed
-from review_advisor.mockworld.stories.story_expect import Ended
+from review_advisor.mockworld.stories.story_expect import StoryEnd
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.ports.review import ArtifactError
 
@@ -43,7 +43,7 @@ class OneAfterTheOther(Pool):
 class Over:
     """What a review came to."""
 
-    ended: Ended
+    ended: StoryEnd
     exit_code: int | None
     because: tuple[str, ...]
     document: OutcomeDocument | None = None

@@ -28,7 +28,7 @@ from review_advisor.mockworld.stories.roster import cast, cast_shadow, unmet_tro
 from review_advisor.mockworld.stories.snapshot import Snapshot, snapshot
 from review_advisor.mockworld.stories.story import DEFAULT_FILE, ReviewBlock, StepBlock, Story
 from review_advisor.mockworld.stories.story_change import PushBlock
-from review_advisor.mockworld.stories.story_expect import Ended
+from review_advisor.mockworld.stories.story_expect import StoryEnd
 from review_advisor.mockworld.stories.story_lines import Meanwhile
 from review_advisor.mockworld.stories.workflow import Workflow
 from review_advisor.mockworld.world import (
@@ -67,7 +67,7 @@ class PlayedReview:
     document: OutcomeDocument | None
     files: Mapping[str, str]
     wiki: Mapping[str, str]
-    ended: Ended
+    ended: StoryEnd
     exit_code: int | None
     because: tuple[str, ...]
     in_shadow: Mapping[str, ShadowDecision]

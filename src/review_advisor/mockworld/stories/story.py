@@ -15,7 +15,7 @@ from review_advisor.core.policy.mode import Mode
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.roster.advisor import DEFAULT_ROSTER, Advisor, Roster
 from review_advisor.core.shadow.shadow_rule import Shadow, ShadowPart, ShadowRule
-from review_advisor.mockworld.stories.story_change import Block, FileBlock, Switches
+from review_advisor.mockworld.stories.story_change import Block, FileBlock, StorySwitches
 from review_advisor.mockworld.stories.story_events import (
     CloseStep,
     CommandStep,
@@ -40,7 +40,7 @@ from review_advisor.mockworld.stories.story_lines import (
 )
 from review_advisor.mockworld.world import STATED_USD
 
-Count = Annotated[int, Field(ge=1)]
+AtLeastOne = Annotated[int, Field(ge=1)]
 DEFAULT_FILE = FileBlock(path="src/app.py", added=30)
 
 
@@ -139,7 +139,7 @@ class ConfigBlock(Block):
 class PullRequestBlock(Block):
     """The pull request that the story is about."""
 
-    number: Count = Field(default=7, description="Its number; artefacts are filed under `pr-<number>`.")
+    number: AtLeastOne = Field(default=7, description="Its number; artefacts are filed under `pr-<number>`.")
     title: str = Field(default="Add a value", description="Its title.")
     body: str = Field(default="It is needed.", description="Its description.")
     author: str = Field(default="ada", description="Who opened it.")
@@ -155,17 +155,17 @@ class PullRequestBlock(Block):
 class TroubleBlock(Block):
     """What goes wrong at a place that is counted, from 1, and not at a line."""
 
-    credit_gone_at_call: Count | None = Field(default=None, description="The credit is spent at this call.")
-    auth_gone_at_call: Count | None = Field(default=None, description="The credential is refused at this call.")
-    killed_at_event: Count | None = Field(default=None, description="The process is killed at this event.")
-    disk_full_at_write: Count | None = Field(default=None, description="The disk is full at this artefact.")
-    publisher_killed_at: Count | None = Field(
+    credit_gone_at_call: AtLeastOne | None = Field(default=None, description="The credit is spent at this call.")
+    auth_gone_at_call: AtLeastOne | None = Field(default=None, description="The credential is refused at this call.")
+    killed_at_event: AtLeastOne | None = Field(default=None, description="The process is killed at this event.")
+    disk_full_at_write: AtLeastOne | None = Field(default=None, description="The disk is full at this artefact.")
+    publisher_killed_at: AtLeastOne | None = Field(
         default=None, description="The job that publishes is killed before this write to GitHub."
     )
-    second_publisher_at: Count | None = Field(
+    second_publisher_at: AtLeastOne | None = Field(
         default=None, description="Before this write to GitHub another job publishes the same outcome."
     )
-    answer_lost_at: Count | None = Field(
+    answer_lost_at: AtLeastOne | None = Field(
         default=None, description="GitHub's answer to this write is lost, the write is not."
     )
 
@@ -204,7 +204,7 @@ class StepBlock(Block):
     pending: PendingStep | None = Field(default=None, description="A person's own draft review.")
     queue: QueueStep | None = Field(default=None, description="The merge queue asks for its check.")
     close: CloseStep | None = Field(default=None, description="The end, and what is observed.")
-    switches: Switches | None = Field(default=None, description="Variables for the next reviews.")
+    switches: StorySwitches | None = Field(default=None, description="Variables for the next reviews.")
     mode: Mode | None = Field(default=None, description="The base's configuration says this mode from now on.")
 
     @model_validator(mode="before")
@@ -245,7 +245,7 @@ class Story(Block):
     about: str = Field(default="", description="More about it, for readers.")
     pull_request: PullRequestBlock = Field(default=PullRequestBlock(), description="The pull request.")
     config: ConfigBlock = Field(default=ConfigBlock(), description="The repository's configuration.")
-    switches: Switches = Field(default_factory=dict, description="Environment variables from the start.")
+    switches: StorySwitches = Field(default_factory=dict, description="Environment variables from the start.")
     steps: tuple[StepBlock, ...] = Field(min_length=1, description="What happens, in order.")
     published: bool = Field(default=True, description="Whether the bot runs on the pull request, or reviews only.")
     loose: bool = Field(default=False, description="Lines, reviews and troubles that do not come are no fault.")

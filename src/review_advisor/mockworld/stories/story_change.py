@@ -51,7 +51,7 @@ def _known(given: dict[str, str]) -> dict[str, str]:
     return given
 
 
-Switches = Annotated[dict[str, Annotated[str, BeforeValidator(_as_text)]], AfterValidator(_known)]
+StorySwitches = Annotated[dict[str, Annotated[str, BeforeValidator(_as_text)]], AfterValidator(_known)]
 """Environment variables by name. Unknown names and values that mean nothing are refused."""
 
 

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from review_advisor.core.observation.labels import Name, Value
+from review_advisor.core.observation.labels import LabelName, Value
 from review_advisor.core.pull_request.state import FindingStatus
 from review_advisor.core.shadow.shadow_decision import ShadowDecision
 from review_advisor.mockworld.stories.story_change import Block
 
 RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
-Ended = Literal["approved", "changes_requested", "escalated", "stopped", "broken", "died"]
+StoryEnd = Literal["approved", "changes_requested", "escalated", "stopped", "broken", "died"]
 """How a review of a story ends: as the product's four outcomes; ``broken`` when its folder could not be written,
 ``died`` when its process was killed. In the last two nothing was decided."""
 Flag = Literal["degraded", "recovered", "exhausted", "advisor_disabled", "lost", "stale"]
@@ -20,13 +20,13 @@ RepairResult = Literal["accepted", "withdrawn", "refused"]
 CheckState = Literal["success", "neutral", "failure", "action_required", "cancelled", "in_progress", "none"]
 """What the check of a head concludes. ``none``: there is no check."""
 Count = Annotated[int, Field(ge=0)]
-Words = Annotated[str, Field(min_length=1)]
+NonEmpty = Annotated[str, Field(min_length=1)]
 
 
 class ExpectBlock(Block):
     """What must hold after the step. What is left out is not looked at."""
 
-    outcome: Ended | None = Field(default=None, description="How the review ends.")
+    outcome: StoryEnd | None = Field(default=None, description="How the review ends.")
     exit_code: int | None = Field(default=None, description="The exit code; a killed process has none.")
     asked: tuple[RoleName, ...] | None = Field(default=None, description="The roles that were asked, in order.")
     calls: dict[RoleName, Count] = Field(
@@ -38,11 +38,11 @@ class ExpectBlock(Block):
     in_shadow: dict[str, ShadowDecision] | None = Field(
         default=None, description="What each shadow would have decided, by its id."
     )
-    because: Words | None = Field(default=None, description="Words that one of the reasons holds.")
+    because: NonEmpty | None = Field(default=None, description="Words that one of the reasons holds.")
     begins: bool | None = Field(default=None, description="Whether the step begins a review.")
     check: CheckState | None = Field(default=None, description="The check of the head, or of the merge queue's commit.")
     shadow: CheckState | None = Field(default=None, description="The check of shadow mode on the same commit.")
-    title: Words | None = Field(default=None, description="Words in the title of the check of the present mode.")
+    title: NonEmpty | None = Field(default=None, description="Words in the title of the check of the present mode.")
     comments: Count | None = Field(default=None, description="How many comments the bot has made in the diff so far.")
     open: Count | None = Field(default=None, description="How many of them are open and stand on their lines.")
     comments_per_finding: Count | None = Field(
@@ -54,9 +54,9 @@ class ExpectBlock(Block):
     findings: dict[str, FindingStatus] | None = Field(
         default=None, description="Every finding that the bot remembers, by title."
     )
-    summary: Words | None = Field(default=None, description="Words in the summary comment.")
+    summary: NonEmpty | None = Field(default=None, description="Words in the summary comment.")
     labels: frozenset[str] | None = Field(default=None, description="Exactly these labels are on.")
     answer: str | None = Field(default=None, description="Words in the bot's answer; empty: it does not answer.")
-    observed: dict[Name, Value] = Field(
+    observed: dict[LabelName, Value] = Field(
         default_factory=dict, min_length=1, description="What is observed of the closed pull request."
     )

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, model_validator
 
 from review_advisor.core.answers.answers import Confidence
-from review_advisor.mockworld.editable_copies import Deed, Edit
-from review_advisor.mockworld.stories.story_change import Block, PushBlock, Switches
+from review_advisor.mockworld.editable_copies import Edit, EditVerb
+from review_advisor.mockworld.stories.story_change import Block, PushBlock, StorySwitches
 
 Fault = Literal[
     "crash",
@@ -40,14 +40,14 @@ FAULTS: tuple[Fault, ...] = get_args(Fault)
 SLOW = 100.0
 """Seconds from which an answer is called slow."""
 SurfaceName = Literal["pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest"]
-Usd = Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
+StoryUsd = Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]
+StorySeconds = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 
 
 class Meanwhile(Block):
     """What happens in the world while an agent works."""
 
-    switches: Switches = Field(
+    switches: StorySwitches = Field(
         default_factory=dict, description="Variables that are set; the running review must not notice."
     )
     push: PushBlock | None = Field(default=None, description="A push: the head that is under review is now stale.")
@@ -58,8 +58,8 @@ class SpokenLine(Block):
 
     fault: Fault | None = Field(default=None, description="What goes wrong instead of, or besides, the answer.")
     surface: SurfaceName | None = Field(default=None, description="Say it on this surface only.")
-    seconds: Seconds = Field(default=1.0, description="How long it takes. Past the call's time it is a timeout.")
-    cost_usd: Usd | None = Field(default=0.0, description="What the call reports to have cost; null: nothing.")
+    seconds: StorySeconds = Field(default=1.0, description="How long it takes. Past the call's time it is a timeout.")
+    cost_usd: StoryUsd | None = Field(default=0.0, description="What the call reports to have cost; null: nothing.")
     meanwhile: Meanwhile | None = Field(default=None, description="What happens in the world in the meantime.")
 
     @model_validator(mode="before")
@@ -113,7 +113,7 @@ class EditBlock(Block):
     """An edit of the executor, if it has leave to repair."""
 
     path: str = Field(min_length=1, description="The file.")
-    does: Deed = Field(default="writes", description="What it does to it.")
+    does: EditVerb = Field(default="writes", description="What it does to it.")
     added: int = Field(default=1, ge=0, le=200_000, description="Lines that are added at its end.")
     removed: int = Field(default=0, ge=0, le=200_000, description="Lines that are taken out.")
     text: str = Field(default="mended = {n}", description="What line n reads; `{n}` is its number.")

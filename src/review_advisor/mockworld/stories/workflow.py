@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 
-from review_advisor.core.facts.actions_event import CommentEvent, Event, MergeGroupEvent, PullRequestEvent
+from review_advisor.core.facts.actions_event import ActionsEvent, CommentEvent, MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.change import Change
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -18,7 +18,7 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.mockworld.checkout import NoPatcher
 from review_advisor.mockworld.github.ground import time_of
 from review_advisor.mockworld.github.history import MergedHistory
-from review_advisor.mockworld.github.traffic import Moment, NoAnswer, killed
+from review_advisor.mockworld.github.traffic import NoAnswer, RequestMoment, killed
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.stories.story import TroubleBlock
@@ -65,7 +65,7 @@ class Workflow:
         self._branch = branch
         self._clock = clock
         self._numbers = count(1)
-        self._starter: Event | None = None
+        self._starter: ActionsEvent | None = None
         self._last: _Publication | None = None
         self.unmet = 0
         self.killed = False
@@ -92,7 +92,7 @@ class Workflow:
         self._begin(MergeGroupEvent("checks_requested", pull.repository, made, f"refs/heads/{name}", base))
         return made
 
-    def _begin(self, event: Event) -> Begun:
+    def _begin(self, event: ActionsEvent) -> Begun:
         number = next(self._numbers)
         begun = BeginPhase(self._bot(number)).begin(event)
         if begun.review:
@@ -115,7 +115,7 @@ class Workflow:
                 return begun.because
         return self.due.popleft()
 
-    def _opened(self) -> Event:
+    def _opened(self) -> ActionsEvent:
         pull = self._branch.pull
         return PullRequestEvent("opened", pull.repository, pull.number, pull.head_sha, pull.author)
 
@@ -183,5 +183,5 @@ class Workflow:
         )
 
 
-def _write(number: int) -> Moment:
-    return Moment(number - 1, kind="write")
+def _write(number: int) -> RequestMoment:
+    return RequestMoment(number - 1, kind="write")

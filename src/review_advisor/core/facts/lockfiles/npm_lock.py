@@ -25,10 +25,10 @@ NPM_RANGE = r"[0-9A-Za-z.^~<>=|*+_ -]*"
 SHA512 = r"sha512-[A-Za-z0-9+/]{86}=="
 
 _FOLDERS = re.compile(r"(?:(?!\.\.?/)[A-Za-z0-9@._~+ -]+/)*")
-Name = Annotated[str, Field(pattern=f"^{NPM_NAME}$", max_length=214)]
+PackageName = Annotated[str, Field(pattern=f"^{NPM_NAME}$", max_length=214)]
 Range = Annotated[str, Field(pattern=f"^{NPM_RANGE}$", max_length=500)]
 _Version = Annotated[str, Field(pattern=f"^{NPM_VERSION}$", max_length=200)]
-_Needs = dict[Name, Range]
+_Needs = dict[PackageName, Range]
 _Command = Annotated[str, Field(pattern=r"^[A-Za-z0-9._@-]+$")]
 _File = Annotated[str, Field(pattern=r"^(?:\./)?[A-Za-z0-9_@-][A-Za-z0-9_@.+-]*(?:/[A-Za-z0-9_@-][A-Za-z0-9_@.+-]*)*$")]
 _Digest = Annotated[str, Field(pattern=f"^{SHA512}$")]
@@ -48,7 +48,7 @@ class _Placed(LockModel):
 class _NpmPackage(_Placed):
     """An entry of ``packages``."""
 
-    name: Name | None = None
+    name: PackageName | None = None
     link: bool = False
     dev_optional: bool = Field(default=False, alias="devOptional")
     has_install_script: Literal[False] = Field(default=False, alias="hasInstallScript")
@@ -65,7 +65,9 @@ class _NpmPackage(_Placed):
     dev_dependencies: _Needs | None = Field(default=None, alias="devDependencies")
     optional_dependencies: _Needs | None = Field(default=None, alias="optionalDependencies")
     peer_dependencies: _Needs | None = Field(default=None, alias="peerDependencies")
-    peer_dependencies_meta: dict[Name, dict[str, bool]] | None = Field(default=None, alias="peerDependenciesMeta")
+    peer_dependencies_meta: dict[PackageName, dict[str, bool]] | None = Field(
+        default=None, alias="peerDependenciesMeta"
+    )
 
 
 class _NpmDependency(_Placed):

@@ -35,7 +35,6 @@ _LONGEST_CONTAINER = 40
 _LONGEST_DEFINITION = 150
 _NEAREST = 40
 """Of a longer definition so many lines before a hunk and behind it are shown."""
-_SHORTEST_NAME = 3
 _MOST_NEAR = 50
 _MOST_KEPT = 64
 _SHOWN_KINDS = (Kind.CODE, Kind.TESTS, Kind.DOCS)

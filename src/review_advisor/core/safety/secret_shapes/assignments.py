@@ -92,10 +92,10 @@ _PLACEHOLDER = re.compile(
 _SHORTEST_PASSWORD, _SHORTEST = 8, 16
 _LONGEST_WORD, _LONGEST_NAME = 16, 40
 _AWS_SECRET = re.compile(r"[A-Za-z0-9/+]{40}")
-Found = Iterator[tuple[int, int, str]]
+FoundSecrets = Iterator[tuple[int, int, str]]
 
 
-def assigned(text: str) -> Found:
+def assigned(text: str) -> FoundSecrets:
     """The values of names that speak of a secret, where a value cannot be words."""
     low = text.encode("ascii", "replace").lower().decode("ascii")
     for stem, kind, before, after in _STEMS:

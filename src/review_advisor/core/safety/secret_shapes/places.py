@@ -28,10 +28,10 @@ _FILE_OF_PASSWORDS = re.compile(
 _ENCODED = re.compile(r"(?:[Bb][Aa][Ss][Ii][Cc] |\"auth\"\s{0,3}:\s{0,3}\")([A-Za-z0-9+/]{8,400}={0,2})")
 """The base64 of a user and a password: in a header, or in the file of registries that Docker keeps."""
 
-Found = Iterator[tuple[int, int, str]]
+FoundSecrets = Iterator[tuple[int, int, str]]
 
 
-def placed(text: str) -> Found:
+def placed(text: str) -> FoundSecrets:
     """The passwords in headers, in options of commands and in files of passwords."""
     for found in _ENCODED.finditer(text):
         if _is_user_and_password(found[1]):
@@ -43,7 +43,7 @@ def placed(text: str) -> Found:
                 yield *found.span(1), PASSWORD
 
 
-def in_urls(text: str) -> Found:
+def in_urls(text: str) -> FoundSecrets:
     """The passwords in URLs, and users that can only be tokens."""
     if "@" not in text:
         return

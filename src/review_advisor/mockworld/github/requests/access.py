@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Pull, Repository, Token
-from review_advisor.mockworld.github.traffic import Kind, denied, invalid, missing
+from review_advisor.mockworld.github.traffic import RequestKind, denied, invalid, missing
 
 MOST_CHARACTERS = 65_535
 
@@ -25,7 +25,7 @@ class Access:
     @contextmanager
     def request(self, operation: str, *abilities: str) -> Iterator[Repository]:
         """One request, for which the token needs any of ``abilities``. Raises GitHub's refusals, and trouble."""
-        kind: Kind = "write" if any(each.endswith(":write") for each in abilities) else "read"
+        kind: RequestKind = "write" if any(each.endswith(":write") for each in abilities) else "read"
         with self.github.traffic.request(operation, kind, self.token.account):
             repository = self.github.repository(self.repository_name)
             if self.token.app is None and repository.permission(self.token.account) is Permission.NONE:

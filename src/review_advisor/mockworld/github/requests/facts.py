@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.pull_request.standing import CheckMark, RecentPullRequest
-from review_advisor.mockworld.github.objects import Commit, Entry
+from review_advisor.mockworld.github.objects import Commit, ModeAndBlob
 from review_advisor.mockworld.github.records import Account, Issue, Protection, Pull, PullFile, Push, Repository
 from review_advisor.mockworld.github.requests.access import Access
 from review_advisor.mockworld.github.traffic import RefusedRequest, missing
@@ -149,7 +149,7 @@ class FactRequests(Access):
             return repository.branches[branch], frozenset(repository.protected.get(branch, ()))
 
 
-def _inside(files: Mapping[str, Entry], folder: str) -> list[StandingPath]:
+def _inside(files: Mapping[str, ModeAndBlob], folder: str) -> list[StandingPath]:
     """What lies directly in a folder; the list ends at 1,000."""
     found: dict[str, StandingPath] = {}
     for path, (mode, name) in sorted(files.items()):
@@ -163,6 +163,6 @@ def _inside(files: Mapping[str, Entry], folder: str) -> list[StandingPath]:
     return list(found.values())[:MOST_IN_FOLDER]
 
 
-def _folder(files: Mapping[str, Entry], place: str) -> StandingPath:
+def _folder(files: Mapping[str, ModeAndBlob], place: str) -> StandingPath:
     below = {path.removeprefix(f"{place}/"): each for path, each in files.items() if path.startswith(f"{place}/")}
     return StandingPath(place, FOLDER_MODE, tree_name(below))

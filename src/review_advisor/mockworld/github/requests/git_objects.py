@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from review_advisor.mockworld.github.objects import Commit, Entry
+from review_advisor.mockworld.github.objects import Commit, ModeAndBlob
 from review_advisor.mockworld.github.records import Push, Repository
 from review_advisor.mockworld.github.requests.access import Access
 from review_advisor.mockworld.github.traffic import RefusedRequest, refused
@@ -36,7 +36,7 @@ class GitObjectRequests(Access):
             objects = self.github.objects
             if base not in objects.trees:
                 raise refused("base_tree is not a valid tree")
-            files: dict[str, Entry] = dict(objects.trees[base])
+            files: dict[str, ModeAndBlob] = dict(objects.trees[base])
             for entry in entries:
                 if entry.blob not in objects.blobs:
                     raise refused(f"tree.sha {entry.blob} is not a valid blob")
