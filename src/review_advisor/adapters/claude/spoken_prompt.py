@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from review_advisor.core.safety.markdown import whole
+
 
 def user_message(blocks: Sequence[str]) -> bytes:
     """One line for ``--input-format stream-json``. Behind all blocks but the last stands a mark for the cache.
@@ -14,7 +16,7 @@ def user_message(blocks: Sequence[str]) -> bytes:
     same blocks reads them from the cache. In ASCII: other readers of lines than ours end one at U+2028, too.
     """
     first, *rest = blocks
-    content: list[dict[str, Any]] = [{"type": "text", "text": _whole(text)} for text in (_safe_start(first), *rest)]
+    content: list[dict[str, Any]] = [{"type": "text", "text": whole(text)} for text in (_safe_start(first), *rest)]
     if rest:
         content[-2]["cache_control"] = {"type": "ephemeral"}
     message = {"type": "user", "message": {"role": "user", "content": content}}
@@ -24,8 +26,3 @@ def user_message(blocks: Sequence[str]) -> bytes:
 def _safe_start(text: str) -> str:
     """A prompt that begins with "/" would be a command to the CLI, and an empty one an error."""
     return text if text.strip() and not text.lstrip().startswith("/") else f"Request:\n{text}"
-
-
-def _whole(text: str) -> str:
-    """Without half characters, which no reader of UTF-8 takes."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -38,7 +38,7 @@ from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.outcome.steps.voices_event import VoicesHeard
 from review_advisor.core.pages.costs import usage_json
 from review_advisor.core.pages.entry import Entry, Tone
-from review_advisor.core.pages.text import page_lines, page_text, without_empty
+from review_advisor.core.pages.text import page_block, page_text, without_empty
 from review_advisor.core.pages.transcript_entries import of_member, spoken
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
@@ -72,7 +72,7 @@ def entry_json(number: int, event: Event) -> dict[str, Any]:
         surface=surface.value if surface else "",
         role=role.value if role else "",
         facts=[[label, page_text(value)] for label, value in entry.facts if value],
-        blocks=[[label, _shown(block)] for label, block in entry.blocks if block],
+        blocks=[[label, page_block(block)] for label, block in entry.blocks if block],
         folded=[[label, page_text(text)] for label, text in entry.folded if text],
         findings=[finding_json(finding) for finding in entry.findings],
         call=call_json(entry.call) if entry.call else {},
@@ -80,10 +80,6 @@ def entry_json(number: int, event: Event) -> dict[str, Any]:
     )
     place = {"attempt": step.attempt, "shard": step.shard} if step else {}
     return {"number": number, "at": event.at.isoformat(), **place, **about}
-
-
-def _shown(block: str | tuple[str, ...]) -> str | list[str]:
-    return page_text(block) if isinstance(block, str) else page_lines(block)
 
 
 def entry_of(event: Event) -> Entry:

@@ -13,7 +13,7 @@ from review_advisor.core.outcome.cost import RoleCost, total_usage
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.pages.costs import cost_json, usage_json
 from review_advisor.core.pages.entry import Entry, Tone
-from review_advisor.core.pages.text import page_lines, page_text, without_empty
+from review_advisor.core.pages.text import page_block, page_lines, page_text, without_empty
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.wording import counted
 from review_advisor.core.task.task_events import (
@@ -138,16 +138,12 @@ def _entry_json(number: int, event: TaskEvent) -> dict[str, Any]:
         tone=told.tone,
         role=_ROLES[call.speaker].value if call else "",
         facts=[[label, page_text(value)] for label, value in told.facts if value],
-        blocks=[[label, _shown(block)] for label, block in told.blocks if block],
+        blocks=[[label, page_block(block)] for label, block in told.blocks if block],
         folded=[[label, page_text(text)] for label, text in told.folded if text],
         call=_call_json(call) if call else {},
         turn=event.turn or "",
     )
     return {"number": number, "at": event.at.isoformat(), **about}
-
-
-def _shown(block: str | tuple[str, ...]) -> str | list[str]:
-    return page_text(block) if isinstance(block, str) else page_lines(block)
 
 
 def _told(event: TaskEvent) -> Entry:  # noqa: C901, PLR0911 (a case for each kind of event)

@@ -29,6 +29,11 @@ def page_lines(texts: Iterable[str]) -> list[str]:
     return shown if left <= 0 else [*shown, f"[{left} more are left out here; `runs export` writes them all]"]
 
 
+def page_block(block: str | tuple[str, ...]) -> str | list[str]:
+    """The same for a text or a list of lines."""
+    return page_text(block) if isinstance(block, str) else page_lines(block)
+
+
 def without_empty(**fields: Any) -> Mapping[str, Any]:
     """The fields that say something: an empty text, list or object, None and False are left out."""
     return {name: value for name, value in fields.items() if value or (value == 0 and value is not False)}

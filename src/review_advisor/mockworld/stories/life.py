@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import finding_in
+from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.mockworld.github.records import ReactionContent, ReviewThread
 from review_advisor.mockworld.stories.branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.stories.snapshot import snapshot
@@ -22,7 +23,6 @@ from review_advisor.mockworld.stories.story_events import (
     ReactStep,
     ResolveStep,
 )
-from review_advisor.mockworld.stories.unknown_words import nearest
 from review_advisor.mockworld.stories.workflow import Workflow
 from review_advisor.pull_request.begin import Begun
 
@@ -87,7 +87,7 @@ class Life:
         if len(found) > 1:
             raise StoryStepError(f"the bot remembers {len(found)} findings {title!r}: give each a title of its own")
         if not found:
-            near = f"; {nearest(title, (each.title for each in known))}" if known else ""
+            near = f"; {nearest_of(title, (each.title for each in known))}" if known else ""
             raise StoryStepError(f"the bot remembers no finding {title!r}{near}")
         return found[0]
 

@@ -19,7 +19,7 @@ from review_advisor.core.policy.switches import (
     read_switches,
     surface_switch,
 )
-from review_advisor.mockworld.stories.unknown_words import nearest
+from review_advisor.core.roster.nearest import nearest_of
 
 SWITCH_NAMES = (
     MASTER,
@@ -45,7 +45,7 @@ def _as_text(given: Any) -> Any:
 def _known(given: dict[str, str]) -> dict[str, str]:
     for name in given:
         if name not in SWITCH_NAMES:
-            raise ValueError(f"no variable is called {name}; {nearest(name, SWITCH_NAMES)}")
+            raise ValueError(f"no variable is called {name}; {nearest_of(name, SWITCH_NAMES)}")
     if given:
         read_switches(given)
     return given

@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.mockworld.stories.story import Story
-from review_advisor.mockworld.stories.unknown_words import nearest
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -102,10 +102,10 @@ def _complaint(error: ValidationError, node: Any, origin: str) -> str:
     where = f"{origin}, line {_line(node, place)}"
     at = ".".join(str(step + 1) if isinstance(step, int) else step for step in place)
     if first["type"] == "extra_forbidden":
-        return f"{where}: unknown key {at!r}; {nearest(str(place[-1]), _known(Story, place[:-1]))}"
+        return f"{where}: unknown key {at!r}; {nearest_of(str(place[-1]), _known(Story, place[:-1]))}"
     said = _IN_A_STORY.get(first["type"]) or first["msg"].removeprefix("Value error, ").rstrip(".")
     if first["type"] in ("literal_error", "enum") and isinstance(first["input"], str):
-        said = f"unknown word {first['input']!r}; {nearest(first['input'], _WORD.findall(first['ctx']['expected']))}"
+        said = f"unknown word {first['input']!r}; {nearest_of(first['input'], _WORD.findall(first['ctx']['expected']))}"
     end = "" if said.endswith("?") else "."
     return f"{where}: {at}: {said}{end}" if at else f"{where}: {said}{end}"
 
