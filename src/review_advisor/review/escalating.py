@@ -12,6 +12,7 @@ from review_advisor.core.escalation.after_advice import after_advice
 from review_advisor.core.escalation.packet import go_on_ask, open_ask
 from review_advisor.core.escalation.reasons import Reason, ReasonKey, Watched, reasons_to_consult
 from review_advisor.core.escalation.recommendations import (
+    UNAPPLIED,
     Disposition,
     Merged,
     disposition_of,
@@ -43,11 +44,11 @@ def escalated(dispatch: Dispatch, version: Version, told: AttemptBrief, said: At
 
     Without a profile of escalation that is what it said first. A consult that brings no advice does not stop it. One
     that the cap refuses, a conflict that one more question does not settle, advice that stays open, and an executor
-    that gives no report after advice send the part to a human.
+    that gives no report after advice send the part to a human, who reads which advice is open.
     """
     paths = [path for file in version.part.shard.files for path in file.paths]
     about = watched(version.briefing.policy, version.row, paths, version.part.of)
-    if about is None or said.halted is not None:
+    if about is None:
         return said
     return _Escalation(dispatch, version, told, about, said).followed()
 
@@ -90,43 +91,51 @@ class _Escalation:
             if not reasons or not self._consults(reasons):
                 break
         alone = self._said.advisor_alone or left_to_the_advisor(self._about, self._said.consults)
-        return replace(self._said, advisor_alone=alone)
+        self._said = replace(self._said, advisor_alone=alone)
+        self._leaves_open()
+        return self._said
 
     # --- a consult ---
 
     def _consults(self, reasons: Sequence[Reason]) -> bool:
         """Hold a consult, and let the executor go on. False: nobody is asked any more in this attempt."""
         self._consulted.update(reason.key for reason in reasons)
-        for final in (False, True):
-            note, number = self._asked(reasons)
+        contested: _Advice | None = None
+        while True:
+            note, number = self._asked(reasons, contested)
             if note is None:
                 return False
             if stop_signal([note]):
+                self._hear([note])
                 return False
             if note.guidance is None:
-                return not final or self._halts("the reconciling question brought no answer")
+                return contested is None or self._halts("the reconciling question brought no answer")
             advice, repeated = self._merged(note, number)
             if repeated:
                 return self._halts(f"the same advice was given twice and not applied: {note.guidance.action}")
             if not advice.merged.conflict:
                 self._turns += 1
                 return self._goes_on(go_on_ask, [reason.detail for reason in reasons])
-            if final:
+            if contested is not None:
                 return self._halts(f"the executor and the advisor contradict one another: {advice.merged.conflict}")
             reasons = [Reason(ReasonKind.RECONCILE, advice.identity, advice.merged.conflict)]
-            self._dispose(advice, "superseded", "one more question was asked")
-        raise AssertionError("the second round returns")
+            contested = advice
 
-    def _asked(self, reasons: Sequence[Reason]) -> tuple[ConsultNote | None, int]:
-        """The advisor's answer and its call; None where the consult is refused."""
+    def _asked(self, reasons: Sequence[Reason], contested: _Advice | None) -> tuple[ConsultNote | None, int]:
+        """The advisor's answer and its call; None where the consult is refused.
+
+        Nobody decides a conflict alone, so a refused question about ``contested`` advice always calls a person.
+        """
         consult = HarnessConsult(self._dispatch, self._version, self._told, self._said, reasons)
         refused = no_turn_left(self._about, self._turns) or consult.leave()
-        alone = consult.at_cap and self._about.rules.handoff == "advisor_only"
+        alone = consult.at_cap and self._about.rules.handoff == "advisor_only" and contested is None
         consult.record(refused, alone=alone)
         if refused:
             halted = None if alone else refused_request(reasons, refused)
             self._said = replace(self._said, halted=halted, advisor_alone=alone)
             return None, 0
+        if contested is not None:
+            self._dispose(contested, "superseded", "one more question was asked")
         note = consult.advice()
         self._said = replace(self._said, consults=(*self._said.consults, note))
         return note, consult.number
@@ -137,11 +146,10 @@ class _Escalation:
         proven = proven_changes(self._version, self._said.report, note.guidance)
         merged = merge_recommendations(self._said.report, note.guidance, self._about, proven)
         key = same_advice(note.guidance)
-        unapplied = {each.key for each in self._given if each.became == "overridden"} | set(self._told.unapplied)
         advice = _Advice(f"r{len(self._given) + 1}", merged, key)
         self._given.append(advice)
         self._proven |= proven_milder(merged, proven)
-        repeated = key in unapplied
+        repeated = key in (*self._told.unapplied, *self._said.unapplied)
         self._record(
             Recommended, number, recommendation=advice.identity, merged=merged, proven=proven, repeated=repeated
         )
@@ -171,9 +179,7 @@ class _Escalation:
                 return True
             names = tuple(each.identity for each in still)
             if self._insisted:
-                for each in still:
-                    self._dispose(each, "open", "the executor does not say")
-                return self._halts(f"the executor does not say what became of the advice {', '.join(names)}")
+                return self._halts("the executor does not say what became of the advice")
             self._insisted = True
             self._record(AdviceOpen, self._said.number, report=self._said.report, recommendations=names)
             self._goes_on(open_ask, names)
@@ -182,8 +188,19 @@ class _Escalation:
     def _dispose(self, advice: _Advice, became: Disposition, why: str) -> None:
         advice.became = became
         self._record(Disposed, self._said.number, recommendation=advice.identity, disposition=became, reason=why)
-        if became == "overridden" and advice.key:
+        if became in UNAPPLIED and advice.key:
             self._said = replace(self._said, unapplied=(*self._said.unapplied, advice.key))
+
+    def _leaves_open(self) -> None:
+        """Tell the person whom a halt calls which advice it overtook."""
+        left = [each for each in self._given if each.became == "open"]
+        if not left:
+            return
+        for each in left:
+            self._dispose(each, "open", "a person decides first")
+        why = self._said.halted or self._version.halt(self._said.consults)
+        names = ", ".join(each.identity for each in left)
+        self._halts(f"{why} (open advice: {names})")
 
     # --- the executor's next turn ---
 
@@ -196,6 +213,7 @@ class _Escalation:
         if not isinstance(asked.answer, ReviewReport):
             why = f"the executor gave no report after the advice ({missing_words(asked.answer)})"
             self._said = replace(said, consults=consults)
+            self._hear(asked.consults)
             return self._halts(why)
         checked = version.check(asked.answer, disagreement_ids(told.attempts))
         kept = after_advice(said.report, checked, self._proven)

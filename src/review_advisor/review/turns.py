@@ -18,7 +18,7 @@ from review_advisor.review.repair_session import Version
 class AttemptBrief:
     """What the executor is told beside the change when an attempt begins.
 
-    ``unapplied`` is the advice of earlier attempts that it overrode.
+    ``unapplied`` is the advice of earlier attempts that was overridden or refused.
     """
 
     plan: ReviewPlan | None
@@ -47,7 +47,7 @@ class AttemptSaid:
     ``receipt`` is that of the call ``number``. ``turned``: after advice it approves what it had rejected.
     ``advisor_alone``: a consult was refused, and the advisor's judgement alone decides. ``put_back`` are the findings
     that stay although the executor left them out after advice. ``dispositions`` is its own word on the advice, and
-    ``unapplied`` the advice that it overrode.
+    ``unapplied`` the advice that was overridden or refused.
     """
 
     report: CheckedReport

@@ -161,7 +161,7 @@ def test_a_pull_request_that_mends_the_thresholds_is_reviewed_with_the_highest_u
     pull = actions.opens(mends)
     ran = actions.happens("opened", pull)
     assert (thresholds(ran), sorted(outcome(ran)["policy"]["guard"]["paths"])) == ([1.0], sorted(mends))
-    assert outcome(ran)["because"] == ["the executor does not say what became of the advice r1"]
+    assert outcome(ran)["because"] == ["the executor does not say what became of the advice (open advice: r1)"]
     assert actions.check(pull).conclusion == "action_required", "no confidence was enough to do without a consult"
 
 

@@ -56,10 +56,10 @@ def test_each_advice_has_the_end_of_its_own_attempt() -> None:
     assert [each.consulted.attempt for each in told if each.consulted] == [0, 0, 1]
 
 
-def test_advice_that_a_halt_overtakes_has_no_end() -> None:
+def test_advice_that_a_halt_overtakes_ends_as_open() -> None:
     world = MockWorld()
     world.rules = replace(world.rules, escalation=EscalationRules("attrition"))
     world.agents.script(Role.EXECUTOR, approve().sure(0.5))
     world.agents.script(Role.MID_FLIGHT, guidance("a person must look", stop=True))
     (told,) = advice_ends(world.review().events)
-    assert (told.recommendation, told.disposition) == ("r1", None)
+    assert (told.recommendation, told.disposition) == ("r1", "open")

@@ -17,7 +17,9 @@ from review_advisor.core.escalation.reasons import Watched, finding_threshold
 from review_advisor.core.policy.escalation_rules import VERDICT
 
 Disposition = Literal["applied", "overridden", "superseded", "refused", "open"]
-"""What became of a recommendation. ``open``: nobody knows, although the executor was asked."""
+"""What became of a recommendation. ``open``: the executor does not say although it was asked, or a halt came first."""
+UNAPPLIED: tuple[Disposition, ...] = ("overridden", "refused")
+"""After such an end the same advice stops the loop."""
 DROPPED = "dropped"
 _GRAVE = ("critical", "high")
 

@@ -156,6 +156,7 @@ class PartReplay(StepsInOrder):
     def _attempts(self, alone: CheckedReport | None) -> PartEnding:
         attempts: tuple[Attempt, ...] = ()
         before: CheckedReport | None = None
+        unapplied: set[str] = set()
         while True:
             self._attempt = len(attempts)
             missing = self._asked(Role.EXECUTOR)
@@ -169,9 +170,9 @@ class PartReplay(StepsInOrder):
             if isinstance(first, Escalated | AdviceOpen | Reported):
                 require(insisted is not None or first.report.unfounded is None, _NOT_ASKED_AGAIN)
             still = insisted and self._still_unfounded(*insisted, first)
-            advised = (
-                NOT_ADVISED if still else followed_advice(self._first, self._policy, self._row, self._shard, self._tree)
-            )
+            place = (self._first, self._policy, self._row, self._shard, self._tree)
+            advised = followed_advice(*place, unapplied=unapplied)
+            advised.halts = bool(still)
             told = self._escalated(advised)
             require(not told.structural, "a model's report is marked as the bot's own structural check")
             if still or advised.halts:
@@ -204,16 +205,20 @@ class PartReplay(StepsInOrder):
     def _escalated(self, advised: ReplayedAdvice) -> Reported:
         """The attempt's report, after every consult of the harness that was due before it."""
         while not advised.halts:
-            for each in self._every(Disposed):
-                advised.disposed(each)
+            self._disposed(advised)
             if isinstance(self._next(), AdviceOpen):
                 advised.is_open(self._take(AdviceOpen))
                 advised.goes_on(with_report=self._asked(Role.EXECUTOR, after=self._consults) is None)
             elif not isinstance(self._next(), Escalated) or not self._consulted(advised):
                 break
+        self._disposed(advised)
         report = self._take(Reported)
         advised.ends(report, self._turn, self._consults)
         return report
+
+    def _disposed(self, advised: ReplayedAdvice) -> None:
+        for each in self._every(Disposed):
+            advised.disposed(each)
 
     def _consulted(self, advised: ReplayedAdvice) -> bool:
         """One consult of the harness; False where nobody is asked any more after it."""
@@ -221,6 +226,7 @@ class PartReplay(StepsInOrder):
         advised.due(told, self._turn)
         if told.refused:
             return False
+        self._disposed(advised)
         self._asked(Role.MID_FLIGHT, after=self._consults)
         self._may_be_cut_short()
         require(bool(self._consults), "a consult of the harness is not recorded")

@@ -20,8 +20,8 @@ class AdviceEnd:
     """One consult, at the event ``index``. ``consulted`` is None for one of the harness that was refused.
 
     ``due`` is why the harness asked; None where the executor did. ``recommendation`` is the advice's name within the
-    attempt, empty without advice. ``disposition`` is None for a consult without advice, and for advice that a halt
-    overtook.
+    attempt, empty without advice. ``disposition`` is None for a consult without advice, and for advice to an
+    executor whose report never came.
     """
 
     index: int

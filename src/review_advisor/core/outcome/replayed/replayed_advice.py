@@ -10,11 +10,13 @@ from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.escalation.after_advice import holds_back
 from review_advisor.core.escalation.reasons import Reason, ReasonKey, Turn, Watched, reasons_to_consult, state_digest
 from review_advisor.core.escalation.recommendations import (
+    UNAPPLIED,
     Disposition,
     Merged,
     is_applied,
     merge_recommendations,
     proven_milder,
+    same_advice,
 )
 from review_advisor.core.escalation.requests import left_to_the_advisor, no_turn_left, refused_question, watched
 from review_advisor.core.outcome.events import CallEnded, PolicyFrozen, Reported
@@ -55,11 +57,15 @@ def watched_in(first: PolicyFrozen, policy: Policy, row: SurfacePolicy, shard: i
 
 
 class ReplayedAdvice:
-    """Follows one attempt. ``halts``: its report goes to a human. ``turned`` and ``alone`` are as in ``Standing``."""
+    """Follows one attempt. ``halts``: its report goes to a human. ``turned`` and ``alone`` are as in ``Standing``.
 
-    def __init__(self, about: Watched | None, tree: str) -> None:
+    ``unapplied`` is the advice that was overridden or refused: each attempt adds its own.
+    """
+
+    def __init__(self, about: Watched | None, tree: str, unapplied: set[str] | None = None) -> None:
         self._about = about
         self._tree = tree
+        self._unapplied = set() if unapplied is None else unapplied
         self._consulted: set[ReasonKey] = set()
         self._turns = 1
         self._before: CheckedReport | None = None
@@ -67,6 +73,7 @@ class ReplayedAdvice:
         self._conflict = ""
         self._proven: dict[str, str] = {}
         self._merges: dict[str, Merged] = {}
+        self._keys: dict[str, str] = {}
         self._became: dict[str, Disposition] = {}
         self._to_show: list[Merged] = []
         self._insisted = False
@@ -79,7 +86,7 @@ class ReplayedAdvice:
         """A consult: whatever it says of itself has to follow from the executor's call before it."""
         last_turn = "" if self._about is None else no_turn_left(self._about, self._turns)
         handoff = "human" if self._about is None else self._about.rules.handoff
-        alone = bool(told.refused) and not last_turn and handoff == "advisor_only"
+        alone = bool(told.refused) and not last_turn and handoff == "advisor_only" and not self._conflict
         keys = [each.key for each in self._reasons(told.number, told.report, call)]
         if self._conflict:
             keys = [(ReasonKind.RECONCILE, self._conflict)]
@@ -104,7 +111,10 @@ class ReplayedAdvice:
             == (due.verdict, due.findings, due.wanted, bool(due.conflict)),
             "a merge does not follow from the report and the advice",
         )
-        self._merges[told.recommendation] = told.merged
+        key = same_advice(guidance)
+        miscounted = told.repeated is not (key in self._unapplied)
+        require(not miscounted, "advice is miscounted that was given before and not applied")
+        self._merges[told.recommendation], self._keys[told.recommendation] = told.merged, key
         self._proven |= proven_milder(told.merged, told.proven)
         again = bool(self._reconciled) and bool(told.merged.conflict)
         self._conflict = told.recommendation if told.merged.conflict else ""
@@ -116,9 +126,9 @@ class ReplayedAdvice:
 
     @property
     def _reconciled(self) -> bool:
-        """Whether the latest consult was the one question after a conflict."""
+        """Whether the latest consult was the one question after a conflict, and was asked."""
         last = self._last
-        return isinstance(last, Escalated) and last.reasons[0].kind is ReasonKind.RECONCILE
+        return isinstance(last, Escalated) and not last.refused and last.reasons[0].kind is ReasonKind.RECONCILE
 
     def disposed(self, told: Disposed) -> None:
         """What became of a recommendation, each of which has one end."""
@@ -128,10 +138,16 @@ class ReplayedAdvice:
         merged = self._merges.get(told.recommendation)
         if told.disposition == "applied" and merged is not None:
             self._to_show.append(merged)
-        require(told.disposition != "superseded" or told.recommendation == self._conflict, "advice is superseded alone")
-        if told.disposition == "open":
-            require(self._insisted, "the executor was not asked what became of the advice")
-            self.halts = True
+        if told.disposition == "superseded":
+            asked = self._reconciled and told.recommendation == self._conflict
+            require(asked, "advice is superseded by a question that nobody asked")
+        elif told.disposition != "open":
+            require(told.recommendation != self._conflict, "a conflict ends without a question about it")
+        if told.disposition == "refused":
+            refused = merged is not None and bool(merged.refused) and not merged.wanted
+            require(refused, "advice counts as refused that is not")
+        if told.disposition in UNAPPLIED and told.recommendation in self._keys:
+            self._unapplied.add(self._keys[told.recommendation])
 
     def is_open(self, told: AdviceOpen) -> None:
         """The executor is asked once what became of the advice."""
@@ -152,24 +168,32 @@ class ReplayedAdvice:
         self._over = True
 
     def ends(self, told: Reported, call: CallEnded | None, notes: Sequence[ConsultNote]) -> None:
-        """The report of the attempt, after which no consult may be due, and no advice open."""
+        """The report of the attempt, after which no consult may be due. Advice that is open calls a person."""
         self.alone = self.alone or left_to_the_advisor(self._about, notes)
         if self._over and self._last is not None:
             same = (told.number, told.report) == (self._last.number, self._last.report)
             require(same, "a report is not the one that the last consult was about")
+            self._leaves_open(notes)
             return
         self._follows(told.report)
         missing = self._reasons(told.number, told.report, call)
         after_advice = self._before is not None
         self.halts = self.halts or (after_advice and told.report.unfounded is not None)
-        over = self.halts or refused_question(self._about, notes) is not None or stop_signal(notes) is not None
+        over = self._leaves_open(notes)
         require(over or not missing, "a consult that was due is missing")
-        given = 0 if self._about is None else sum(note.guidance is not None for note in notes)
-        ended = {identity for identity, became in self._became.items() if became != "open"}
-        require(over or ended == {f"r{place}" for place in range(1, given + 1)}, "some advice has no end")
         there = {each.id for each in told.report.findings}
         stays = not told.put_back or (after_advice and set(told.put_back) <= there)
         require(stays, "a finding is put back that is not there")
+
+    def _leaves_open(self, notes: Sequence[ConsultNote]) -> bool:
+        """Whether a person is called at the end of the attempt, where every recommendation has an end."""
+        given = 0 if self._about is None else sum(note.guidance is not None for note in notes)
+        require(set(self._became) == {f"r{place}" for place in range(1, given + 1)}, "some advice has no end")
+        over = self.halts or refused_question(self._about, notes) is not None or stop_signal(notes) is not None
+        left = "open" in self._became.values()
+        require(over or self._insisted or not left, "the executor was not asked what became of the advice")
+        self.halts = self.halts or left
+        return over or left
 
     def _reasons(self, number: int, report: CheckedReport, call: CallEnded | None) -> tuple[Reason, ...]:
         if self._about is None or call is None or call.number != number:
@@ -193,7 +217,7 @@ NOT_ADVISED = ReplayedAdvice(None, "")
 
 
 def followed_advice(
-    first: PolicyFrozen, policy: Policy, row: SurfacePolicy | None, shard: int, tree: str
+    first: PolicyFrozen, policy: Policy, row: SurfacePolicy | None, shard: int, tree: str, *, unapplied: set[str]
 ) -> ReplayedAdvice:
     """The advice of one attempt, before its first consult; without a ``row`` nobody is consulted in it."""
-    return ReplayedAdvice(None if row is None else watched_in(first, policy, row, shard), tree)
+    return ReplayedAdvice(None if row is None else watched_in(first, policy, row, shard), tree, unapplied)
