@@ -1385,6 +1385,13 @@ MUTANTS = (
         (f"{TURNS}test_never_more_calls_run_than_may_and_as_many_as_may_do",),
     ),
     Mutant(
+        "a call that reports no cost costs nothing",
+        "core/metrics/purse.py",
+        "unreported = 0.0 if receipt == Receipt() else self._taken[call.number]",
+        "unreported = 0.0",
+        (f"{UNIT}metrics/test_purse.py::test_a_call_that_ran_and_reports_no_cost_counts_with_its_estimate",),
+    ),
+    Mutant(
         "a call that ends in a bug keeps its place",
         DISPATCH,
         "        finally:\n            if consults",

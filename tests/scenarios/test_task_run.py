@@ -368,6 +368,14 @@ def test_money_is_checked_before_each_call() -> None:
     assert [round(call.max_usd, 2) for call in run.calls] == [0.1, 0.05]
 
 
+def test_a_backend_that_reports_no_cost_is_bound_by_what_its_calls_are_taken_to_cost() -> None:
+    """The outcome does not say that it cost so much: the cost stays unknown."""
+    answer = Price("cheap", date(2026, 1, 1), 0.0, 1_000.0, 0.0, 0.0)  # a usual answer costs 1.50 dollars by it
+    run = play([consult()], [guidance()], usage=Usage(), prices=(answer,), limits=TaskLimits(max_usd=2.0))
+    assert (run.ended.status, run.ends_of_calls) == ("budget_exceeded", ["answered", "answered", "refused"])
+    assert run.outcome["usage"]["executor"]["cost_usd"] is None
+
+
 @pytest.mark.parametrize("dear, ends", [("cheap", ["refused"]), ("strong", ["answered", "refused"])])
 def test_a_call_that_the_money_cannot_pay_by_its_estimate_is_not_made(dear: str, ends: list[str]) -> None:
     """The first call of whom is dear: nothing is paid for an answer that would be cut off."""

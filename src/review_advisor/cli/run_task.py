@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from review_advisor.cli.ledger import LEDGER
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
@@ -48,7 +49,11 @@ _SECONDS = BoundedNumber(1, 86_400)
     "--max-advisor-calls", type=click.IntRange(0, 20), default=3, show_default=True, help="Questions of the whole run."
 )
 @click.option(
-    "--max-usd", type=BoundedNumber(0.01, 1_000), default=3, show_default=True, help="Money of the whole run."
+    "--max-usd",
+    type=BoundedNumber(0.01, 1_000),
+    default=3,
+    show_default=True,
+    help="Money of the whole run. Refused where a command of --adapter has a model without a price.",
 )
 @click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository. [default: this one]")
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
@@ -124,6 +129,7 @@ def run_task(
             ledger=ledger_file,
             recording=recording,
             edit=edit,
+            money_is_bound=context.get_parameter_source("max_usd") is not ParameterSource.DEFAULT,
         )
         ran = run_task(options, os.environ, note, _show)
     put(ran.as_json if as_json else _text(ran.folder, ran.outcome))

@@ -71,6 +71,22 @@ def test_two_other_clis_keep_the_protocol(shelf: Shelf) -> None:
     assert told["usage"]["executor"]["cost_usd"] is None
 
 
+@pytest.mark.parametrize("side", ["executor", "advisor"])
+def test_a_limit_of_money_is_refused_that_would_not_bind_a_command(shelf: Shelf, side: str) -> None:
+    """A command reports no cost, and without a price none can be estimated. No word of the user is passed over."""
+    shelf.declare("one", "print('Hello.')")
+    words = ("--executor", "fake", "--advisor", "fake", f"--{side}", "one", f"--{side}-model", "k2")
+    refused = shelf.run(*words, "--max-usd", "3")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.sentence == (
+        "--max-usd cannot bind 'one': a command reports no cost, and the model 'k2' has no price to estimate it by."
+    )
+    assert not (shelf.terminal.folder / "runs").exists()
+    assert folder(shelf.run(*words)).is_dir()
+    priced = ("--executor", "fake", "--advisor", "fake", f"--{side}", "one", f"--{side}-model", "sonnet")
+    assert folder(shelf.run(*priced, "--max-usd", "3")).is_dir()
+
+
 def test_the_executor_is_shown_the_memory_of_head_and_the_advisor_is_not(shelf: Shelf) -> None:
     repo = Repo(shelf.terminal.folder)
     repo.write(MEMORY_FILE, memory_text([record(content="Committed.")]))

@@ -58,5 +58,30 @@ def test_the_model_that_answered_is_the_one_whose_price_counts() -> None:
     assert isinstance(purse.reserve(A_CALL, 0.0, TODAY), Refused)
 
 
+@pytest.mark.parametrize(
+    "receipt, left",
+    [
+        (Receipt(duration_seconds=3.0), 0.4),
+        (Receipt(Usage(output_tokens=900)), 0.4),
+        (Receipt(Usage(cost_usd=0.0), duration_seconds=3.0), 1.0),
+        (Receipt(Usage(cost_usd=0.1), duration_seconds=3.0), 0.9),
+        (Receipt(), 1.0),
+    ],
+)
+def test_a_call_that_ran_and_reports_no_cost_counts_with_its_estimate(receipt: Receipt, left: float) -> None:
+    purse = Purse(Budgets(max_usd=1.0), (DEAR,))
+    purse.settle(allowed(purse), receipt)
+    cheap = allowed(purse, replace(A_CALL, model="unknown"))
+    assert cheap.max_usd == pytest.approx(left, abs=0.001)
+
+
+def test_the_estimate_that_counts_is_the_one_by_which_the_call_was_allowed() -> None:
+    """It is not that of a later call, which reads the first one's words from the cache."""
+    call = replace(A_CALL, blocks=("w" * 4_000, "ask"))
+    purse = Purse(Budgets(max_usd=9.0), (replace(DEAR, input=1_000.0),))
+    purse.settle(allowed(purse, call), Receipt(duration_seconds=1.0))
+    assert allowed(purse, replace(A_CALL, model="unknown")).max_usd < 9.0 - 0.6 - 0.9
+
+
 def test_after_its_time_nothing_is_allowed() -> None:
     assert isinstance(Purse(Budgets(1.0, review_seconds=60), ()).reserve(A_CALL, 60.0, TODAY), Refused)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from review_advisor.app.tasks.declared_commands import OWN_BACKENDS, declared_co
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_of
 from review_advisor.core.lessons.memory_record import MEMORY_FILE
+from review_advisor.core.metrics.call_estimate import CallEstimates
 from review_advisor.core.policy.guard import own_implementation
 from review_advisor.core.policy.recording_rules import RecordingMode, RecordingRules
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -51,7 +53,7 @@ ARTIFACTS = Path("review_logs")
 class TaskOptions:
     """What the user asked for. An empty model is the one of ``pr_review``. ``adapter`` declares further backends.
 
-    ``recording`` beats the configuration at HEAD.
+    ``recording`` beats the configuration at HEAD. With ``money_is_bound`` the limit of money is the user's own word.
     """
 
     task: str
@@ -67,6 +69,7 @@ class TaskOptions:
     ledger: Path = ARTIFACTS / LEDGER_FILE
     recording: RecordingMode | None = None
     edit: bool = False
+    money_is_bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,12 @@ def run_task(
         redact = redactor(environ)
         backends = _Backends(options, environ, warn, speaker, stack, recording)
         switches = read_switches(environ)
+        executor_model = _model(options.executor, options.executor_model, switches.executor_models)
+        advisor_model = _model(options.advisor, options.advisor_model, switches.advisor_models)
+        clock, prices = SystemClock(), read_prices()
+        if options.money_is_bound:
+            sides = ((options.executor, executor_model), (options.advisor, advisor_model))
+            _hold_money(sides, CallEstimates(prices), clock.now().date())
         names = RunNames(run_id, nonce)
         executor, advisor = (
             recording.around(backends.of(backend), names, redact) for backend in (options.executor, options.advisor)
@@ -139,15 +148,15 @@ def run_task(
             redactor=redact,
             executor_backend=options.executor,
             advisor_backend=options.advisor,
-            executor_model=_model(options.executor, options.executor_model, switches.executor_models),
-            advisor_model=_model(options.advisor, options.advisor_model, switches.advisor_models),
+            executor_model=executor_model,
+            advisor_model=advisor_model,
             disabled=_switched_off(switches),
             head=work.head if work is not None else "",
             tree=work.tree if work is not None else None,
             edits=work.grant if work is not None else None,
             lessons=_lessons(work.source) if work is not None else NO_LESSONS,
         )
-        ports = TaskPorts(executor, advisor, SystemClock(), record.take, record.keep_prompt, prices=read_prices())
+        ports = TaskPorts(executor, advisor, clock, record.take, record.keep_prompt, prices=prices)
         phase = TaskPhase(replace(ports, read_patch=work.patch) if work is not None else ports)
         interrupted = 0
         try:
@@ -262,6 +271,16 @@ def entered(agents: ClaudeAgents, stack: ExitStack) -> Agents:
 
 def _model(backend: str, said: str, models: Mapping[Surface, str]) -> str:
     return MODEL if backend == "fake" else said or models[Surface.PR_REVIEW]
+
+
+def _hold_money(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> None:
+    """Refuse a limit of money that would not bind one of the backends. Raises ``ConfigError``."""
+    for backend, model in sides:
+        if backend not in OWN_BACKENDS and not estimates.knows(model, today):
+            raise ConfigError(
+                f"--max-usd cannot bind {backend!r}: a command reports no cost, and the model {model!r} has no price to"
+                " estimate it by."
+            )
 
 
 def _switched_off(switches: Switches) -> str:

@@ -50,6 +50,10 @@ class CallEstimates:
         ]
         return min(estimates, default=None)
 
+    def knows(self, model: str, today: date) -> bool:
+        """Whether the list has a price of ``model``, by which its calls can be estimated."""
+        return any(price_on(each, today, self._prices) for each in self._models(model))
+
     def made(self, call: AgentCall) -> None:
         """Take note of a call that is made now."""
         self._made.add(self._key(call))

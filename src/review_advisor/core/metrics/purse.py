@@ -19,6 +19,7 @@ class Purse:
         self._jobs = jobs
         self._estimates = CallEstimates(prices)
         self._spending = Spending()
+        self._taken: dict[int, float] = {}
 
     @property
     def running(self) -> int:
@@ -32,16 +33,23 @@ class Purse:
     def reserve(self, call: AgentCall, elapsed_seconds: float, today: date) -> Allowance | Refused:
         """Leave for ``call``, whose money is then reserved until it is settled; or why it has none."""
         self._spending.elapsed_seconds = elapsed_seconds
-        allowance = allow(self._budgets, self._spending, self._jobs, self._estimates.least_usd(call, today))
+        least = self._estimates.least_usd(call, today)
+        allowance = allow(self._budgets, self._spending, self._jobs, least)
         if isinstance(allowance, Allowance):
             self._estimates.made(call)
+            self._taken[call.number] = least or 0.0
             self._spending.reserved_usd += allowance.max_usd
             self._spending.running += 1
         return allowance
 
     def settle(self, call: AgentCall, receipt: Receipt) -> None:
-        """Count what ``call`` cost, which was allowed ``call.max_usd``, and give back the rest."""
+        """Count what ``call`` cost, which was allowed ``call.max_usd``, and give back the rest.
+
+        A call that ran and reports no cost counts with its estimate: otherwise no limit would ever bind it.
+        """
         self._estimates.answered(call.model, receipt.resolved_model)
-        self._spending.spent_usd += receipt.usage.cost_usd or 0.0
+        unreported = 0.0 if receipt == Receipt() else self._taken[call.number]
+        cost = receipt.usage.cost_usd
+        self._spending.spent_usd += unreported if cost is None else cost
         self._spending.reserved_usd -= call.max_usd
         self._spending.running -= 1
