@@ -28,6 +28,7 @@ sys.stdin.buffer.read()
 answers = {{
     "ReviewReport": {{"verdict": "approve", "summary": "the key is {secret}", "confidence": 0.9}},
     "PostVerifyResult": {{"verdict": "APPROVE", "reasoning": "so it is"}},
+    "TaskMessage": {{"message": "I read it."}},
 }}
 say = lambda kind, **event: print(json.dumps({{"type": kind, **event}}), flush=True)
 say("system", subtype="init", session_id="s", model="stub", tools=["StructuredOutput"])
@@ -221,6 +222,19 @@ def test_the_configuration_at_head_records_a_task(talking: Terminal, words: tupl
     configured(talking, 'recording = "full"\n')
     talking.run("run", "Do it", "--advisor", "fake", *words)
     assert len(recordings(talking)) == count
+
+
+@pytest.mark.parametrize("mode, kept", [("none", False), ("answers", False), ("full", True)])
+def test_the_folder_of_a_task_says_where_the_output_is_kept_and_has_each_reply(
+    talking: Terminal, mode: str, kept: bool
+) -> None:
+    talking.run("run", "Do it", "--advisor", "fake", "--recording", mode)
+    (folder,) = (talking.folder / "runs").glob("run_*")
+    said = (folder / "executor_turn_1.stdout.txt").read_text(encoding="utf-8")
+    where = f"`review-advisor runs recording {folder.name}`"
+    assert (where in said, "is not kept" in said) == (kept, not kept)
+    assert not kept or talking.run("runs", "recording", folder.name).out
+    assert (folder / "executor_turn_1.final.md").read_text(encoding="utf-8").strip()
 
 
 def test_a_changed_line_is_named_and_left_out(talking: Terminal) -> None:

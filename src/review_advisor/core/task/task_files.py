@@ -45,7 +45,7 @@ def task_files(events: Sequence[TaskEvent], prompts: Prompts) -> dict[str, str]:
     files = {"task.md": f"{first.task}\n"}
     for call in events:
         if isinstance(call, TaskCalled):
-            files |= _call_files(call, prompts)
+            files |= _call_files(first.run_id, call, prompts)
     policy, schema = _json({"limits": first.limits, "edit": first.edit}), _json(MemoryProposal.model_json_schema())
     manifest = _manifest(first, policy, schema)
     patches = [event.made for event in events if isinstance(event, PatchRead) and event.made.patch]
@@ -126,12 +126,16 @@ def _usage(calls: Sequence[TaskCalled], speaker: str) -> Json:
     }
 
 
-def _call_files(call: TaskCalled, prompts: Prompts) -> Json:
+def _call_files(run_id: str, call: TaskCalled, prompts: Prompts) -> Json:
     name = f"{call.speaker}_turn_{call.number}"
     prompt = prompts.get((call.speaker, call.number))
     digest = f"A prompt of {call.prompt_characters} characters, sha256 {call.prompt_sha256}. --recording full keeps it."
     shown = f"{digest if prompt is None else prompt}\n"
-    stream = "What the backend wrote is not kept.\n"
+    stdout = (
+        "What the backend wrote to stdout is not kept."
+        if prompt is None
+        else f"`review-advisor runs recording {run_id}` prints what claude or embedded wrote; of others, the reply."
+    )
     raw = {
         "exit_code": call.exit_code,
         "events_path": None,
@@ -141,8 +145,8 @@ def _call_files(call: TaskCalled, prompts: Prompts) -> Json:
     files = {
         f"{name}.prompt.md": shown,
         f"{name}.final.md": f"{call.message}\n",
-        f"{name}.stdout.txt": stream,
-        f"{name}.stderr.txt": f"{call.detail}\n" if call.detail else stream,
+        f"{name}.stdout.txt": f"{stdout}\n",
+        f"{name}.stderr.txt": f"{call.detail or 'What the backend wrote to stderr is not kept.'}\n",
         f"{name}.raw.json": _json(raw),
     }
     if (call.speaker, call.number) == ("executor", 1):
