@@ -21,18 +21,38 @@ from tests.scenarios.five_stories import (
     three_parts_and_an_escalation,
 )
 
+from review_advisor.core.council.member_calls import asked_as
+from review_advisor.core.exports.council_verdict import council_verdict, roster_version
 from review_advisor.core.exports.harness_run import harness_run
 from review_advisor.core.exports.harness_status import status_of
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
 from review_advisor.core.task.task_status import HarnessStatus
-from review_advisor.mockworld.lines import Line, approve, credit_gone, garbage, guidance, lost, plan, text_only, veto
+from review_advisor.mockworld.lines import (
+    Line,
+    approve,
+    change,
+    credit_gone,
+    finding,
+    garbage,
+    guidance,
+    lost,
+    plan,
+    reject,
+    text_only,
+    veto,
+    vote,
+)
 from review_advisor.mockworld.world import INSTRUCTIONS, MockWorld, edited
 
 Story = Callable[[MockWorld], object]
 EVENT: TypeAdapter[CallEnded | Consulted] = TypeAdapter(CallEnded | Consulted)
+SECURITY = Advisor("security", "You look for holes.", on="finish")
+COUNCIL = Roster((ADR_ADVISOR, SECURITY))
 LINES = {
     *("session_events.jsonl", "advisor_consults.jsonl", "advisor_guidance.jsonl", "memory_proposals.jsonl"),
     "malformed_blocks.jsonl",
@@ -285,6 +305,42 @@ def test_a_question_that_the_cap_refused_is_an_alert_and_no_consult() -> None:
     assert [alert["reason"] for alert in alerts] == [f"a question was refused: {refused}"]
 
 
+def a_council_votes(world: MockWorld) -> None:
+    world.rules = replace(world.rules, roster=COUNCIL)
+    for name, line in ((ADR_ADVISOR.id, vote(95)), (SECURITY.id, vote(40, 39, 0))):
+        world.agents.script(Role.POST_VERIFY, line, advisor=name)
+
+
+def advice_is_merged(world: MockWorld) -> None:
+    world.rules = replace(world.rules, escalation=EscalationRules("attrition"))
+    world.agents.script(
+        Role.EXECUTOR, approve().sure(0.5), reject(finding("src/app.py", 3, "value = 3")).applying("r1")
+    )
+    world.agents.script(Role.MID_FLIGHT, guidance("reject it", change("change_verdict", verdict="reject")))
+
+
+def test_each_vote_of_a_council_is_a_line_and_the_manifest_has_the_rosters_version() -> None:
+    document = told(a_council_votes)
+    files = harness_run(document.events)
+    cast = [line for line in lines(files["session_events.jsonl"]) if line["type"] == "council_vote"]
+    assert [(each["advisor"], each["turn"], json.loads(each["vote"]["calls"])["approve"]) for each in cast] == [
+        (asked_as(ADR_ADVISOR), 1, 95),
+        (SECURITY.id, 1, 40),
+    ]
+    verdict = council_verdict(document)
+    assert verdict is not None
+    version = json.loads(files["version_manifest.json"])["roster_version"]
+    assert version == verdict["roster_version"] != roster_version(DEFAULT_ROSTER)
+
+
+def test_what_advice_changes_in_a_report_is_a_line_with_the_diff() -> None:
+    files = folder(advice_is_merged)
+    merge = next(line for line in lines(files["session_events.jsonl"]) if line["type"] == "merge")
+    assert (merge["recommendation"], merge["turn"]) == ("r1", 1)
+    assert merge["conflict"] == "the advice leaves a rejection without a finding"
+    assert [(each["before"], each["after"]) for each in merge["diff"]] == [("approve", "reject")]
+
+
 def test_what_does_not_begin_with_a_policy_is_no_run() -> None:
     with pytest.raises(TypeError):
         harness_run(told(a_veto_then_a_recovery).events[1:])
@@ -298,6 +354,6 @@ def test_the_page_has_every_field_of_every_file_and_every_word_of_the_log() -> N
     assert {(name, field) for name, value in written for field in value} == set(SAID)
     assert set(get_args(HarnessStatus)) == set(re.findall(r"^\| `(\w+)` \| [^|]+ \|$", PAGE, re.MULTILINE))
     named = "".join(re.findall(r"^The lines of `session_events.*?\n\n", PAGE, re.MULTILINE | re.DOTALL))
-    told = [folder(story) for story in (*STORIES, too_many_questions)]
+    told = [folder(story) for story in (*STORIES, too_many_questions, a_council_votes, advice_is_merged)]
     kinds = {line["type"] for files in told for line in lines(files["session_events.jsonl"])}
     assert kinds == set(re.findall(r"`(\w+)`", named))

@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from review_advisor.core.exports.council_verdict import roster_version
 from review_advisor.core.exports.harness_status import UNREADABLE, status_of
 from review_advisor.core.metrics.made_calls import made_calls
 from review_advisor.core.outcome.events import (
@@ -26,10 +27,12 @@ from review_advisor.core.outcome.events import (
     Ruled,
     SurfaceEnded,
     Verified,
+    Voted,
 )
 from review_advisor.core.outcome.learned import knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Move
+from review_advisor.core.outcome.steps.advice_events import Recommended
 from review_advisor.core.outcome.steps.happened import OfCall, Step
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.safety.fence import facts_text
@@ -62,6 +65,7 @@ def harness_run(events: Sequence[Event]) -> dict[str, str]:
             "routing_policy": {"path": POLICY_FILE, "sha256": hashlib.sha256(policy.encode()).hexdigest()},
             "post_run_review": {"path": None, "sha256": None},
         },
+        "roster_version": roster_version(first.policy.roster),
     }
     outcome = _outcome(run, events, manifest)
     if outcome["completed_at"] is not None:
@@ -123,6 +127,11 @@ class _Run:
                 self._consult(event)
             case Reported() if id(event) in self.last_reports:
                 self._proposals(event)
+            case Voted():
+                self.tell("council_vote", event.at, turn=self._turn(event), advisor=event.advisor, vote=event.vote)
+            case Recommended():
+                merged = {"diff": event.merged.diff, "conflict": event.merged.conflict}
+                self.tell("merge", event.at, turn=self._turn(event), recommendation=event.recommendation, **merged)
             case Verified() if event.judged.result.verdict == "VETO":
                 self._alert("veto", event, event.judged.result.reasoning)
             case Ruled() if event.ruling.move is Move.RETRY:
