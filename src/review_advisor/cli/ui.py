@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.runs import moment
@@ -37,7 +38,9 @@ from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, le
 @click.option("--port", type=click.IntRange(0, 65_535), default=8_765, show_default=True, help="With --serve; 0: any.")
 @LEDGER
 @AS_JSON
+@click.pass_context
 def ui(
+    context: click.Context,
     folder: Path,
     since: datetime | None,
     limit: int,
@@ -53,6 +56,8 @@ def ui(
     listens on 127.0.0.1 only and answers /api/advisor/stats, sessions and decisions with JSON.
     """
     with ledger_refusals():
+        if not serve and context.get_parameter_source("port") is not ParameterSource.DEFAULT:
+            raise ExitWithCode("--port is of no use without --serve: add it, or leave out --port.", NOTHING_ASKED)
         from review_advisor.app.dashboard import SiteError, advisor_api, serving, write_dashboard
 
         try:

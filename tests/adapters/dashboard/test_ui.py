@@ -297,6 +297,7 @@ def test_a_run_whose_events_are_in_an_order_that_no_review_has_says_so(terminal:
         (("--run", "run-"), "Several runs begin with 'run-': "),
         (("--ledger", "none.sqlite3"), "There is no ledger none.sqlite3."),
         (("--since", "soon"), "Invalid value for '--since': 'soon' is not a date"),
+        (("--port", "8765"), "--port is of no use without --serve: add it, or leave out --port."),
         (("--port", "70000", "--serve"), "Invalid value for '--port': 70000 is not in the range"),
     ],
 )
