@@ -50,6 +50,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_safe_setup_passes_every_check(terminal: Terminal, claude: Path) -> None:
+    Repo(terminal.folder).write(".review-advisor.toml", "[github]\nauthor_day_usd = 20\n")
     done = secured(terminal, claude, SOME_API_KEY=LONG)
     assert set(words(done).values()) == {"ok"}
     assert done.code == 0
@@ -108,6 +109,14 @@ def test_a_tool_that_runs_commands_would_be_noticed(
     assert not argv.EVERY_TOOL & set(argv._NEVER)
     monkeypatch.setattr(security, "EVERY_TOOL", argv.EVERY_TOOL | {"Bash"})
     assert words(secured(terminal, claude))["tools"] == "failed"
+
+
+def test_money_of_an_author_that_nothing_bounds_is_said_without_github(terminal: Terminal, claude: Path) -> None:
+    unbound = secured(terminal, claude)
+    assert (words(unbound)["money"], unbound.code) == ("-", 0)
+    assert says(unbound, "money") == "what one author costs a day is not bounded: set github.author_day_usd."
+    Repo(terminal.folder).write(".review-advisor.toml", "[github]\nauthor_day_usd = 20\n")
+    assert "20.00 USD" in says(secured(terminal, claude), "money")
 
 
 def test_branches_that_are_trusted_are_not_measured_here(terminal: Terminal, claude: Path) -> None:

@@ -87,6 +87,7 @@ def _configured(repo: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     yield _judgement(switches)
     yield _outage(config, switches)
     yield _own_work(config)
+    yield _money(config)
     yield _bases(config)
 
 
@@ -113,6 +114,13 @@ def _own_work(config: Config) -> Diagnosis:
     if who == "never":
         return _check("own work", "nobody settles the review of their own work", ok=True)
     return _check("own work", f'{who} may settle reviews of their own work: set github.self_settle = "never"', ok=False)
+
+
+def _money(config: Config) -> Diagnosis:
+    bound = config.github.author_day_usd
+    if bound is None:
+        return _check("money", "what one author costs a day is not bounded: set github.author_day_usd", ok=None)
+    return _check("money", f"pushes of one author may cost {bound:,.2f} USD a day (github.author_day_usd)", ok=True)
 
 
 def _bases(config: Config) -> Diagnosis:
