@@ -3,6 +3,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
+# Each process of a test would compile every module anew, which is most of what it does; `make clean` removes the bytecode.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 WORKERS ?= auto
@@ -12,12 +14,16 @@ PY := $(BIN)/python
 READY := .venv/.ready
 PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist=worksteal
+ONES_OF_A_KIND := -m "not every_case or one_of_its_kind"
 
 LOWEST_HOME := .tools/lowest
 LOWEST_READY := $(LOWEST_HOME)/.ready
+LOWEST_PYTEST := $(LOWEST_HOME)/bin/python -m pytest -n $(WORKERS) --dist=worksteal -q
 # What the libraries of pyproject.toml do for the bot: its inside, GitHub, pictures, telemetry, static checks, the terminal.
-# Tests of the tools of development stay out: none of those is installed there.
-LOWEST_TESTS := tests/unit tests/scenarios $(addprefix tests/adapters/,github pictures telemetry \
+# Tests of the tools of development stay out: none of those is installed there. Of the inside only those of a kind run that
+# `make test` runs too, because rows alike use a library alike; of the adapters, which differ in their use, all.
+LOWEST_INSIDE := tests/unit tests/scenarios
+LOWEST_EDGE := $(addprefix tests/adapters/,github pictures telemetry \
 	claude/test_embedded_agent.py pull_requests/test_review_pull_request.py \
 	$(addprefix cli/test_,config.py pictures_and_wiki.py runs.py))
 
@@ -40,7 +46,7 @@ NEED_CHROMIUM = @command -v "$(CHROMIUM)" >/dev/null || { echo "There is no comm
 	"or name yours with CHROMIUM=path" >&2; exit 1; }
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: help setup demo review test test-all quality lowest mutants mutation e2e sim bench pictures lock clean
+.PHONY: help setup demo review test test-all quality lowest mutants mutation e2e sim eval bench pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -67,8 +73,8 @@ else
 	@$(BIN)/review-advisor review $(ARGS)
 endif
 
-test: setup ## Run the tests while you work: of hundreds alike some, of processes one of a kind
-	@$(PYTEST) -q -m "not every_case or one_of_its_kind" --hypothesis-profile=quick $(ARGS)
+test: setup ## Run the tests while you work: of hundreds alike some, of processes one of a kind, nothing huge
+	@$(PYTEST) -q $(ONES_OF_A_KIND) --hypothesis-profile=quick $(ARGS)
 
 test-all: setup ## Run every test except the end-to-end ones (COVER=yes: with coverage, so that make quality need not)
 ifeq ($(COVER),yes)
@@ -111,7 +117,8 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@$(PY) tools/review_own_checkout.py
 
 lowest: setup $(LOWEST_READY) ## Run the tests that concern libraries with the lowest versions that pyproject.toml allows
-	@$(LOWEST_HOME)/bin/python -m pytest -n $(WORKERS) --dist=worksteal -q $(LOWEST_TESTS) $(ARGS)
+	@$(LOWEST_PYTEST) $(ONES_OF_A_KIND) $(LOWEST_INSIDE) $(ARGS)
+	@$(LOWEST_PYTEST) $(LOWEST_EDGE) $(ARGS)
 
 $(LOWEST_READY): requirements/lowest.txt pyproject.toml
 	@echo "lowest: installing the lowest versions into $(LOWEST_HOME)"
@@ -174,6 +181,10 @@ $(AXE_READY): tests/e2e/axe/package.json tests/e2e/axe/package-lock.json
 
 sim: setup ## Play N seeded worlds and hold every promise of ADR-0059 against them (N=20000)
 	@$(BIN)/review-advisor simulate --seeds 1..$(or $(N),20000) --jobs $(or $(JOBS),2) $(ARGS)
+
+eval: setup ## Score simulated reviews whose truth is known: a table, gates, and a page in the dashboard
+	@$(BIN)/review-advisor eval run --fresh $(ARGS)
+	@$(BIN)/review-advisor ui --out review_logs/dashboard
 
 bench: setup ## Run the benchmarks; each says how to read it
 	@shopt -s nullglob; failed=; for bench in benchmarks/[!_]*.py; do echo "== $$bench"; \

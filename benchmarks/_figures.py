@@ -51,7 +51,7 @@ def tell(
     if write:
         page = PAGE.read_text(encoding="utf-8")
         kept = {title: [row for row in rows if on_page(row)] for title, rows in tables.items()}
-        figures = _markdown({title: rows for title, rows in kept.items() if rows})
+        figures = measured(page) + _markdown({title: rows for title, rows in kept.items() if rows})
         PAGE.write_text(with_figures(page, benchmark, figures), encoding="utf-8")
 
 
@@ -64,18 +64,23 @@ def with_figures(page: str, benchmark: str, figures: str) -> str:
     return marked.sub(lambda found: f"{found[1]}{figures}{found[2]}", page)
 
 
+def measured(page: str) -> str:
+    """What stands above figures: the load, the cores, and the machine unless the page's first lines name this one."""
+    machine = _machine()
+    named = "" if machine in page.partition("\n## ")[0] else f", {machine}"
+    return f"Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores{named}.\n\n"
+
+
+def _machine() -> str:
+    """What figures depend on, besides the load."""
+    git = subprocess.run(["git", "version"], check=True, capture_output=True, text=True).stdout.split()[2]
+    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, git {git}"
+
+
 def _markdown(tables: Mapping[str, Sequence[Row]]) -> str:
-    blocks = [f"Measured on {_machine()}.\n"]
+    blocks = []
     for title, rows in tables.items():
         lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in [(title, "figure", "remark"), *rows]]
         lines.insert(1, "--- | ---: | ---")
         blocks.append("\n".join(f"| {line} |" for line in lines) + "\n")
     return "\n".join(blocks)
-
-
-def _machine() -> str:
-    """What figures depend on; the load says whether the machine did other work meanwhile."""
-    git = subprocess.run(["git", "version"], check=True, capture_output=True, text=True).stdout.split()[2]
-    load = f"{os.getloadavg()[0]:.1f}"
-    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    return f"{system}, Python {platform.python_version()}, git {git}; load {load}"

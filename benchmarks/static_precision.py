@@ -23,6 +23,7 @@ from review_advisor.app.base_checks import base_allows, base_checks, installed
 from review_advisor.core.facts.checker_settings import CHECKERS
 from review_advisor.core.facts.patches.diff_text import changed_lines, render_files
 from review_advisor.core.facts.ruff_settings import RuffSettings
+from review_advisor.core.metrics.intervals import wilson
 from review_advisor.core.safety.shown_change import shown_file
 from review_advisor.embedded.checkers import StaticChecks
 
@@ -36,6 +37,7 @@ SETS = {
     "sixth": ("static_precision_sixth.tsv", "blind for the rules chosen by the first five"),
     "seventh": ("static_precision_seventh.tsv", "blind for the rules of ADR-0126, chosen by the first six"),
     "eighth": ("static_precision_eighth.tsv", "blind for the rules chosen by the first seven"),
+    "ninth": ("static_precision_ninth.tsv", "blind for the rules chosen by the first eight"),
 }
 """The judgements of each set of ranges, the newest last, and for which rules it was blind."""
 LEAST = 0.8
@@ -96,6 +98,12 @@ def share(rows: Sequence[Judged]) -> tuple[str, str]:
     return f"{good / every:.0%}" if every else "-", f"{good} of {every}"
 
 
+def interval(rows: Sequence[Judged]) -> str:
+    """Where the share lies with 95%, if findings were drawn one by one. Those of one range are not."""
+    ends = wilson(*useful(rows))
+    return "no interval" if ends is None else f"95% interval {ends[0]:.0%} to {ends[1]:.0%}"
+
+
 def is_held(rows: Sequence[Judged]) -> bool:
     """Whether a set holds the bar, by enough findings."""
     good, every = useful(rows)
@@ -133,7 +141,8 @@ def main() -> None:
     newest = judged(list(SETS)[-1])
     percent, words = share(newest)
     verdict = f"bar {LEAST:.0%} of at least {FEWEST}: {'held' if is_held(newest) else 'MISSED'}"
-    table.append(("the newest blind figure", percent, f"{words}; {verdict}"))
+    told = len({row.repository for row in newest if row.rule})
+    table.append(("the newest blind figure", percent, f"{words} in {told} ranges; {interval(newest)}; {verdict}"))
     tell(HERE.stem, {"useful findings of static checks": table}, write=options.write)
     by_rule = Counter((row.rule, row.judgement) for name in SETS for row in judged(name) if row.rule)
     each = [

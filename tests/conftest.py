@@ -34,6 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             test = item.nodeid.partition("[")[0]
             if rows[test] % mark.args[0]:
                 item.add_marker("every_case")
+                item.own_markers[:] = [each for each in item.own_markers if each.name != "one_of_its_kind"]
             rows[test] += 1
 
 

@@ -31,6 +31,7 @@ from typing import Any, Generic, TypeVar
 import coverage
 import hypothesis
 import pytest
+from forks import forked, speak_into
 from mutation_faults import Fault
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,11 +39,9 @@ PACKAGE = ROOT / "src" / "review_advisor"
 CORE = PACKAGE / "core"
 KILLED, SURVIVED, TIMED_OUT, UNFIT = "killed", "survived", "timed out", "unfit"
 _UNFIT = 7
-_ENDS = {0: SURVIVED, 1: KILLED, _UNFIT: UNFIT, -signal.SIGXCPU: TIMED_OUT}
-_MOST_BYTES = 6 << 30
+_ENDS = {0: SURVIVED, 1: KILLED, _UNFIT: UNFIT, -signal.SIGXCPU: TIMED_OUT, None: TIMED_OUT}
 _CPU_SECONDS = 15
 """For one trial, beside three times what its tests take without a fault."""
-_WALL_SECONDS = 600
 _OPTIONS = ("-o", "addopts=", "--import-mode=importlib", "-s", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p")
 _SETTINGS = (*_OPTIONS, "no:cov", "--timeout=0", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 
@@ -134,9 +133,9 @@ class _Warm(_Plugin):
 
         gc.freeze()
         work = {number: (lambda each=each: doing(each)) for number, each in self.trials.items()}
-        for number, end in forked(work, self.jobs):
-            self.ends[number] = end
-            self.tell(number, end)
+        for number, code in forked(work, self.jobs):
+            self.ends[number] = _ENDS.get(code, KILLED)
+            self.tell(number, self.ends[number])
         return True
 
 
@@ -178,9 +177,9 @@ def try_imports(
     gc.freeze()
     ends = {}
     work = {number: (lambda each=each: _imported_faulty(each)) for number, each in trials.items()}
-    for number, end in forked(work, jobs):
-        ends[number] = end
-        tell(number, end)
+    for number, code in forked(work, jobs):
+        ends[number] = _ENDS.get(code, KILLED)
+        tell(number, ends[number])
     return ends
 
 
@@ -288,7 +287,7 @@ def _in_child(work: Callable[[], Any]) -> Any:
         answer, said = Path(folder, "answer"), Path(folder, "said")
         pid = os.fork()
         if not pid:
-            _speak_into(said)
+            speak_into(said)
             ended = 1
             try:
                 answer.write_bytes(pickle.dumps(work()))
@@ -303,47 +302,6 @@ def _in_child(work: Callable[[], Any]) -> Any:
                 f"the tests could not be run:\n{said.read_text(encoding='utf-8', errors='replace')[-4000:]}"
             )
         return pickle.loads(answer.read_bytes())
-
-
-def _speak_into(path: str | Path) -> None:
-    with Path(path).open("wb") as there:
-        sys.stdout.flush()
-        os.dup2(there.fileno(), 1)
-        os.dup2(there.fileno(), 2)
-
-
-def forked(work: Mapping[int, Callable[[], int]], jobs: int) -> Iterator[tuple[int, str]]:
-    """Run each piece of work in a fork, ``jobs`` at a time, and say how it ended."""
-    waiting, running = list(reversed(list(work.items()))), dict[int, tuple[int, float]]()
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            number, doing = waiting.pop()
-            running[_forked(doing)] = number, time.monotonic() + _WALL_SECONDS
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if pid in running:
-            number, _ = running.pop(pid)
-            yield number, _ENDS.get(os.waitstatus_to_exitcode(status), KILLED)
-            continue
-        for late in [pid for pid, (_, until) in running.items() if time.monotonic() > until]:
-            number, _ = running.pop(late)
-            os.killpg(late, signal.SIGKILL)
-            os.waitpid(late, 0)
-            yield number, TIMED_OUT
-        time.sleep(0.002)
-
-
-def _forked(doing: Callable[[], int]) -> int:
-    pid = os.fork()
-    if not pid:
-        os.setpgid(0, 0)
-        _speak_into(os.devnull)
-        resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
-        code = 1
-        try:
-            code = doing()
-        finally:
-            os._exit(code)
-    return pid
 
 
 def _bound(seconds: float) -> None:

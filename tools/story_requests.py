@@ -1,7 +1,8 @@
 """Whether the shipped stories ask the models exactly what is recorded: command line and prompt of each call by digest.
 
 With the default roster and no configuration nobody may change a request by accident. Who changes a default prompt on
-purpose records the new digests with ``--write`` and says so in the commit.
+purpose records the new digests with ``--write`` and says so in the commit. What was asked before advisors could be
+declared is another record, which stays (``requests_before.py``): there the test names what differs, and why.
 """
 
 from __future__ import annotations

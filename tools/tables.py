@@ -456,8 +456,11 @@ def checklist_commands() -> str:
         [code(theirs), code(f"review-advisor {each['ours']}"), code(each["test"])]
         for theirs, each in told["commands"].items()
     ]
-    later = [[code(theirs), f"comes {when}", "later"] for theirs, when in told["absent_commands"].items()]
-    return table(("there", "here", "test"), [*there, *later])
+    absent = [
+        [code(theirs), why, "no"] if why.startswith("no: ") else [code(theirs), f"comes {why}", "later"]
+        for theirs, why in told["absent_commands"].items()
+    ]
+    return table(("there", "here", "test"), [*there, *absent])
 
 
 def checklist_lists() -> str:

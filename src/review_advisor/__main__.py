@@ -12,6 +12,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
+from review_advisor.lifetime.garbage import collect_rarely
 from review_advisor.lifetime.interruption import INTERRUPTION
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -24,6 +25,7 @@ _TICK_SECONDS, _TURN_SECONDS = 0.02, 0.005
 
 def main() -> None:
     """Run the command line and exit."""
+    collect_rarely()
     watch = _Watch()
     from review_advisor.cli import run, sign_in
 

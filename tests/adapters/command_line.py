@@ -146,14 +146,18 @@ class Terminal:
         return self.run("review", "--agent", "embedded", *LAST_COMMIT, *words, env=env)
 
     def start(
-        self, *words: str | Path, env: Mapping[str, str] | None = None, bot: Sequence[str] = PATIENT_BOT
+        self,
+        *words: str | Path,
+        env: Mapping[str, str] | None = None,
+        bot: Sequence[str] = PATIENT_BOT,
+        stdin: int = subprocess.DEVNULL,
     ) -> subprocess.Popen[str]:
         """Start the command, to send it signals, and go on."""
         return subprocess.Popen(
             [*bot, *map(str, words)],
             cwd=self.folder,
             env=self.environment(env),
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

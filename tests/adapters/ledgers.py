@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,12 @@ def retold(document: OutcomeDocument, **facts: str) -> OutcomeDocument:
 
 def five() -> list[OutcomeDocument]:
     """The five stories, one an hour."""
-    return [told(story, number) for number, story in enumerate(STORIES, start=1)]
+    return list(_five())
+
+
+@cache
+def _five() -> tuple[OutcomeDocument, ...]:
+    return tuple(told(story, number) for number, story in enumerate(STORIES, start=1))
 
 
 @dataclass

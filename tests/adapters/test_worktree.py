@@ -36,6 +36,7 @@ WorkFolder(Path(sys.argv[1]), "wiki").store("a.md", "x" * 1_000_000)
 """
 
 
+@pytest.mark.every_case
 def test_a_process_that_is_killed_while_it_stores_leaves_no_half_page(tmp_path: Path) -> None:
     """The kernel kills it in the middle: its file may not grow beyond 4 KiB."""
     died = subprocess.run([sys.executable, "-B", "-c", KILLED_WHILE_WRITING, tmp_path], check=False, timeout=60)

@@ -660,10 +660,21 @@ def test_tasks_stand_beside_reviews_are_found_by_the_filters_and_have_a_page(rea
         recorder(event)
     page = reader.opens(written.write().place, "#/runs")
     assert page.inner_text("#count") == "6 runs"
-    for filters, count in (("surface=task", 1), ("status=completed", 1), ("model=scripted", 1), ("text=PARSER", 1)):
+    for filters, count in (
+        ("surface=task", 1),
+        ("status=completed", 1),
+        ("model=scripted", 1),
+        ("backend=scripted", 1),
+        ("text=PARSER", 1),
+    ):
         reader.goes_to(f"#/runs?{filters}")
         assert (filters, page.inner_text("#count")) == (filters, f"{count} of 6 runs")
-    for filters in ("status=completed&error=any", "surface=task&consults=2.."):
+    for filters in (
+        "backend=opus",
+        "backend=scripted&surface=pr_review",
+        "status=completed&error=any",
+        "surface=task&consults=2..",
+    ):
         reader.goes_to(f"#/runs?{filters}")
         assert page.inner_text("#count") == "0 of 6 runs"
     reader.goes_to("#/runs?surface=task&consults=1&error=none")

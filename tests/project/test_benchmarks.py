@@ -26,7 +26,16 @@ def test_every_benchmark_has_its_figures_in_the_page_or_is_said_to_print_them() 
     blocks = dict(re.findall(r"<!-- figures:(\w+) -->\n(.*?)<!-- /figures:\1 -->", PAGE, re.DOTALL))
     (printing,) = re.findall(r"only print: (.*?)\.\n", PAGE, re.DOTALL)
     assert blocks.keys() | set(re.findall(r"(\w+)\.py", printing)) == BENCHMARKS
-    assert [name for name, figures in blocks.items() if not figures.startswith("Measured on ")] == []
+    assert [name for name, figures in blocks.items() if not re.match(r"Load [\d.]+ on \d+ cores[.,]", figures)] == []
+
+
+def test_figures_of_another_machine_than_the_pages_name_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    bench = importlib.import_module("_figures")
+    load = r"Load [\d.]+ on \d+ cores"
+    (machine,) = re.findall(rf"^{load}, (.+)\.\n\n$", bench.measured("The machine is another.\n\n## First\n"))
+    assert re.fullmatch(rf"{load}\.\n\n", bench.measured(f"The machine is {machine}.\n\n## First\n"))
+    assert machine in bench.measured(f"The machine is another.\n\n## First\n\nLoad 1.0 on 2 cores, {machine}.\n")
 
 
 def test_no_figure_stands_outside_the_figures() -> None:
@@ -68,7 +77,10 @@ def test_the_newest_blind_figure_of_the_static_checks_decides_whether_the_benchm
     command = [sys.executable, str(ROOT / "benchmarks" / "static_precision.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     (row,) = re.findall(
-        r"^  the newest blind figure +\d+% +(\d+) of (\d+); bar 80% of at least 20: (\w+)$", done.stdout, re.MULTILINE
+        r"^  the newest blind figure +\d+% +(\d+) of (\d+) in \d+ ranges; 95% interval \d+% to \d+%;"
+        r" bar 80% of at least 20: (\w+)$",
+        done.stdout,
+        re.MULTILINE,
     )
     useful, every, verdict = int(row[0]), int(row[1]), row[2]
     is_held = every >= 20 and useful >= 0.8 * every

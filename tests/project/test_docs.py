@@ -311,6 +311,7 @@ def test_the_advisors_definition_is_the_same_in_the_checkout_and_in_the_package(
     assert ours.read_bytes() == shipped.read_bytes()
 
 
+@pytest.mark.every_case
 def test_the_picture_shows_what_the_demo_says_today() -> None:
     """However its lines are broken, and whatever its durations."""
     drawn, said = (

@@ -1,5 +1,8 @@
 """Every fault of ``make mutants`` still fits the sources, and the tests named with it exist."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import mutants
@@ -36,3 +39,98 @@ def test_a_test_that_does_not_exist_is_noticed(tmp_path: Path) -> None:
 def test_old_text_that_stands_twice_or_never_is_noticed() -> None:
     mutant = Mutant("", "", "a", "b", ())
     assert [mutants.applied(mutant, text) for text in ("xay", "aa", "x")] == ["xby", None, None]
+
+
+RULE = "def rule():\n    return 1 + 1\n"
+ITS_TESTS = """
+import os
+import subprocess
+import sys
+import pytest
+
+from review_advisor import rule
+from review_advisor.others import others
+
+FOUND = [sys.executable, "-c", "from review_advisor.rule import rule; raise SystemExit(rule() != 2)"]
+
+def test_strict():
+    assert rule.rule() == 2
+
+def test_in_a_process():
+    subprocess.run(FOUND, check=True)
+
+def test_weak():
+    assert rule.rule()
+
+@pytest.mark.parametrize("open_files", ["one", "one two"])
+def test_that_leaves_something_open(open_files):
+    os.environ["LEFT_OPEN"] = open_files
+    assert rule.rule() == 2
+"""
+AFTER_THE_SESSION = """
+import os
+import pytest
+
+def pytest_unconfigure():
+    left = [pytest.PytestUnraisableExceptionWarning(each) for each in os.environ.get("LEFT_OPEN", "").split()]
+    if left:
+        raise left[0] if len(left) == 1 else ExceptionGroup("several", left)
+"""
+WITHOUT = "import nothing_of_this_name\n\ndef test_strict(): ...\n"
+ENDLESS = "while True: ...\n\ndef test_strict(): ...\n"
+FAULTS = {
+    "killed": ("1 + 1", "1 + 2", ["test_rule.py::test_strict"]),
+    "killed in a process": ("1 + 1", "1 + 2", ["test_rule.py::test_in_a_process"]),
+    "killed by one of two": ("1 + 1", "1 + 2", ["test_rule.py::test_weak", "test_rule.py::test_strict"]),
+    "killed, and a file is left open": ("1 + 1", "1 + 2", ["test_rule.py::test_that_leaves_something_open[one]"]),
+    "killed, and two are": ("1 + 1", "1 + 2", ["test_rule.py::test_that_leaves_something_open[one two]"]),
+    "SURVIVED": ("1 + 1", "1 + 2", ["test_rule.py::test_weak"]),
+    "OLD TEXT NOT FOUND": ("1 + 3", "1 + 2", ["test_rule.py::test_strict"]),
+    "OLD TEXT NOT FOUND, nor its test": ("1 + 1", "1 + 2", ["test_rule.py::test_gone"]),
+    "TESTS DID NOT RUN": ("1 + 1", "1 + 2", ["test_without.py::test_strict"]),
+    "TESTS DID NOT RUN, one of two": ("1 + 1", "1 + 2", ["test_without.py::test_strict", "test_rule.py::test_strict"]),
+    "TESTS DID NOT RUN: the fault is no Python": ("1 + 1", "1 +", ["test_rule.py::test_strict"]),
+}
+TRIED = """
+import json, sys
+from pathlib import Path
+import forks
+import mutants
+forks._WALL_SECONDS = float(sys.argv[2])
+faults = [mutants.Mutant("", "rule.py", *fault) for fault in json.load(sys.stdin)]
+print(json.dumps(mutants.tried_all(faults, Path(sys.argv[1]), 2)))
+"""
+
+
+def ends(root: Path, faults: list[tuple[str, str, list[str]]], seconds: float = 600) -> list[str]:
+    """How faults of a product of one rule end, each within so many seconds."""
+    package = root / "src" / "review_advisor"
+    (package / "others").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "rule.py").write_text(RULE)
+    (package / "others" / "__init__.py").write_text("def others(): ...\n")
+    (root / "conftest.py").write_text(AFTER_THE_SESSION)
+    (root / "test_rule.py").write_text(ITS_TESTS)
+    (root / "test_without.py").write_text(WITHOUT)
+    (root / "test_endless.py").write_text(ENDLESS)
+    command = [sys.executable, "-c", TRIED, str(root), str(seconds)]
+    asked = json.dumps(faults)
+    done = subprocess.run(command, cwd=mutants.ROOT / "tools", input=asked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (package / "rule.py").read_text() == RULE
+    told = json.loads(done.stdout)
+    assert isinstance(told, list)
+    return told
+
+
+@pytest.mark.every_case
+def test_every_end_that_a_fault_can_come_to_is_told(tmp_path: Path) -> None:
+    told = dict(zip(FAULTS, ends(tmp_path, list(FAULTS.values())), strict=True))
+    assert [name for name, end in told.items() if not name.startswith(end.partition("\n")[0])] == [], told
+    assert "nothing_of_this_name" in told["TESTS DID NOT RUN"]
+
+
+@pytest.mark.every_case
+def test_a_fault_whose_tests_cannot_even_be_collected_in_time_is_ended(tmp_path: Path) -> None:
+    (end,) = ends(tmp_path, [("1 + 1", "1 + 2", ["test_endless.py::test_strict"])], seconds=0.5)
+    assert end.startswith("TESTS DID NOT RUN\n")

@@ -47,7 +47,10 @@ def test_the_wheel_is_small_and_holds_the_product_alone(tmp_path: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert wheel.stat().st_size < 1_500_000
     assert {name.partition("/")[0].partition("-")[0] for name in names} <= {"review_advisor"}
-    assert "review_advisor/agents/hydraflow-review-advisor.md" in names
+    kept = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert {name.removeprefix("src/") for name in kept.splitlines()} <= set(names), (
+        "prompts, pages and schemas come along"
+    )
     (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
     said = zipfile.ZipFile(wheel).read(metadata)
     read = Metadata.from_email(said, validate=True)

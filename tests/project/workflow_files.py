@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from review_advisor.app.init import workflow_text
+from review_advisor.app.init import evaluation_text, workflow_text
 
 ROOT = Path(__file__).parents[2]
 ACTION_FILE = ROOT / "action.yml"
@@ -40,7 +40,7 @@ def written_workflow() -> str:
 def every_workflow() -> dict[str, str]:
     """All of them by name."""
     shipped = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").glob("*.yml")}
-    return {**shipped, "written by init": written_workflow()}
+    return {**shipped, "written by init": written_workflow(), "written by init --evaluation": evaluation_text(PINNED)}
 
 
 def strings(value: object, where: str = "") -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -23,12 +23,15 @@ from review_advisor.core.task.task_files import Json, task_files, task_outcome
 from review_advisor.core.task.task_patch import TaskPatch
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.review import Consults
-from review_advisor.task.task_phase import TaskPhase, TaskPorts, TaskRequest
+from review_advisor.task.task_phase import TaskPhase
+from review_advisor.task.task_request import TaskPorts, TaskRequest
 
 NONCE = "0123456789abcdef"
 RUN = "run_20260105T090000Z_0123abcd"
 BEGAN = FakeClock().now()
 Reply = str | Answered | Lost | Stop
+Declared = dict[str, Any] | Reply
+"""What a declared advisor says: fields of its form, or a message with blocks where the executor asks it by its id."""
 Kind = TypeVar("Kind", bound=TaskEvent)
 COST = Usage(input_tokens=100, output_tokens=20, cost_usd=0.05)
 
@@ -63,7 +66,7 @@ def proposal(content: str = "Tests need git.") -> str:
 
 @dataclass
 class Speaking:
-    """Both sides. Each call takes the next reply of its side, and takes ``seconds``."""
+    """Both sides, and ``declared`` advisors by id. Each call takes the next reply of whom it asks, and ``seconds``."""
 
     executor: list[Reply]
     advisor: list[Reply]
@@ -71,12 +74,16 @@ class Speaking:
     seconds: float = 1.0
     usage: Usage = COST
     calls: list[AgentCall] = field(default_factory=list)
+    declared: dict[str, list[Declared]] = field(default_factory=dict)
 
     def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
         assert consults is None
         self.calls.append(call)
         self.clock.sleep(self.seconds)
-        reply = (self.executor if call.role is Role.EXECUTOR else self.advisor).pop(0)
+        usual = self.executor if call.role is Role.EXECUTOR else self.advisor
+        reply: Declared = self.declared.get(call.advisor, usual).pop(0)
+        if isinstance(reply, dict):
+            return Answered(reply, Receipt(self.usage, duration_seconds=self.seconds))
         if isinstance(reply, Stop):
             raise reply
         if isinstance(reply, str):
@@ -115,6 +122,10 @@ class Played:
     def of(self, kind: type[Kind]) -> list[Kind]:
         return [event for event in self.events if isinstance(event, kind)]
 
+    def asked_of(self, advisor: str) -> list[AgentCall]:
+        """The calls to one declared advisor."""
+        return [call for call in self.calls if call.advisor == advisor]
+
     def asked(self, role: Role) -> list[str]:
         return [call.prompt for call in self.calls if call.role is role]
 
@@ -133,12 +144,15 @@ def play(
     limits: TaskLimits | None = None,
     made: TaskPatch | None = None,
     prices: tuple[Price, ...] = (),
+    declared: Mapping[str, Sequence[Declared]] | None = None,
+    heard: list[TaskEvent] | None = None,
     **request: Any,
 ) -> Played:
-    """Play a run. Every reply has to be asked for."""
+    """Play a run. Every reply has to be asked for. ``heard`` gets the events of one that is interrupted, too."""
     clock = FakeClock()
-    speaking = Speaking(list(executor), list(advisor), clock, seconds, usage)
-    events: list[TaskEvent] = []
+    by_id = {id_: list(replies) for id_, replies in (declared or {}).items()}
+    speaking = Speaking(list(executor), list(advisor), clock, seconds, usage, declared=by_id)
+    events: list[TaskEvent] = [] if heard is None else heard
     prompts: dict[tuple[Speaker, int], str] = {}
     asked = TaskRequest(
         run_id=RUN,
@@ -157,5 +171,6 @@ def play(
 
     ports = TaskPorts(speaking, speaking, clock, events.append, keep, lambda: made or TaskPatch(), prices)
     ended = TaskPhase(ports).run(replace(asked, **request))
-    assert (speaking.executor, speaking.advisor) == ([], []), "a reply was not asked for"
+    left = [speaking.executor, speaking.advisor, *by_id.values()]
+    assert not any(left), "a reply was not asked for"
     return Played(ended, events, speaking.calls, prompts)

@@ -97,7 +97,8 @@ def test_a_secret_at_the_end_of_what_is_sent_is_not_cut_in_two(world: MockWorld)
 
 def hunks_of_a_key() -> FileChange:
     """A private key whose second hunk holds most of it, and nothing that says what it is."""
-    lines = ["-----BEGIN RSA PRIVATE KEY-----", *(DRAW.of(BASE64, 64) for _ in range(140)), "run(key)"]
+    draw = Draw("a later piece")
+    lines = ["-----BEGIN RSA PRIVATE KEY-----", *(draw.of(BASE64, 64) for _ in range(140)), "run(key)"]
     hunks = [(1, lines[:4]), (40, lines[4:])]
     made = tuple(Hunk(0, 0, at, len(its), "", tuple(f"+{line}" for line in its)) for at, its in hunks)
     return FileChange(path="src/deploy.txt", status=Status.ADDED, hunks=made, added=len(lines))

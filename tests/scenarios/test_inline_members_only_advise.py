@@ -1,6 +1,8 @@
 """Inline members speak in one call. What they say is shown as advice, and changes no verdict."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.scenarios.reading import calls_by_end
@@ -10,20 +12,33 @@ from review_advisor.core.forge_text.job_summary import job_summary
 from review_advisor.core.forge_text.summary import summary_body
 from review_advisor.core.outcome.council_records import council_records
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import Ruled
+from review_advisor.core.outcome.events import Reported, Ruled
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.rulings import Move, Ruling
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.outcome.steps.voices_event import Advised, VoicesHeard
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import LostReason
+from review_advisor.core.roles.calls import LostReason, ReviewInterrupted
 from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES, Advisor, Roster
 from review_advisor.core.roster.declarations import read_declarations
 from review_advisor.core.roster.layers import made_roster
-from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, lost, reject, veto, voices
-from review_advisor.mockworld.world import MockWorld
+from review_advisor.mockworld.lines import (
+    Line,
+    approve,
+    confirm,
+    finding,
+    garbage,
+    guidance,
+    lost,
+    reject,
+    veto,
+    voices,
+)
+from review_advisor.mockworld.world import MockWorld, edited
 
 POET = Advisor("poet", "You read names aloud.", on="finish", weight=100.0, inline=True)
 CRITIC = replace(POET, id="critic", persona="You doubt.")
@@ -48,7 +63,7 @@ def played(*members: Advisor, said: Line | None = None, executor: tuple[Line, ..
     return document
 
 
-def rulings(document: OutcomeDocument) -> list[object]:
+def rulings(document: OutcomeDocument) -> list[Ruling]:
     return [each.ruling for each in document.events if isinstance(each, Ruled)]
 
 
@@ -135,6 +150,116 @@ def test_a_record_that_leaves_out_an_inline_member_is_refused() -> None:
     events = (*document.events[:at], told, *document.events[at + 1 :])
     assert unsound(events) == "an inline member is left out, or is not declared"
     assert unsound((*document.events[:at], *document.events[at + 1 :])) is not None
+
+
+# --- where a part ends without another judgement ----------------------------------------------------------------------
+
+FAULT = finding("src/app.py", 3, "value = 3")
+NOTED = finding("src/app.py", 4, "value = 4", "low")
+CRITICAL = "src/auth/login.py"
+UNSURE = approve(NOTED).sure(0.2)
+PROFILED: dict[str, tuple[Line, ...]] = {
+    "the review may not consult": (UNSURE.after_asking("May it?"),),
+    "the review is told to stop": (UNSURE,),
+    "the executor is gone after the advice": (UNSURE, lost()),
+}
+ENDINGS: dict[str, tuple[Line, ...]] = {
+    "the retry changes nothing": (approve(),),
+    "the executor is told to stop": (approve(NOTED).after_asking("May it?"),),
+    "a critical question is refused": (approve(NOTED).after_asking(f"Is {CRITICAL} right?", f"Is {CRITICAL} whole?"),),
+    "both rejections are bare": (reject(), reject()),
+    "a bare rejection is taken back": (reject(), approve()),
+    "a bare rejection is followed by silence": (reject(), lost()),
+    "the retry is lost": (lost(),),
+    "the verdict flips": (approve(NOTED),),
+    **PROFILED,
+}
+
+
+def ended_in_a_retry(ending: str, *members: Advisor) -> MockWorld:
+    """A world whose first report is vetoed, and whose retry ends as ``ending`` says."""
+    world = MockWorld()
+    flips = ending == "the verdict flips"
+    profile = EscalationRules("attrition" if ending in PROFILED else "adr")
+    roster = Roster((ADR_ADVISOR, *members))
+    world.rules = replace(world.rules, roster=roster, metadata_blind=flips, escalation=profile)
+    if "critical" in ending:
+        world.change(edited(CRITICAL, 1), edited("src/app.py"))
+    world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "1")
+    first = (reject(FAULT), reject(FAULT)) if flips else (approve(),)
+    world.agents.script(Role.EXECUTOR, *first, *ENDINGS[ending])
+    world.agents.script(Role.MID_FLIGHT, guidance(stop="told to stop" in ending))
+    world.agents.script(Role.POST_VERIFY, veto("no"))
+    return world
+
+
+def last_call_before_them(ending: str, change: Callable[[Line], Line]) -> MockWorld:
+    """The same world beside an inline member, in which the last call before its own goes otherwise."""
+    told = ended_in_a_retry(ending, POET)
+    told.review()
+    world = ended_in_a_retry(ending, POET)
+    before = len(told.agents.asked) - 1
+    world.agents.pace = lambda _, line: change(line) if len(world.agents.asked) == before else line
+    return world
+
+
+@pytest.mark.parametrize(
+    "voiced",
+    [(voices("poet"),), (lost(LostReason.CRASH),), (garbage(), voices("poet")), (garbage(), garbage())],
+    ids=["they speak", "they are lost", "they are asked twice", "they say nothing usable"],
+)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_they_speak_wherever_a_retry_ends_and_its_record_is_believed(ending: str, voiced: tuple[Line, ...]) -> None:
+    alone = ended_in_a_retry(ending).review()
+    world = ended_in_a_retry(ending, POET)
+    world.agents.script(Role.POST_VERIFY, *voiced, advisor=VOICES)
+    document = world.review()
+    assert unsound(alone.events) is None
+    assert unsound(document.events) is None
+    assert world.agents.asked[-1].advisor == VOICES
+    assert [each.move for each in rulings(document)] == [Move.RETRY]
+    assert (document.outcome, document.because) == (alone.outcome, alone.because)
+    assert document.outcome in (Outcome.ESCALATED, Outcome.STOPPED)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_retry_that_ends_without_money_for_them_is_believed(ending: str) -> None:
+    world = last_call_before_them(ending, lambda line: line.costing(100.0))
+    document = world.review()
+    assert unsound(document.events) is None
+    assert calls_by_end(document)["refused"] == ["post_verify"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("moment", ["before", "during"])
+def test_a_retry_that_ends_in_an_interrupt_is_believed_to_have_stopped(ending: str, moment: str) -> None:
+    def interrupt() -> None:
+        world.agents.interrupted = ReviewInterrupted("interrupted by SIGTERM", signal_number=15)
+
+    if moment == "before":
+        world = last_call_before_them(ending, lambda line: line.while_doing(interrupt))
+    else:
+        world = ended_in_a_retry(ending, POET)
+        stop = Line(stop=ReviewInterrupted("interrupted by SIGTERM", signal_number=15))
+        world.agents.script(Role.POST_VERIFY, stop, advisor=VOICES)
+    document = world.review()
+    assert document.outcome is Outcome.STOPPED
+    assert unsound(document.events) is None
+
+
+def test_their_advice_stands_in_for_no_judgement() -> None:
+    """A record from which the judgement of a retry is gone is no record of a part that calls a person."""
+    world = MockWorld()
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, POET)))
+    world.agents.script(Role.EXECUTOR, approve(), approve(NOTED))
+    world.agents.script(Role.POST_VERIFY, veto("no"), veto("still no"))
+    events = world.review().events
+    assert unsound(events) is None
+    reported = max(at for at, each in enumerate(events) if isinstance(each, Reported))
+    ruled = max(at for at, each in enumerate(events) if isinstance(each, Ruled))
+    after: list[Any] = [*events[ruled + 1 :]]
+    after = [replace(each, number=each.number - 1) if hasattr(each, "number") else each for each in after]
+    assert unsound((*events[: reported + 1], *after)) == "a report that needs a judgement has none"
 
 
 # --- declared ---------------------------------------------------------------------------------------------------------

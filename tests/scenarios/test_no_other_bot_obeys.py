@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.scenarios.publishing import PATH, Desk
@@ -49,6 +50,7 @@ def escalated(desk: Desk, words: list[str]) -> None:
     desk.publish(desk.reviewed(*reports, judged=judged, files=files))
 
 
+@pytest.mark.every_case
 @settings(max_examples=40)
 @given(st.lists(said, min_size=2, max_size=3))
 @example(["/lgtm", "@dependabot merge"])

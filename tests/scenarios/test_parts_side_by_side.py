@@ -152,6 +152,7 @@ def of_100_000_lines() -> MockWorld:
     return world
 
 
+@pytest.mark.every_case
 def test_a_review_of_100_000_lines_finishes_inside_the_shipped_job() -> None:
     """Simulated seconds of the world's clock, with the settings and the job that ship."""
     world = of_100_000_lines()

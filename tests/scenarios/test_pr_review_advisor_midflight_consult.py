@@ -5,9 +5,11 @@ import pytest
 from tests.scenarios.reading import own_words, shown
 
 from review_advisor.core.metrics.spending import spent
+from review_advisor.core.outcome.document import answer_notes
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.report_text import report_text
 from review_advisor.mockworld.lines import approve, finding, guidance, lost, veto
 from review_advisor.mockworld.world import MockWorld
 
@@ -32,6 +34,24 @@ def test_a_stuck_executor_asks_and_goes_on(world: MockWorld) -> None:
     assert note.guidance is not None
     assert (note.status, note.guidance.action, note.wrapped) == ("answered", "seven may repeat", False)
     assert note.resolved_model == "opus"
+
+
+@pytest.mark.parametrize("words, told", [(80, False), (81, True)])
+def test_advice_that_is_longer_than_asked_reaches_the_executor_whole_and_is_told(
+    world: MockWorld, words: int, *, told: bool
+) -> None:
+    """The CLI hands its sub-agent's answer to the executor itself: it cannot be cut on the way."""
+    world.agents.script(Role.EXECUTOR, approve().after_asking(QUESTION))
+    world.agents.script(
+        Role.MID_FLIGHT, replace(guidance(), answer={"action": "look again", "rationale": "word " * words})
+    )
+    document = world.review()
+    (note,) = document.surfaces[0].parts[0].consults
+    assert note.guidance is not None
+    assert len(note.guidance.rationale.split()) == words
+    says = f"pr_review/mid_flight: the rationale has {words} words of 80, and all were given"
+    assert (says in " ".join(report_text(document).split())) is told
+    assert (says in answer_notes(document)) is told
 
 
 @pytest.mark.parametrize("executor", ["sonnet", "opus"])

@@ -4,6 +4,7 @@ import pytest
 from tests.scenarios.reading import calls_by_end, moves
 
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
 from review_advisor.core.roles.replies import REPAIRABLE
@@ -154,3 +155,41 @@ def test_an_outage_after_a_veto_is_no_approval_of_what_was_vetoed(world: MockWor
     document = world.review()
     assert (document.outcome, document.exit_code, document.flags.degraded) == (Outcome.ESCALATED, 11, True)
     assert document.because == ("post-verify was lost (crash) after a veto that nobody took back",)
+
+
+FAULT = finding("src/app.py", 1, "value = 1")
+FIRST = {
+    "it had approved": approve(),
+    "it had rejected for something else": reject(finding("src/app.py", 2, "value = 2")),
+}
+
+
+@pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
+@pytest.mark.parametrize("reason", [each for each in LostReason if each is not LostReason.CRASHED_AGAIN])
+def test_a_rejection_after_a_veto_stands_in_an_outage_and_in_nothing_else(
+    world: MockWorld, first: Line, reason: LostReason
+) -> None:
+    """Nobody can cause an outage by a change; what the change may have silenced calls a person."""
+    world.agents.script(Role.EXECUTOR, first, reject(FAULT))
+    judged_again = (lost(reason), lost(reason)) if reason in REPAIRABLE else (lost(reason),)
+    world.agents.script(Role.POST_VERIFY, veto("that is wrong"), *judged_again)
+    document = world.review()
+    outage = LOSSES[reason].cause is Cause.OUTAGE
+    assert document.outcome is (Outcome.CHANGES_REQUESTED if outage else Outcome.ESCALATED)
+    assert (document.flags.degraded, document.flags.recovered, document.flags.exhausted) == (True, False, False)
+    assert unsound(document.events) is None
+
+
+@pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
+def test_a_rejection_after_a_veto_stands_in_no_outage_that_the_team_or_the_guard_counts_as_a_no(
+    world: MockWorld, first: Line
+) -> None:
+    world.agents.script(Role.EXECUTOR, *(first, reject(FAULT)) * 2)
+    world.agents.script(Role.POST_VERIFY, *(veto("that is wrong"), lost()) * 2)
+    world.switch("HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO", "true")
+    counted = world.review()
+    world.switch("HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO", "false")
+    world.change(edited("src/app.py"), edited(".review-advisor.toml", 1))
+    for document in (counted, world.review()):
+        assert (document.outcome, document.flags.degraded) == (Outcome.ESCALATED, True)
+        assert unsound(document.events) is None

@@ -13,6 +13,7 @@ from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed
 from review_advisor.core.policy.escalation_rules import EscalationRules, Handoff
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.advice_ends import advice_ends
+from review_advisor.core.report.advice_text import advice_lines
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.mockworld.lines import Line, approve, change, finding, garbage, guidance, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
@@ -166,6 +167,41 @@ def drop_refused_twice(world: MockWorld) -> OutcomeDocument:
     world.agents.script(Role.EXECUTOR, reject(DOUBTED), reject(DOUBTED, other))
     world.agents.script(Role.MID_FLIGHT, *drops_of(2))
     return sound(world)
+
+
+def advised_in_part(world: MockWorld) -> OutcomeDocument:
+    """The advisor wants two changes, of which one is refused for lack of a proof; the executor applies the other."""
+    mild = finding("src/app.py", 9, "value = 9", "medium", confidence=0.5)
+    first = MockWorld()
+    first.agents.script(Role.EXECUTOR, approve(DOUBTED, mild))
+    grave, milder = (each.id for each in sorted(first.review().findings, key=lambda each: each.severity))
+    world.agents.script(Role.EXECUTOR, approve(DOUBTED, mild), approve(FAULT))
+    both = guidance("drop both", change("drop", grave), change("drop", milder))
+    world.agents.script(Role.MID_FLIGHT, both)
+    return sound(world)
+
+
+def test_advice_of_which_one_change_is_refused_and_another_applied_is_told_as_that(world: MockWorld) -> None:
+    document = advised_in_part(world)
+    end = next(each for each in document.events if isinstance(each, Disposed))
+    assert (end.recommendation, end.disposition) == ("r1", "applied in part")
+    assert end.reason.startswith("the report shows the rest; refused: drop ")
+    assert (
+        "recommendation r1 is applied in part (the report shows the rest; refused: drop "
+        in advice_lines(document.events)[1]
+    )
+    assert advice_ends(document.events)[0].disposition == "applied in part"
+
+
+@pytest.mark.parametrize("claim", ["applied", "refused", "overridden"])
+def test_an_outcome_that_calls_advice_applied_in_part_something_else_is_not_published(
+    world: MockWorld, claim: Disposition
+) -> None:
+    events = advised_in_part(world).events
+    told = next(each for each in events if isinstance(each, Disposed))
+    forged = replace(told, disposition=claim)
+    problem = unsound([forged if each is told else each for each in events])
+    assert (problem is None) is (claim == "overridden"), "overriding takes the executor's word alone"
 
 
 def test_the_same_advice_that_is_refused_twice_stops_the_loop(world: MockWorld) -> None:

@@ -10,6 +10,9 @@ import pytest
 
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Opined, Ruled, Voted
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Moment, Roster
 from review_advisor.mockworld.lines import approve, finding, guidance, opinion, plan, reject, vote
@@ -44,6 +47,24 @@ def test_start_finish_request_and_none_are_four_different_moments(world: MockWor
     assert roles(document, "late") == {"post_verify": 3}, "its findings once, and a vote after each attempt"
     assert roles(document, "both") == {"pre_flight": 1, "post_verify": 3}
     assert roles(document, "silent") == {}
+
+
+def test_who_watches_votes_on_the_report_that_stands_and_not_on_the_one_that_a_consult_mends() -> None:
+    world = MockWorld()
+    watcher = Advisor("watcher", "You watch.", on="request", veto=True)
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, watcher)), escalation=EscalationRules("attrition"))
+    world.agents.script(Role.PRE_FLIGHT, plan(), opinion("a word"))
+    doubted, sure = approve(summary="in doubt").sure(0.5), reject(finding("src/app.py", 4, "value = 4"))
+    world.agents.script(Role.EXECUTOR, doubted, sure.applying("r1"))
+    world.agents.script(Role.MID_FLIGHT, guidance("look at line 4"))
+    for name in (ADR_ADVISOR.id, "watcher"):
+        world.agents.script(Role.POST_VERIFY, vote(0, 90, on="reject"), advisor=name)
+    document = world.review()
+    world.finish()
+    assert unsound(document.events) is None
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+    (_, voted) = (call for call in world.calls(Role.POST_VERIFY) if call.advisor == "watcher")
+    assert ("value = 4" in voted.prompt, "in doubt" in voted.prompt) == (True, False)
 
 
 def test_whoever_advises_speaks_before_what_it_advises_on_and_executes_nothing(world: MockWorld) -> None:

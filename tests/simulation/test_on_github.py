@@ -141,7 +141,7 @@ def test_a_check_that_a_review_leaves_in_progress_is_caught() -> None:
     assert list(BY_NAME["one_check_concludes_the_head"](lie))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.every_case
 @pytest.mark.parametrize("first", [1, 501])
 def test_the_page_of_every_life_can_be_drawn(first: int) -> None:
     for seed in range(first, first + 150):

@@ -2,12 +2,15 @@
 
 import os
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.simulation.forged import (
     FORBIDDEN,
     HONEST,
+    NO,
     NOTED,
+    OWN,
     approved,
     call,
     calls,
@@ -19,11 +22,16 @@ from tests.simulation.forged import (
 )
 from tests.simulation.lies import LIES, TRUTHS
 
+from review_advisor.core.policy.scope import policy_digest
 from review_advisor.mockworld.promises import PROMISES, Promise, broken_promises
 from review_advisor.mockworld.promises.on_flips import broken_by_a_flip, told_still
-from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.promises.on_verdicts import OUTAGES
+from review_advisor.mockworld.promises.played_review import Reading
+from review_advisor.mockworld.seeds.changes import SOUND_RECORD
+from review_advisor.mockworld.stories.stage import PlayedReview, play
 from review_advisor.mockworld.stories.story import Story
 
+NOT_ONE = "the digests of reviews 1 and 1 are two"
 BY_NAME = {promise.__name__: promise for promise in PROMISES}
 
 
@@ -62,6 +70,57 @@ def test_a_veto_that_a_lost_judgement_follows_is_not_forgotten() -> None:
     for review in (vetoed_twice, lost_later):
         assert list(holds(read(review))) == []
         assert list(holds(read(approved(review))))
+
+
+@pytest.mark.parametrize("first", ["approve", {**NO, "findings": [{**NOTED, "line": 2, "evidence": "value = 2"}]}])
+def test_a_veto_is_answered_by_a_rejection_whose_judge_only_an_outage_took(first: Any) -> None:
+    """The rejection stands as it would without a veto; whatever the change may have caused calls a person."""
+    holds = BY_NAME["an_unanswered_veto_goes_to_a_human"]
+
+    def lost_after_a_no(fault: str = "crash", **more: Any) -> PlayedReview:
+        return told({"executor": [first, NO], "post_verify": ["veto", fault]}, **more)
+
+    for fault in sorted(OUTAGES):
+        left = lost_after_a_no(fault)
+        assert left.ended == "changes_requested"
+        assert list(holds(read(left))) == []
+    counts_as_a_veto = {"HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO": "on"}
+    for due in (
+        lost_after_a_no("model_refused"),
+        lost_after_a_no("call_budget"),
+        lost_after_a_no(switches=counts_as_a_veto),
+        lost_after_a_no(files=[*OWN, {"path": "src/app.py", "added": 30}]),
+        told({"executor": [first, NO], "post_verify": ["veto", "crash", "crash"]}, config={"outage_wait_minutes": 1}),
+        told({"executor": [first, {"findings": [NOTED]}], "post_verify": ["veto", "crash"]}),
+    ):
+        assert due.ended == "escalated"
+        assert list(holds(read(replace(due, ended="changes_requested"))))
+
+
+def test_a_switch_under_another_one_counts_only_where_it_still_turns_something_off() -> None:
+    """The wiki has a judge alone; of a decision record its own switch turns off the executor, too."""
+    holds = BY_NAME["the_same_settings_have_one_digest"]
+
+    def switched(files: list[dict[str, Any]], *off: str) -> PlayedReview:
+        return told(files=files, config={"wiki_folder": "wiki"}, switches=dict.fromkeys(off, "off"))
+
+    judge, master = "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED", "HYDRAFLOW_REVIEW_ADVISOR_ENABLED"
+    wiki, record = "HYDRAFLOW_WIKI_INGEST_ADVISOR_ENABLED", "HYDRAFLOW_ADR_REVIEW_ADVISOR_ENABLED"
+    code = [{"path": "src/app.py", "added": 30}]
+    records = [{"path": "docs/adr/0001-a.md", "status": "added", "added": 9, "whole": SOUND_RECORD}]
+    for files, first, then, same in (
+        (code, (judge,), (judge, wiki), True),
+        (code, (master,), (master, wiki), True),
+        (code, (), (wiki,), False),
+        (records, (master,), (master, record), False),
+        (records, (judge,), (judge, record), False),
+    ):
+        one, other = switched(files, *first), switched(files, *then)
+        assert one.document is not None
+        assert other.document is not None
+        assert (policy_digest(one.document.policy) == policy_digest(other.document.policy)) is same
+        assert list(holds(Reading(other, (one,)))) == []
+        assert list(holds(Reading(replace(other, environment=one.environment), (one,)))) == ([] if same else [NOT_ONE])
 
 
 def test_a_call_that_may_spend_more_than_its_part_of_the_money_is_caught() -> None:

@@ -72,6 +72,7 @@ def test_every_seed_makes_a_story_that_can_be_written_and_read(first: int) -> No
         assert read_story(story_text(story), "seed.yaml") == story
 
 
+@pytest.mark.every_case
 def test_the_world_around_has_no_say() -> None:
     random.seed(1)
     before = sweep_seeds(1, 5)
@@ -79,6 +80,7 @@ def test_the_world_around_has_no_say() -> None:
     assert sweep_seeds(1, 5) == before
 
 
+@pytest.mark.every_case
 def test_two_processes_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeping, "CHUNK", 3)
     one, two = Sweep(), Sweep()
@@ -94,6 +96,7 @@ def test_chance_is_the_generator_whose_sequence_python_promises() -> None:
     assert [dice.whole(1, 6) for _ in range(10)] == [2, 1, 4, 1, 4, 3, 1, 4, 1, 3]
 
 
+@pytest.mark.every_case
 def test_a_broken_promise_is_printed_with_a_story_that_replays(monkeypatch: pytest.MonkeyPatch) -> None:
     lie = (Broken(1, "a_promise", "it was broken"),)
     monkeypatch.setattr(

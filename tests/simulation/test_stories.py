@@ -366,6 +366,7 @@ def test_the_trace_tells_who_was_asked_what() -> None:
     assert "=> approved (exit 0), recovered: the verdict is confirmed" in lines
 
 
+@pytest.mark.every_case
 def test_the_command_plays_stories() -> None:
     done = simulate(*STORIES, "--json")
     assert (done.code, done.err) == (0, "")

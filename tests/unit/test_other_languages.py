@@ -80,6 +80,14 @@ def test_the_environment_of_the_tests_has_every_program() -> None:
         ),
         (FLOW_FILE, WORKFLOW.format("echo ${{ inputs.name }} ${{Matrix.version}} ${{ github.sha }}"), {}),
         (FLOW_FILE, WORKFLOW.format("echo hello"), {}),
+        (FLOW_FILE, WORKFLOW.format("echo ${{ env.PYTHON }}"), {}),
+        (FLOW_FILE, WORKFLOW.format("echo ${{ github.event.pull_request.base.label }}"), {}),
+        (
+            FLOW_FILE,
+            WORKFLOW.format("echo ${{ github.event.pull_request.head.label }}"),
+            {"template-injection": "high"},
+        ),
+        ("app.js", "export const a = typeof b === 'strnig';\n", {}),
         (FLOW_FILE, WORKFLOW.format("echo ${{ github.event.release.tag_name }}"), {}),
         ("app.test.js", DUPLICATE, {}),
         (FLOW_FILE, WORKFLOW.format("echo ${{ github.ref_name }}"), {}),
@@ -93,7 +101,7 @@ def test_what_is_broken_is_found_and_style_is_not(
     assert found(tmp_path, path, text) == rules
 
 
-@pytest.mark.parametrize("path", ["vendor/app.js", "app.min.js", "tests/app.test.js"])
+@pytest.mark.parametrize("path", ["app.min.js", "tests/app.test.js"])
 def test_no_name_hides_what_is_serious_in_another_language(tmp_path: Path, path: str) -> None:
     assert found(tmp_path, path, "const a = 1;\na = 2;\n") == {"no-const-assign": "high"}
 
@@ -103,6 +111,7 @@ def test_no_name_hides_what_is_serious_in_another_language(tmp_path: Path, path:
     [
         ("tests/data/app.js", "const a = 1;\na = 2;\n", "tests read it, and it cannot run: no-const-assign in line 2"),
         ("app.js", "const a = 1;" + " " * 2_000 + "a = 2;\n", "a program packed it"),
+        ("vendor/app.js", "const a = 1;\na = 2;\n", "it is copied code of another project (by its name)"),
     ],
 )
 def test_what_is_serious_where_nobody_could_mend_it_is_not_checked_instead(
@@ -128,6 +137,30 @@ def test_what_is_serious_where_nobody_could_mend_it_is_not_checked_instead(
 def test_no_spelling_of_what_outsiders_write_hides_an_injection(tmp_path: Path, expression: str) -> None:
     text = WORKFLOW.format("echo ${{ inputs.name }} ${{ " + expression + " }}")
     assert found(tmp_path, FLOW_FILE, text) == {"template-injection": "high"}
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        "env:\n  TITLE: ${{ github.event.issue.title }}\n",
+        "env:\n  'title' : x${{ github.head_ref }}\n",
+        "env:\n  FIRST: ${{ github.head_ref }}\n  TITLE: ${{ env.FIRST }}\n",
+    ],
+)
+def test_a_variable_hides_no_injection(tmp_path: Path, sets: str) -> None:
+    text = WORKFLOW.format("echo ${{ env.TITLE }}")
+    assert found(tmp_path, FLOW_FILE, sets + text) == {"template-injection": "high"}
+    assert found(tmp_path, FLOW_FILE, sets.replace("github.event.issue.title", "github.sha") + text) == (
+        {} if "issue" in sets else {"template-injection": "high"}
+    )
+
+
+def test_of_the_expressions_of_one_step_those_of_outsiders_are_told(tmp_path: Path) -> None:
+    text = WORKFLOW.format(
+        "|\n          echo ${{ github.event.pull_request.base.ref }}\n          echo ${{ github.head_ref }}"
+    )
+    told = answered(tmp_path, [written(tmp_path, FLOW_FILE, text)])
+    assert [text.split("\n")[one.line - 1].strip() for one in told.findings] == ["echo ${{ github.head_ref }}"]
 
 
 def test_only_added_lines_are_remarked_on_in_other_languages(tmp_path: Path) -> None:

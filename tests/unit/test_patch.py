@@ -125,6 +125,7 @@ def test_a_mail_is_passed_over_and_its_series_is_read() -> None:
 marks = st.lists(st.sampled_from([b" c", b"-o", b"+n", b"\\ No newline at end of file", b"", b"?"]), max_size=12)
 
 
+@pytest.mark.every_case
 @settings(max_examples=300)
 @given(lines=marks, wrong=st.tuples(st.sampled_from([-1, 0, 0, 0, 1]), st.sampled_from([-1, 0, 0, 0, 1])))
 def test_a_hunk_ends_where_line_by_line_its_counts_are_used_up(lines: list[bytes], wrong: tuple[int, int]) -> None:

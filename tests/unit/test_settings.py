@@ -241,7 +241,7 @@ def test_settings_are_shown_for_people_and_for_programs() -> None:
     made = make_settings(config, {"HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED": "0"}, profile=None, config_path=None)
     shown = json.loads(settings_json(config, made, "x.toml", {}))
     assert Config.model_validate(shown["config"]) == config
-    assert list(shown) == ["config", "critical", "switches", "models", "roster", "sources"]
+    assert list(shown) == ["config", "critical", "switches", "models", "roster", "prices", "sources"]
     assert [name for name, value in shown["switches"].items() if value is False] == [
         "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED",
         "HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -18,6 +18,7 @@ _LEAST_REPOSITORIES = 2
 _NAME = r"^[\w.-]{1,100}$"
 
 Value = TypeVar("Value")
+ReadFile = Callable[[Path], bytes]
 ResultText = Annotated[str, StringConstraints(max_length=20_000)]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Tool = Annotated[str, StringConstraints(pattern=_NAME)]
@@ -79,10 +80,10 @@ _EVALUATIONS = TypeAdapter(dict[Url, dict[Tool, _Evaluation]])
 _DASHBOARD = TypeAdapter(_Dashboard)
 
 
-def read_results(folder: Path) -> tuple[JudgeResults, ...]:
+def read_results(folder: Path, read: ReadFile) -> tuple[JudgeResults, ...]:
     """The results of every judge below ``folder``, a checkout of the benchmark or its part ``offline``.
 
-    Raises ``MartianError``.
+    ``read`` reads one of its files. Raises ``MartianError``, and what ``read`` raises.
     """
     offline = folder / "offline" if (folder / "offline").is_dir() else folder
     judges = sorted(path.parent for path in offline.glob("results/*/evaluations.json"))
@@ -92,24 +93,24 @@ def read_results(folder: Path) -> tuple[JudgeResults, ...]:
         )
     if len(judges) > _MOST_JUDGES:
         raise MartianError(f"{folder} holds results of more than {_MOST_JUDGES} judges.")
-    repositories = _repositories(offline)
+    repositories = _repositories(offline, read)
     table = offline / "analysis" / "benchmark_dashboard.json"
-    published = _read(table, _DASHBOARD).models if table.exists() else {}
-    return tuple(_of_judge(judge, repositories, published.get(judge.name)) for judge in judges)
+    published = _read(read, table, _DASHBOARD).models if table.exists() else {}
+    return tuple(_of_judge(judge, read, repositories, published.get(judge.name)) for judge in judges)
 
 
-def _repositories(offline: Path) -> dict[str, str]:
+def _repositories(offline: Path, read: ReadFile) -> dict[str, str]:
     """The repository of each pull request: the file that its golden comments are in."""
     files = sorted(offline.glob("golden_comments/*.json"))
-    found = {pull.url: file.stem for file in files for pull in _read(file, _GOLDEN)}
+    found = {pull.url: file.stem for file in files for pull in _read(read, file, _GOLDEN)}
     if len(set(found.values())) < _LEAST_REPOSITORIES:
         raise MartianError(f"{offline / 'golden_comments'} has fewer than two repositories, so none can be left out.")
     return found
 
 
-def _of_judge(judge: Path, repositories: Mapping[str, str], published: _OfModel | None) -> JudgeResults:
-    candidates = _read(judge / "candidates.json", _CANDIDATES)
-    evaluations = _read(judge / "evaluations.json", _EVALUATIONS)
+def _of_judge(judge: Path, read: ReadFile, repositories: Mapping[str, str], published: _OfModel | None) -> JudgeResults:
+    candidates = _read(read, judge / "candidates.json", _CANDIDATES)
+    evaluations = _read(read, judge / "evaluations.json", _EVALUATIONS)
     changes = []
     for url, by_tool in sorted(evaluations.items()):
         if url not in repositories:
@@ -171,16 +172,8 @@ def _findings(tool: str, each: _Evaluation, texts: list[str], golden: Mapping[st
     ]
 
 
-def _read(path: Path, form: TypeAdapter[Value]) -> Value:
-    try:
-        if not path.is_file():
-            raise MartianError(f"{path} is missing or no file.")
-        with path.open("rb") as stream:
-            raw = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise MartianError(f"{path} cannot be read: {error.strerror}.") from None
-    if len(raw) > MOST_BYTES:
-        raise MartianError(f"{path} is larger than {MOST_BYTES // 1_000_000} MB.")
+def _read(read: ReadFile, path: Path, form: TypeAdapter[Value]) -> Value:
+    raw = read(path)
     try:
         return form.validate_json(raw)
     except ValidationError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from review_advisor.adapters.git.open import open_head
-from review_advisor.app.configuration import publication_rules, working_config, working_roster
+from review_advisor.app.configuration import publication_rules, working_config, working_prices, working_roster
 from review_advisor.app.doctor import Diagnosis
 from review_advisor.app.settings import Config, ConfigError, Settings, guideline_rules
 from review_advisor.core.facts.adr_record import changed_records
@@ -123,9 +123,21 @@ def examine_roster(repo: Path) -> Iterator[Diagnosis]:
     except ConfigError as problem:
         yield Diagnosis("rules", "advisors", False, str(problem))
         return
+    yield from _examined_prices(repo)
     if roster != DEFAULT_ROSTER:
         told = (f"{each.id} ({each.source or 'shipped'})" for each in roster.advisors)
         yield Diagnosis("rules", "advisors", True, ", ".join(told))
+
+
+def _examined_prices(repo: Path) -> Iterator[Diagnosis]:
+    """The repository's own prices in the working tree, if it has any."""
+    try:
+        own = working_prices(repo)
+    except ConfigError as problem:
+        yield Diagnosis("rules", "prices", False, str(problem))
+        return
+    if own.source:
+        yield Diagnosis("rules", "prices", True, f"{own.words} ({own.source})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from review_advisor.adapters.user_file import LARGEST, UserFileError, read_user_file
 from review_advisor.app.doctor import repository_top
-from review_advisor.app.roster.believed import believed_declarations
+from review_advisor.app.roster.believed import believed_declarations, prices_in
 from review_advisor.app.roster.declared_files import NOBODY, Declares, declared_shadows, roster_of, working_files
 from review_advisor.app.settings import (
     CONFIG_FILE,
@@ -28,6 +29,7 @@ from review_advisor.app.shadows.instruction_texts import instruction_problems
 from review_advisor.core.facts.files.paths import PYPROJECT
 from review_advisor.core.facts.files.toml_text import read_toml
 from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
+from review_advisor.core.metrics.price_list import OwnPrices
 from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.mode import Mode
 from review_advisor.core.pull_request.rules import PublicationRules
@@ -101,11 +103,12 @@ def load_settings(
     if escalation is not None:
         chosen = config.escalation.model_copy(update={"profile": escalation})
         config = config.model_copy(update={"escalation": chosen})
-    roster, thresholds = believed_declarations(config, base_file, declares)
+    roster, thresholds, prices = believed_declarations(config, base_file, declares)
     settings = make_settings(
         config, environ, profile=profile, config_path=stands_at, roster=roster, thresholds=thresholds
     )
-    return replace(settings, shadows=declared_shadows(config.shadow, config.advisors.preset, declares.base))
+    shadows = declared_shadows(config.shadow, config.advisors.preset, declares.base)
+    return replace(settings, shadows=shadows, prices=prices)
 
 
 def publication_rules(config: Config) -> PublicationRules:
@@ -232,12 +235,17 @@ def working_roster(repo: Path, config: Config) -> Roster:
     return roster
 
 
+def working_prices(repo: Path) -> OwnPrices:
+    """The repository's own prices, by the working tree's file. Raises ``ConfigError``."""
+    return prices_in(working_files(repository_top(repo)))
+
+
 def read_text(path: Path, what: str) -> str:
     """A text file that the user named. Raises ``ConfigError`` with one sentence."""
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"The {what} {path} cannot be read: {error.strerror}.") from None
+        raw = read_user_file(path, LARGEST)
+    except UserFileError as problem:
+        raise ConfigError(f"The {what} {path} cannot be read: {problem}.") from None
     return _decoded(raw, f"The {what} {path}")
 
 

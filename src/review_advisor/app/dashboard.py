@@ -8,27 +8,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from review_advisor.adapters.dashboard.server import Api, serving
 from review_advisor.adapters.dashboard.site import SiteError, writing
 from review_advisor.adapters.ledger.browsing import RecordedRun, count_ends, first_and_last, read_castings, read_reviews
+from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.decisions import list_decisions
 from review_advisor.adapters.ledger.shadows.shadow_sums import shadows_of_runs
 from review_advisor.adapters.ledger.task_queries import count_tasks, read_tasks
+from review_advisor.app.evaluation.evaluate import whole_evaluations
 from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_shadows
 from review_advisor.app.runs import list_runs, list_tasks, show_run
+from review_advisor.core.evaluation.trials.results import EvaluationResult
 from review_advisor.core.exports.panel_log import PanelLog
 from review_advisor.core.exports.weekly_rollup import verdict_of
 from review_advisor.core.ledger.advisor_views import SessionLine, session_view, stats_view
 from review_advisor.core.ledger.chain import RUN_ID, LedgerError
 from review_advisor.core.ledger.periods import Period, periods
 from review_advisor.core.ledger.runs import RunFilter, RunLine
+from review_advisor.core.ledger.session_query import EVERY_SESSION, SessionQuery, session_query
 from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import together
+from review_advisor.core.pages.evaluation_pages import evaluations_json
 from review_advisor.core.pages.overview import Stretch, alerts_json, list_json, overview_json, shadows_json
 from review_advisor.core.pages.pages import RunPage
 from review_advisor.core.pages.task_pages import TaskPage, task_parts
+from review_advisor.lifetime.belongings import temporary_folder
 
 __all__ = ["SiteError", "Written", "advisor_api", "serving", "write_dashboard"]
 _MOST_SESSIONS = 1_000
@@ -38,7 +45,7 @@ _DECISIONS = re.compile(rf"/api/advisor/sessions/({RUN_ID})/decisions")
 def advisor_api(ledger: Path) -> Api:
     """What the ledger holds, as JSON: sums, and at most a thousand sessions and decisions, the newest first.
 
-    A ledger that cannot be read gives nothing.
+    Sessions take the filters of ``SessionQuery``. A ledger that cannot be read gives nothing.
     """
 
     def answer(path: str) -> bytes | None:
@@ -53,6 +60,10 @@ def advisor_api(ledger: Path) -> Api:
 
 def _api_view(ledger: Path, path: str) -> object:
     of_one = _DECISIONS.fullmatch(path)
+    place, asks, query = path.partition("?")
+    if asks and place == "/api/advisor/sessions":
+        asked = session_query(parse_qsl(query, keep_blank_values=True))
+        return None if asked is None else [session_view(each) for each in _sessions(ledger, asked)]
     match path:
         case "/api/advisor/stats":
             return stats_view(_sessions(ledger))
@@ -64,9 +75,11 @@ def _api_view(ledger: Path, path: str) -> object:
             return None if of_one is None else list_decisions(ledger, of_one[1])
 
 
-def _sessions(ledger: Path) -> list[SessionLine]:
-    found: list[SessionLine] = [*list_runs(ledger, RunFilter(limit=_MOST_SESSIONS))]
-    found += list_tasks(ledger, TaskFilter(limit=_MOST_SESSIONS))
+def _sessions(ledger: Path, asked: SessionQuery = EVERY_SESSION) -> list[SessionLine]:
+    tasks = TaskFilter(backend=asked.backend, limit=_MOST_SESSIONS, **asked.of_both)
+    found: list[SessionLine] = [*list_tasks(ledger, tasks)]
+    if asked.backend is None:  # reviews have none
+        found += list_runs(ledger, RunFilter(limit=_MOST_SESSIONS, **asked.of_both))
     return sorted(found, key=lambda each: each.started_at, reverse=True)[:_MOST_SESSIONS]
 
 
@@ -88,13 +101,34 @@ def write_dashboard(
     since: datetime | None = None,
     limit: int = 10_000,
     opens: str | None = None,
+    evaluations: Path | None = None,
 ) -> Written:
     """Write the dashboard of the runs that began at ``since`` or later, and before it was ``made``, into ``folder``.
 
     The newest ``limit`` of them, reviews and tasks, are listed and have a page; KPIs and plots cover all reviews. The
     dashboard opens at the run that ``opens`` names by its id or the beginning of it; that one has a page in any case.
-    Raises ``LedgerError`` and ``SiteError``.
+    Whole evaluations below ``evaluations`` have a page as well; with one of them, there need not be a ledger. Raises
+    ``LedgerError`` and ``SiteError``.
     """
+    evaluated = [] if evaluations is None else whole_evaluations(evaluations)
+    if evaluated and not ledger.exists():
+        with temporary_folder("ledger") as empty:
+            open_to_write(empty / ledger.name).close()
+            return _written(empty / ledger.name, folder, made, _Choice(since, limit, opens), evaluated)
+    return _written(ledger, folder, made, _Choice(since, limit, opens), evaluated)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    since: datetime | None
+    limit: int
+    opens: str | None
+
+
+def _written(
+    ledger: Path, folder: Path, made: datetime, choice: _Choice, evaluated: Sequence[EvaluationResult]
+) -> Written:
+    since, limit, opens = choice.since, choice.limit, choice.opens
     period = Period(since, made)
     wanted = TaskFilter(since=since, until=made, limit=limit)
     listed = _newest(
@@ -136,6 +170,7 @@ def write_dashboard(
         }
         stretches, alike = _stretches(ledger, period), councils.correlation.pairs
         about |= overview_json(rollup, stretches, together(counted), since, made, pairs=alike)
+        about |= evaluations_json(evaluated)
         about |= shadows_json(roll_up_shadows(ledger, period))
         site.finish(about | alerts_json(look_for_alarms(ledger, made)))
     return Written(folder, len(listed) + len(apart), left_out, tasks_there - len(tasks))

@@ -14,12 +14,14 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from review_advisor.adapters.git.run import Git, find_git
+from review_advisor.adapters.user_file import LARGEST, UserFileError, read_user_file
 from review_advisor.adapters.worktree import WorkFolder
 from review_advisor.app.settings import CONFIG_FILE, TABLE, Config, has_table
 from review_advisor.core.facts.files.paths import PYPROJECT
 from review_advisor.ports.review import SourceError
 
 WORKFLOW_FILE = ".github/workflows/review-advisor.yml"
+EVALUATION_FILE = ".github/workflows/review-advisor-eval.yml"
 _TEMPLATE = Path(__file__).parents[1] / "templates" / "review-advisor.yml"
 _PLACE = "REVIEW_ADVISOR_ACTION"
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}@[0-9a-f]{40}")
@@ -74,6 +76,13 @@ def workflow_text(action: str) -> str:
     return _TEMPLATE.read_text(encoding="utf-8").replace(_PLACE, action)
 
 
+def evaluation_text(action: str) -> str:
+    """The workflow that reviews golden cases on several machines, with this very program."""
+    repository, _, commit = action.partition("@")
+    text = _TEMPLATE.with_name("review-advisor-eval.yml").read_text(encoding="utf-8")
+    return text.replace("REVIEW_ADVISOR_REPOSITORY", repository).replace("REVIEW_ADVISOR_COMMIT", commit)
+
+
 def config_text(*, shadow: bool = False) -> str:
     """A configuration file in which every setting is explained and nothing is set, but the mode with ``shadow``."""
     text = "\n".join([_ABOUT, *_settings(Config, ()), ""])
@@ -124,8 +133,8 @@ def _put(top: Path, path: str, text: str, *, dry_run: bool) -> Put:
 
 def _configured_in_pyproject(top: Path) -> bool:
     try:
-        return has_table((top / PYPROJECT).read_text(encoding="utf-8", errors="replace"))
-    except OSError:
+        return has_table(read_user_file(top / PYPROJECT, LARGEST).decode("utf-8", "replace"))
+    except UserFileError:
         return False
 
 

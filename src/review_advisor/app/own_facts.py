@@ -42,7 +42,7 @@ def own_facts(
         paths = tuple(dict.fromkeys(path for file in files for path in (file.path, file.old_path) if path is not None))
         declares = declares_on(forge, pull_request, commit, paths, files_of(forge, pull_request.head_sha))
         declares = replace(declares, wanted=tuple(dict.fromkeys((*declares.wanted, *added))))
-        roster, thresholds = believed_declarations(config, files_of(forge, commit), declares)
+        roster, thresholds, _ = believed_declarations(config, files_of(forge, commit), declares)
         settings = make_settings(
             config, environ, profile=None, config_path=stands_at, roster=roster, thresholds=thresholds
         )

@@ -150,7 +150,7 @@ def run_review(
         so_far.artifacts, so_far.keeping = artifacts, keeping
         jobs = options.jobs or settings.jobs
         journal = FanOut([so_far, keeping, subscriber])
-        prices = () if request.switches.static else read_prices()
+        prices = () if request.switches.static else settings.prices.beside(read_prices())
         ports = Ports(asked, source, journal, artifacts, SystemClock(), pictures, wiki, prices)
         send_telemetry = stack.enter_context(_telemetry(environ, warn))
         try:
@@ -262,6 +262,7 @@ def _request(options: ReviewOptions, settings: Settings) -> ReviewRequest:
     switches = replace(settings.switches, static=options.agent.static)
     told = tuple(remark for file in options.with_sarif for remark in _told_by_tools(file))
     request = ReviewRequest(new_run_id(), secrets.token_hex(8), rules, switches, settings.redactor, options.repair)
+    request = replace(request, priced_by=settings.prices.source)
     return replace(request, tool_remarks=told, consult_requested=options.consult)
 
 

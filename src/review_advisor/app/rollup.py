@@ -11,12 +11,14 @@ from review_advisor.adapters.ledger.shadows.shadow_mode_sums import shadow_mode_
 from review_advisor.adapters.ledger.shadows.shadow_sums import shadow_sums
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.price_file import read_prices
+from review_advisor.adapters.user_file import UserFileError, read_user_file
 from review_advisor.core.exports.weekly_rollup import WeeklyRollup
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.metrics.kpis import Alarm, Rollup, alarms, kpis, windows
-from review_advisor.core.metrics.prices import money
+from review_advisor.core.metrics.price_list import parse_prices
+from review_advisor.core.metrics.prices import Price, PriceError, money
 from review_advisor.core.shadow.shadow_rollup import ShadowRollup
 
 
@@ -25,12 +27,24 @@ def roll_up(ledger: Path, period: Period, prices: Path | None = None) -> Rollup:
 
     Raises ``LedgerError``, and ``PriceError`` for a list of prices that cannot be read.
     """
-    listed = read_prices(prices)
+    listed = read_prices() if prices is None else prices_of_user(prices)
     added = add_up(ledger, period)
     return Rollup(added.sums, money(added.reported_usd, added.unpriced, listed), kpis(added.sums))
 
 
+def prices_of_user(path: Path) -> tuple[Price, ...]:
+    """The list of prices in the file at ``path``. Raises ``PriceError``."""
+    name = f"The list of prices {path}"
+    try:
+        return parse_prices(read_user_file(path, _LARGEST_LIST).decode(), name)
+    except UserFileError as problem:
+        raise PriceError(f"{name} cannot be read: {problem}.") from None
+    except UnicodeDecodeError as error:
+        raise PriceError(f"{name} is not valid TOML: {error}.") from None
+
+
 MOST_READ = 10_000
+_LARGEST_LIST = 1_000_000
 
 
 def roll_up_advice(ledger: Path, period: Period) -> WeeklyRollup:

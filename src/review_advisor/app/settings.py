@@ -21,6 +21,7 @@ from review_advisor.core.facts.guidelines import (
 )
 from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.core.metrics.price_list import NO_PRICES, OwnPrices
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import (
     CALL_SECONDS,
@@ -106,11 +107,11 @@ class OutageConfig(_Table):
 
     wait_minutes: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = Field(
         default=DEFAULT_OUTAGE_RULES.wait_seconds / 60,
-        description="Minutes to wait after an outage before the judge is asked once more. 0: do not ask again.",
+        description="Minutes after an outage until the judge is asked once more. 0: never.",
     )
     fallback_models: Annotated[tuple[ModelName, ...], Field(max_length=5)] = Field(
         default=(),
-        description="Models to judge if that fails, in this order. Their veto counts; their approval stays degraded.",
+        description="Models to judge if that fails, in order. Their veto counts; their approval stays degraded.",
     )
     busy_tries: Annotated[int, Field(ge=0, le=MOST_BUSY_TRIES)] = Field(
         default=DEFAULT_OUTAGE_RULES.busy_tries,
@@ -127,7 +128,7 @@ class EscalationConfig(_Table):
     )
     handoff: Handoff = Field(
         default="human",
-        description="Who decides when a consult is due beyond the cap: a person, or the advisor's judgement.",
+        description="Who decides when a consult is due beyond the cap.",
     )
 
 
@@ -139,9 +140,7 @@ class BudgetConfig(_Table):
     )
     medium_usd: Usd | None = Field(default=None, description="The same for medium.")
     high_usd: Usd | None = Field(default=None, description="The same for high.")
-    max_usd: Usd = Field(
-        default=Rules().max_usd, description="The most that one review may spend, in all parts together."
-    )
+    max_usd: Usd = Field(default=Rules().max_usd, description="The most that one review may spend.")
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,
@@ -180,7 +179,7 @@ class AdvisorsConfig(_Table):
 
     preset: PresetName = Field(
         default="default",
-        description="The shipped roster that [your own advisors](advisors.md) add to: `default` is the one advisor.",
+        description="The shipped roster that [your own advisors](advisors.md) add to.",
     )
     refuter: bool = Field(
         default=Rules().refuter, description="Whether a [refuter](advisors.md#a-refuter) checks what blocks."
@@ -193,7 +192,7 @@ class Config(_Table):
     mode: Mode = Field(default="enforce", description="`shadow`: review [without authority](shadow.md).")
     profile: Profile = Field(
         default="adr",
-        description="Which critical paths count: `adr`, for any repository, or `hydraflow`, ADR-0059's own list.",
+        description="Which [critical paths](#blast-radius-and-critical-paths) count.",
     )
     critical_paths: tuple[Glob, ...] | None = Field(
         default=None,
@@ -205,11 +204,11 @@ class Config(_Table):
     )
     visual_paths: tuple[Glob, ...] = Field(
         default=Rules().visual_paths,
-        description="Gitignore-style globs of pictures: a changed one is compared, and what differs is judged.",
+        description="Globs of pictures: a changed one is compared, and what differs is judged.",
     )
     visual_folder: Inside | None = Field(
         default=Rules().visual_folder,
-        description="A folder of the working tree with pictures in `before` and `after`, compared as well.",
+        description="A folder with pictures in `before` and `after`, compared as well.",
     )
     wiki_folder: Quiet | None = Field(
         default=Rules().wiki_folder,
@@ -217,7 +216,7 @@ class Config(_Table):
     )
     fail_on: Literal["verdict", "degraded"] = Field(
         default="verdict",
-        description="`degraded`: an approval without a judgement or with an advisor off calls a human (exit 11).",
+        description="`degraded`: an approval without a judgement or with an advisor off calls a human.",
     )
     shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Field(
         default=Rules().shard_tokens,
@@ -237,19 +236,19 @@ class Config(_Table):
     )
     language: Annotated[str, Field(pattern=r"^[^\W\d_][\w ()-]{1,39}$")] = Field(
         default=ENGLISH,
-        description="The language of findings and judgements. The bot's own words stay English.",
+        description="The language of findings and judgements; the rest stays English.",
     )
     exclude: tuple[Glob, ...] = Field(
         default=DEFAULT_EXCLUDE,
-        description="Gitignore-style globs of files that are not read: see [Excluded files](#excluded-files).",
+        description="Globs of [files that are not read](#excluded-files).",
     )
     guideline_files: tuple[GuidelineFile, ...] = Field(
         default=DEFAULT_FILES,
-        description="Files of your own rules for reviews, read from the base: those in a changed file's folders apply.",
+        description="Files of [your own rules](#your-own-rules).",
     )
     guidelines: Annotated[tuple[GuidelineConfig, ...], Field(max_length=50)] = Field(
         default=(),
-        description="More rules, each a table `[[guidelines]]` with `paths` (globs) and either `text` or `file`.",
+        description="More rules, as tables `[[guidelines]]`.",
     )
     allow_unchecked: bool = Field(
         default=Rules().allow_unchecked,
@@ -282,6 +281,7 @@ class Settings:
     jobs: int = JOBS
     recording: RecordingRules = field(default_factory=RecordingRules)
     shadows: Shadows = field(default_factory=Shadows)
+    prices: OwnPrices = NO_PRICES
 
 
 def parse_config(text: str, origin: str) -> Config:

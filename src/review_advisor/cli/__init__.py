@@ -13,6 +13,10 @@ from review_advisor.cli.begin import begin
 from review_advisor.cli.config import config
 from review_advisor.cli.demo import demo
 from review_advisor.cli.doctor import doctor
+from review_advisor.cli.evaluation.calibrate import calibrate
+from review_advisor.cli.evaluation.eval_verbs import evaluation
+from review_advisor.cli.evaluation.golden import golden
+from review_advisor.cli.evaluation.replay_verb import replay
 from review_advisor.cli.evaluation.score import score
 from review_advisor.cli.init import init
 from review_advisor.cli.ledger import ledger
@@ -57,6 +61,10 @@ for command in (
     rollup,
     alerts,
     score,
+    evaluation,
+    calibrate,
+    golden,
+    replay,
     ledger,
     ui,
     doctor,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import click
@@ -31,13 +32,14 @@ def show(repo: Path, path: str | None, as_json: bool) -> None:
     """
     with clear_refusals():
         from review_advisor.app.applicable_rules import committed_rules, what_applies
-        from review_advisor.app.configuration import working_config, working_roster
+        from review_advisor.app.configuration import working_config, working_prices, working_roster
         from review_advisor.app.settings import make_settings
         from review_advisor.cli.effective import applies_json, applies_text, settings_json, settings_text
 
         found, origin = working_config(repo)
         roster = working_roster(repo, found)
         settings = make_settings(found, os.environ, profile=None, config_path=origin, roster=roster)
+        settings = replace(settings, prices=working_prices(repo))
         if path is None:
             put(
                 settings_json(found, settings, origin, os.environ)
@@ -56,11 +58,12 @@ def show(repo: Path, path: str | None, as_json: bool) -> None:
 def check(repo: Path) -> None:
     """Exit 0 if file and environment are sound; otherwise say what is wrong and exit 2."""
     with clear_refusals():
-        from review_advisor.app.configuration import working_config, working_roster
+        from review_advisor.app.configuration import working_config, working_prices, working_roster
         from review_advisor.app.settings import make_settings
 
         found, origin = working_config(repo)
         make_settings(found, os.environ, profile=None, config_path=origin, roster=working_roster(repo, found))
+        working_prices(repo)
     put(f"{origin or 'no configuration file: defaults'}: ok\n")
 
 

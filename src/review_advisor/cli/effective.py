@@ -45,6 +45,7 @@ def _shown(config: Config, settings: Settings) -> dict[str, Any]:
             for surface in Surface
         },
         "roster": {each.id: each.words for each in settings.rules.roster.advisors},
+        "prices": {f"{each.model} since {each.since}": list(each.rates) for each in settings.prices.prices},
     }
 
 
@@ -54,20 +55,26 @@ def settings_json(config: Config, settings: Settings, origin: str | None, enviro
     sources = {
         section: {name: _source(section, name, config, origin, environ) for name in _flat(section, values)}
         for section, values in shown.items()
-        if section != "roster"
+        if section not in ("roster", "prices")
     }
     sources["roster"] = _declared_at(settings)
+    sources["prices"] = dict.fromkeys(shown["prices"], settings.prices.source)
     return json.dumps({**shown, "sources": sources}, indent=2) + "\n"
 
 
 def settings_text(config: Config, settings: Settings, origin: str | None, environ: Mapping[str, str]) -> str:
     """The effective settings for a person, one a line, each with its source."""
     lines = [f"from {origin or 'the defaults (no configuration file)'} and the environment"]
-    declared = _declared_at(settings)
-    for section, values in _shown(config, settings).items():
+    shown = _shown(config, settings)
+    declared = _declared_at(settings) | dict.fromkeys(shown["prices"], settings.prices.source)
+    for section, values in shown.items():
+        if section == "prices" and not values:
+            continue
         lines += ["", f"[{section}]"]
         for name, value in _flat(section, values).items():
-            source = declared[name] if section == "roster" else _source(section, name, config, origin, environ)
+            source = (
+                declared[name] if section in ("roster", "prices") else _source(section, name, config, origin, environ)
+            )
             lines.append(f"{name} = {json.dumps(value)}  # {source}")
     return "\n".join(lines) + "\n"
 

@@ -51,16 +51,32 @@ Before a push, the same review from a Makefile (it passes on exit code 0 only):
     help="Write instead a skill for this coding agent, and a block in AGENTS.md: when to ask an advisor.",
 )
 @click.option("--shadow", is_flag=True, help="Set the mode to shadow: reviews are shown, and nothing is enforced.")
+@click.option("--evaluation", is_flag=True, help="Write instead the workflow that evaluates golden cases.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @click.pass_context
-def init(context: click.Context, repo: Path, ref: str, agent: str | None, shadow: bool, dry_run: bool) -> None:
+def init(
+    context: click.Context,
+    repo: Path,
+    ref: str,
+    agent: str | None,
+    shadow: bool,
+    evaluation: bool,
+    dry_run: bool,
+) -> None:
     """Write .review-advisor.toml and .github/workflows/review-advisor.yml.
 
     The configuration is commented and sets nothing, or with --shadow the mode. Existing files stay as they are; --agent
     rewrites only its own block. Exit code 0 if every file is there afterwards, else 2.
     """
     from review_advisor.app.doctor import repository_top
-    from review_advisor.app.init import StarterError, action_named, put_files, starter_files
+    from review_advisor.app.init import (
+        EVALUATION_FILE,
+        StarterError,
+        action_named,
+        evaluation_text,
+        put_files,
+        starter_files,
+    )
     from review_advisor.app.settings import CONFIG_FILE
     from review_advisor.core.safety.terminal import printable
 
@@ -71,13 +87,14 @@ def init(context: click.Context, repo: Path, ref: str, agent: str | None, shadow
     if agent is not None:
         from review_advisor.app.tasks.agent_setup import put_agent_files
 
-        if ref or shadow:
+        if ref or shadow or evaluation:
             raise click.UsageError("--agent excludes --ref and --shadow, which are about the workflow.")
         told = put_agent_files(top, dry_run=dry_run)
         put("".join(f"{words[each.end]:<11}  {each.path}{': ' if each.says else ''}{each.says}\n" for each in told))
         context.exit(NOTHING_ASKED if any(each.end == "refused" for each in told) else 0)
     try:
-        files = starter_files(action_named(ref), shadow=shadow)
+        action = action_named(ref)
+        files = {EVALUATION_FILE: evaluation_text(action)} if evaluation else starter_files(action, shadow=shadow)
     except StarterError as problem:
         raise ExitWithCode(printable(str(problem)), NOTHING_ASKED) from None
     done = put_files(top, files, dry_run=dry_run)
@@ -85,6 +102,9 @@ def init(context: click.Context, repo: Path, ref: str, agent: str | None, shadow
         put(f"{words[each.end]:<11}  {each.path}{': ' if each.says else ''}{each.says}\n")
         if dry_run and each.end == "written":
             put("".join(f"    {line}\n" if line else "\n" for line in files[each.path].splitlines()))
+    if evaluation:
+        put("\nStart it on GitHub under Actions. Live answers need the repository secret ANTHROPIC_API_KEY.\n")
+        context.exit(NOTHING_ASKED if any(each.end == "refused" for each in done) else 0)
     put(_CREDENTIAL + (_SHADOW if shadow else _GATE) + _TERMINAL)
     if shadow and any(each.path == CONFIG_FILE and each.end == "left" for each in done):
         put('\nYour configuration was left as it is: write mode = "shadow" into it yourself, above its first table.\n')

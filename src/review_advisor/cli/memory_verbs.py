@@ -81,7 +81,7 @@ def _proposal_lines(run: str, ledger: Path) -> Iterator[str]:
 @click.argument("name", metavar="ID")
 @click.option("--from", "run", required=True, metavar="RUN", help="The folder, or the review's id, that proposed it.")
 @click.option("--by", required=True, metavar="NAME", help="Who approves it.")
-@click.option("--finding", default="", metavar="ID", help="The finding that taught it.")
+@click.option("--finding", default="", metavar="ID", help="The finding that taught it, instead of the proposal's.")
 @click.option("--content", metavar="TEXT", help="The words of the entry, instead of the proposal's.")
 @LEDGER
 @REPO

@@ -36,6 +36,15 @@ _SECONDS = BoundedNumber(1, 86_400)
 @click.option(
     "--adapter", type=click.Path(path_type=Path), metavar="FILE", help="TOML that declares the commands of other CLIs."
 )
+@click.option(
+    "--advisors",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A file or folder of declared advisors. [default: HEAD's, if there are --actions]",
+)
+@click.option(
+    "--actions", default="", metavar="LIST", help="What they vote over, mildest first: deploy,delay,rollback."
+)
 @click.option("--timeout", type=_SECONDS, default=240, show_default=True, help="Seconds of one call.")
 @click.option("--deadline", type=_SECONDS, default=1800, show_default=True, help="Seconds of the whole run.")
 @click.option(
@@ -82,6 +91,8 @@ def run_task(
     executor_model: str,
     advisor_model: str,
     adapter: Path | None,
+    advisors: Path | None,
+    actions: str,
     timeout: float,
     deadline: float,
     max_turns: int,
@@ -129,10 +140,12 @@ def run_task(
             ledger=ledger_file,
             recording=recording,
             edit=edit,
+            advisors=advisors,
+            actions=actions,
             money_is_bound=context.get_parameter_source("max_usd") is not ParameterSource.DEFAULT,
         )
         ran = run_task(options, os.environ, note, _show)
-    put(ran.as_json if as_json else _text(ran.folder, ran.outcome))
+    put(ran.as_json if as_json else _text(ran.folder, ran.outcome, ran.votes))
     if ran.interrupted_by:
         note("Interrupted: the task did not come to its end.")
         context.exit(128 + ran.interrupted_by)
@@ -148,7 +161,7 @@ def _show(event: TaskEvent) -> None:
         note(printable_line(line))
 
 
-def _text(folder: Path, outcome: Any) -> str:
+def _text(folder: Path, outcome: Any, votes: str) -> str:
     rows = {
         "run_id": outcome["run_id"],
         "run_dir": folder,
@@ -156,4 +169,6 @@ def _text(folder: Path, outcome: Any) -> str:
         "advisor_consults": outcome["advisor_consult_count"],
         "memory_proposals": outcome["memory_proposal_count"],
     }
-    return "".join(f"{name}: {value}\n" for name, value in rows.items())
+    if "council" in outcome and outcome["council"]["actions"]:
+        rows["action"] = outcome["council"]["action"] or "none"
+    return "".join(f"{name}: {value}\n" for name, value in rows.items()) + (f"\n{votes}\n" if votes else "")

@@ -26,7 +26,7 @@ SURFACES = ("pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "w
 TASK_STATUSES = (
     *("completed", "executor_stopped_without_done", "advisor_call_limit_reached", "max_turns_reached"),
     *("advisor_stop_signal", "executor_failed", "advisor_failed", "malformed_block", "running"),
-    *("conflict_needs_human", "budget_exceeded", "disabled", "degraded"),
+    *("voted_down", "conflict_needs_human", "budget_exceeded", "disabled", "degraded"),
 )
 _OF_REVIEWS = ("surface", "role", "model", "cost_usd", "repository", "pull_request")
 _OF_BOTH = ("status", "error", "consults", "text", "since", "until", "limit")

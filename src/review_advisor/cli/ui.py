@@ -33,6 +33,14 @@ from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, le
     show_default=True,
     help="How many runs have a page, the newest first; KPIs and plots cover all.",
 )
+@click.option(
+    "--evaluations",
+    type=PATH,
+    metavar="DIR",
+    default=Path("review_logs", "evaluations"),
+    show_default=True,
+    help="Evaluations that have a page.",
+)
 @click.option("--run", "opens", metavar="RUN", help="Open at this run, named by its id or the beginning of it.")
 @click.option("--serve", is_flag=True, help="Serve it to this machine until Ctrl-C.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8_765, show_default=True, help="With --serve; 0: any.")
@@ -44,6 +52,7 @@ def ui(
     folder: Path,
     since: datetime | None,
     limit: int,
+    evaluations: Path,
     opens: str | None,
     serve: bool,
     port: int,
@@ -61,7 +70,9 @@ def ui(
         from review_advisor.app.dashboard import SiteError, advisor_api, serving, write_dashboard
 
         try:
-            written = write_dashboard(ledger_file, folder, datetime.now(UTC), since=since, limit=limit, opens=opens)
+            written = write_dashboard(
+                ledger_file, folder, datetime.now(UTC), since=since, limit=limit, opens=opens, evaluations=evaluations
+            )
             left_out = written.left_out + written.tasks_left_out
             told = {"index": str(folder / "index.html"), "runs": written.runs, "left_out": left_out}
             if not serve:

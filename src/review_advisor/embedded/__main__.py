@@ -11,6 +11,7 @@ from types import FrameType
 
 from review_advisor.embedded.cli_session import CliSession
 from review_advisor.embedded.command_line import VERSION_LINE, Options, UsageError, parse
+from review_advisor.lifetime.garbage import collect_rarely
 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed distribution
 _MAX_STDIN = 10_000_000
@@ -19,6 +20,7 @@ _ENDED_BY_TERM = 143
 
 def main(words: list[str]) -> int:
     """Run one ``claude -p`` call. Exit 0 with an answer, 1 without; 143 after SIGTERM, 0 after SIGINT, as the CLI."""
+    collect_rarely()
     signal.signal(signal.SIGTERM, _end)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits that it is ignored
     try:

@@ -19,6 +19,7 @@ from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.check_finding import CheckFinding
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.ruff_run import Fix, RuffRemark, remarks
+from review_advisor.embedded.second_look.copied import CopiedCode
 from review_advisor.embedded.second_look.elsewhere import not_run_as_they_stand
 from review_advisor.embedded.second_look.noise import is_noise, is_read_by_tests, is_test, is_test_data
 
@@ -33,7 +34,6 @@ _FEWEST_DRAWN = 12
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _OTHER_LINES = frozenset({PYTHON, "JavaScript", "TypeScript"})
 """Their checkers end a line at a lone carriage return. Git does not, so their line numbers differ from the diff's."""
-_OF_OTHERS = (Kind.GENERATED, Kind.VENDORED)
 
 
 class StaticChecks:
@@ -57,6 +57,7 @@ class StaticChecks:
         self._unread: dict[str, str] = {}
         self._broken: dict[str, list[tuple[int | None, str]]] = {}
         self._tree = None if tree is None else tree.resolve()
+        self._copies = None if self._tree is None else CopiedCode(self._tree)
         self._added: dict[str, dict[int, str]] = {}
         self._removed: dict[str, set[str]] = {}
         self._first: dict[str, int] = {}
@@ -162,25 +163,32 @@ class StaticChecks:
             worth = rules.Worth(said.severity, said.confidence)
             quote = self._added[remark.path][line].strip()[:_LONGEST_QUOTE]
             is_packed = said.check == "bug" and self._is_packed(remark.path, line)
-            if not is_mild and (is_packed or (said.check == "bug" and is_read_by_tests(remark.path))):
-                why = (
-                    "a program packed it"
-                    if is_packed
-                    else f"tests read it, and it cannot run: {said.rule} in line {line}"
-                )
+            why = "" if is_mild or said.check != "bug" else self._why_unmended(remark.path, said.rule, line)
+            if why:
                 self._unread.setdefault(remark.path, why)
                 continue
             silenced = is_mild and (remark.silenced or is_packed or self._is_of_others(remark.path))
             yield CheckFinding(remark.path, line, said.check, said.rule, said.message, quote, worth, silenced=silenced)
 
+    def _why_unmended(self, path: str, rule: str, line: int) -> str:
+        """Why nobody here would mend it; empty where somebody would."""
+        if self._is_packed(path, line):
+            return "a program packed it"
+        if is_read_by_tests(path):
+            return f"tests read it, and it cannot run: {rule} in line {line}"
+        return self._copied(path)
+
     def _is_packed(self, path: str, line: int) -> bool:
         lines = self._files[path].read_bytes().split(b"\n")
         return len(lines[line - 1]) > _LONGEST_LINE if line <= len(lines) else False
 
-    @staticmethod
-    def _is_of_others(path: str) -> bool:
-        """Whether its name says that it is generated, vendored or test data. The author chooses the name."""
-        return kind_of_path(path) in _OF_OTHERS or is_test_data(path)
+    def _is_of_others(self, path: str) -> bool:
+        """Whether it is generated, a copy of another project, or test data. The author chooses what says so."""
+        return kind_of_path(path) is Kind.GENERATED or is_test_data(path) or bool(self._copied(path))
+
+    def _copied(self, path: str) -> str:
+        """Why it is a copy of another project; empty where it is none."""
+        return "" if self._copies is None else self._copies.why(path)
 
     def _file(self, shown: str) -> Path | None:
         relative = PurePosixPath(shown)
@@ -225,16 +233,17 @@ class StaticChecks:
             if once in told or remark.name in given or is_old:
                 continue
             told.add(once)
-            if check == "bug" and worth.severity in ("critical", "high") and remark in elsewhere:
-                self._unread.setdefault(remark.path, elsewhere[remark])
+            is_mild = worth.severity in ("medium", "low")
+            why = "" if is_mild or check != "bug" else elsewhere.get(remark) or self._copied(remark.path)
+            if why:
+                self._unread.setdefault(remark.path, why)
                 continue
             fix = self._whole_fix(remark, line)
             added = self._added[remark.path]
             quoted = range(line, (line if fix is None else fix.last) + 1)
             quote = "\n".join(added[number].strip() for number in quoted if number in added)[:_LONGEST_QUOTE]
             silenced = remark.silenced and rules.may_be_silenced(remark.rule, remark.name)
-            silenced |= worth.severity in ("medium", "low") and self._is_of_others(remark.path)
-            silenced |= worth.severity in ("medium", "low") and check == "bug" and remark in elsewhere
+            silenced |= is_mild and (remark in elsewhere or self._is_of_others(remark.path))
             yield CheckFinding(remark.path, line, check, remark.rule, remark.message, quote, worth, fix, silenced)
 
     def _is_allowed(self, remark: RuffRemark) -> bool:

@@ -252,6 +252,7 @@ class MockWorld:
         self.source = FakeSource(DEFAULT_CHANGE)
         self.agents.write = self.source.write
         self.in_shadow = FakeAdvisorRunner(self.clock)
+        self.in_shadow.write = self.source.write
         self.shadow_events: list[ShadowEvent] = []
         self.repair: RepairMode = "suggest"
         self.journal = MemoryJournal()

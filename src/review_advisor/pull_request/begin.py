@@ -30,6 +30,7 @@ from review_advisor.core.pull_request.unreviewed import (
     is_untouched,
     left_out_by_author,
     left_out_by_base,
+    left_out_by_draw,
     left_out_by_paths,
 )
 from review_advisor.core.pull_request.waiting import same_head
@@ -172,14 +173,15 @@ class BeginPhase:
 
     def _may_leave_out(self) -> bool:
         rules = self._bot.rules
-        return bool(rules.skip_paths or rules.skip_bases or rules.skip_authors)
+        drawn = rules.is_shadow and rules.shadow_percent < 100  # noqa: PLR2004
+        return bool(drawn or rules.skip_paths or rules.skip_bases or rules.skip_authors)
 
     def _left_out(self, pull_request: PullRequest) -> str | None:
         """Why the configuration leaves it unreviewed, in a few words; None if it does not."""
         rules, forge = self._bot.rules, self._bot.forge
         if pull_request.state != "open":
             return None
-        by_base = left_out_by_base(pull_request.base_ref, rules)
+        by_base = left_out_by_draw(pull_request, rules) or left_out_by_base(pull_request.base_ref, rules)
         if by_base is not None or not (rules.skip_paths or rules.skip_authors):
             return by_base
         if pull_request.base_ref != self._bot.believed_branch:  # its author may have put anything on that base

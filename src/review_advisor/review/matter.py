@@ -41,7 +41,8 @@ class ReviewRequest:
 
     ``redactor`` knows the harness's own secrets. ``earlier_consults`` were paid for by earlier runs of the same review:
     they count towards its cap. ``tool_remarks`` are findings of other tools, which reviewers do not repeat.
-    ``consult_requested``: a person asks for a consult, which a profile of escalation then makes.
+    ``consult_requested``: a person asks for a consult, which a profile of escalation then makes. ``priced_by`` names
+    the repository's own list of prices; empty: the shipped one counts alone.
     """
 
     run_id: str
@@ -53,6 +54,7 @@ class ReviewRequest:
     earlier_consults: tuple[ConsultRecord, ...] = ()
     tool_remarks: tuple[ToolRemark, ...] = ()
     consult_requested: bool = False
+    priced_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

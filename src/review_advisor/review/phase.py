@@ -53,7 +53,7 @@ from review_advisor.core.safety.fence import clean
 from review_advisor.ports.review import Ports
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.loop import ReviewLoop
-from review_advisor.review.matter import ReviewRequest, matter_of, parts_of, subject_of
+from review_advisor.review.matter import Matter, ReviewRequest, matter_of, parts_of, subject_of
 from review_advisor.review.repair_session import Version
 from review_advisor.review.surroundings import looked_around
 
@@ -80,8 +80,7 @@ class ReviewPhase:
         cannot be written. Anything else that is raised is a bug.
         """
         matter = matter_of(self._ports, request)
-        policy, change, files, unsent = matter.policy, matter.change, matter.files, matter.unsent
-        request = replace(request, redactor=matter.redactor)
+        policy, request = matter.policy, replace(request, redactor=matter.redactor)
         panel, opening = len(policy.roster.panel), len(policy.roster.opening)
         jobs = min(self._jobs, most_at_a_time(matter.parts, panel, opening, refuter=policy.refuter))
         dispatch = Dispatch(
@@ -94,45 +93,54 @@ class ReviewPhase:
             earlier_consults=request.earlier_consults,
             busy_tries=policy.outage.busy_tries,
         )
-        dispatch.record(
-            PolicyFrozen(
-                at=dispatch.now(),
-                run_id=request.run_id,
-                label=change.label,
-                title=request.redactor.redact(clean(change.title)),
-                base_sha=change.base_sha,
-                head_sha=change.head_sha,
-                files=files,
-                unsent=unsent,
-                cut=matter.cut,
-                shards=matter.parts,
-                policy=policy,
-                pictures=matter.pictures,
-                scope=matter.scope,
-                repository=change.repository,
-                server=change.server,
-                pull_request=change.pull_request,
-                base_ref=change.base_ref,
-                rules_ref=change.rules_ref,
-                rules_sha=change.rules_sha,
-                guidelines=matter.guidelines.facts,
-            )
+        return reviewed(self._ports, request, matter, self._instructions, dispatch)
+
+
+def reviewed(
+    ports: Ports, request: ReviewRequest, matter: Matter, instructions: Instructions, dispatch: Dispatch
+) -> OutcomeDocument:
+    """The review of a matter under its policy, by the calls of this ``dispatch``. A stop ends it as ``stopped``."""
+    policy, change, files, unsent = matter.policy, matter.change, matter.files, matter.unsent
+    dispatch.record(
+        PolicyFrozen(
+            at=dispatch.now(),
+            run_id=request.run_id,
+            label=change.label,
+            title=request.redactor.redact(clean(change.title)),
+            base_sha=change.base_sha,
+            head_sha=change.head_sha,
+            files=files,
+            unsent=unsent,
+            cut=matter.cut,
+            shards=matter.parts,
+            policy=policy,
+            pictures=matter.pictures,
+            scope=matter.scope,
+            repository=change.repository,
+            server=change.server,
+            pull_request=change.pull_request,
+            base_ref=change.base_ref,
+            rules_ref=change.rules_ref,
+            rules_sha=change.rules_sha,
+            guidelines=matter.guidelines.facts,
+            priced_by=request.priced_by,
         )
-        ends: list[Ending] = []
-        stopped: str | None = None
-        try:
-            if change.files:
-                with self._ports.source.head_tree() as tree:
-                    briefing = matter.briefing(request, policy, self._instructions, tree)
-                    running = RunningReview(self._ports, request, dispatch, briefing)
-                    ends = running.surfaces(lambda so_far: join_review(so_far, files, unsent, None))
-            self._ports.agents.check_interrupt()
-        except Stop as stop:
-            dispatch.record(end_of_stop(stop, dispatch.now()))
-            stopped = stop.detail
-        ending = join_review(ends, files, unsent, stopped)
-        dispatch.record(ReviewEnded(at=dispatch.now(), outcome=ending.outcome, because=ending.because))
-        return outcome_document(dispatch.events)
+    )
+    ends: list[Ending] = []
+    stopped: str | None = None
+    try:
+        if change.files:
+            with ports.source.head_tree() as tree:
+                briefing = matter.briefing(request, policy, instructions, tree)
+                running = RunningReview(ports, request, dispatch, briefing)
+                ends = running.surfaces(lambda so_far: join_review(so_far, files, unsent, None))
+        ports.agents.check_interrupt()
+    except Stop as stop:
+        dispatch.record(end_of_stop(stop, dispatch.now()))
+        stopped = stop.detail
+    ending = join_review(ends, files, unsent, stopped)
+    dispatch.record(ReviewEnded(at=dispatch.now(), outcome=ending.outcome, because=ending.because))
+    return outcome_document(dispatch.events)
 
 
 class RunningReview:

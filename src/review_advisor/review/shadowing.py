@@ -3,39 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from typing import assert_never
 
-from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.answers.answers import Recommendation, ReviewReport
+from review_advisor.core.escalation.packet import consult_call, consult_grant
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.ends import join_review, missing_words
-from review_advisor.core.outcome.events import CallEnded, Event
+from review_advisor.core.outcome.events import CallEnded, Event, ReviewStopped
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import rule_panel
+from review_advisor.core.policy.budgets import most_at_a_time
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.advisors import Briefing, Executor, Part
 from review_advisor.core.roles.calls import Stop
 from review_advisor.core.roles.instructions import Instructions
+from review_advisor.core.roles.mid_flight import consult_prompt
 from review_advisor.core.roles.surface_inputs import Subject
+from review_advisor.core.shadow.shadow_advice import AdviceQuestion, changes_of
 from review_advisor.core.shadow.shadow_comparison import (
+    Asked,
     Left,
     LeftOut,
+    OnceMore,
     ShadowQuestion,
+    concluded,
     cut_by_cap,
+    is_cut_by_cap,
     is_unanswered,
-    missed_findings,
     objects,
+    only_in,
     shadow_policy,
     shadow_questions,
     with_surface,
 )
 from review_advisor.core.shadow.shadow_events import (
+    ShadowAdvised,
     ShadowBegan,
     ShadowCalled,
     ShadowDecided,
     ShadowEnded,
     ShadowEvent,
+    ShadowReviewed,
+    ShadowSaid,
     ShadowStatus,
 )
 from review_advisor.core.shadow.shadow_rule import Shadow
@@ -43,7 +55,7 @@ from review_advisor.ports.review import CliError, Ports, SourceError
 from review_advisor.review.council import PartJudges
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.matter import Matter, ReviewRequest, matter_of, parts_of, subject_of
-from review_advisor.review.phase import RunningReview
+from review_advisor.review.phase import RunningReview, reviewed
 from review_advisor.review.repair_session import Version
 from review_advisor.review.surroundings import looked_around
 
@@ -125,22 +137,25 @@ class ShadowPhase:
         heard: _Heard,
     ) -> Iterator[_Asked]:
         request = replace(request, redactor=matter.redactor)
-        base = matter.policy if shadow.rule.part == "surface" else document.policy
+        base = matter.policy if shadow.rule.part in ("surface", "review") else document.policy
         policy = shadow_policy(base, shadow, left)
-        ports = replace(self.ports, journal=heard, artifacts=_NoFolder())
+        ports = replace(self.ports, journal=heard, artifacts=_NoFolder(), wiki=_NoFolder())
+        panel, opening = len(policy.roster.panel), len(policy.roster.opening)
+        is_whole = shadow.rule.part == "review"
+        most = most_at_a_time(matter.parts, panel, opening, refuter=policy.refuter) if is_whole else panel
         dispatch = Dispatch(
             ports,
             policy.budgets,
-            min(self.jobs, len(policy.roster.panel)),
+            min(self.jobs, most),
             matter.redactor,
             prompts=self.instructions.version,
             most_calls=shadow.rule.max_calls,
             shadow=shadow.rule.id,
         )
-        with ports.source.head_tree() as tree:
+        with nullcontext() if is_whole else ports.source.head_tree() as tree:  # a whole review opens its own
             briefing = matter.briefing(request, policy, self.instructions, tree)
             subject = subject_of(ports, request, briefing, lambda: document.events)
-            yield _Asked(ports, dispatch, briefing, subject, request, document, shadow)
+            yield _Asked(ports, dispatch, replace(matter, policy=policy), briefing, subject, request, document, shadow)
 
 
 class _Heard:
@@ -153,16 +168,20 @@ class _Heard:
     def record(self, event: Event) -> None:
         """Take one event."""
         if isinstance(event, CallEnded):
-            if event.ended in ("refused", "cut_short"):
+            if is_cut_by_cap(event):
                 self.capped = self.capped or event.detail
             self._tell(ShadowCalled(at=event.at, call=event))
 
 
 class _NoFolder:
-    """The folder of what leaves no artefacts."""
+    """The folder of what leaves no artefacts and no knowledge."""
 
     def write(self, name: str, text: str) -> None:
         """Leave it."""
+
+    def store(self, name: str, text: str) -> str | None:  # noqa: ARG002
+        """Leave it, and say so."""
+        return "a shadow stores nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +190,69 @@ class _Asked:
 
     ports: Ports
     dispatch: Dispatch
+    matter: Matter
     briefing: Briefing
     subject: Subject
     request: ReviewRequest
     document: OutcomeDocument
     shadow: Shadow
 
-    def decided(self, question: ShadowQuestion | LeftOut) -> ShadowDecided:
+    def decided(self, question: Asked) -> ShadowSaid:
         """What the shadow would have decided there. Raises ``Stop``."""
-        told = self._with(question.surface) if isinstance(question, LeftOut) else self._beside(question)
-        return self.request.redactor.everywhere(told)
+        match question:
+            case OnceMore():
+                return self.request.redactor.everywhere(self._once_more())
+            case AdviceQuestion():
+                return self.request.redactor.everywhere(self._advised(question))
+            case LeftOut():
+                return self.request.redactor.everywhere(self._with(question.surface))
+            case ShadowQuestion():
+                return self.request.redactor.everywhere(self._beside(question))
+            case _:
+                assert_never(question)
+
+    def _advised(self, question: AdviceQuestion) -> ShadowAdvised:
+        """What it answers to the packet of a consult."""
+        row = next(each for each in self.briefing.policy.surfaces if each.surface is question.surface)
+        grant = consult_grant(self.briefing, row, question.attempt)
+        if grant is None:
+            raise AssertionError("a review that consulted had leave to")
+        prompt = consult_prompt(grant, question.packet)
+        part = self._part(row, question)
+        call = consult_call(self.briefing, row, part, question.attempt, prompt)
+        advice = self.dispatch.ask(call, Recommendation).answer
+        return ShadowAdvised(
+            at=self.dispatch.now(),
+            surface=question.surface,
+            shard=question.shard,
+            attempt=question.attempt,
+            real_stops=question.real.stop_signal,
+            stops=advice.stop_signal if isinstance(advice, Recommendation) else None,
+            real=changes_of(question.real),
+            changes=changes_of(advice) if isinstance(advice, Recommendation) else (),
+            because=advice.action if isinstance(advice, Recommendation) else missing_words(advice),
+        )
+
+    def _once_more(self) -> ShadowReviewed:
+        """The whole review by the shadow's own configuration, beside the real one."""
+        real = self.document
+        other = reviewed(self.ports, self.request, self.matter, self.briefing.instructions, self.dispatch)
+        stop = next((each for each in other.events if isinstance(each, ReviewStopped)), None)
+        if stop is not None:
+            raise Stop(stop.detail)
+        calls = [each for each in other.events if isinstance(each, CallEnded)]
+        is_lost = other.outcome is Outcome.STOPPED or is_unanswered(calls) or any(map(is_cut_by_cap, calls))
+        return ShadowReviewed(
+            at=self.dispatch.now(),
+            real=concluded(real),
+            outcome=None if is_lost else concluded(other),
+            because="; ".join(other.because),
+            missed=() if is_lost else tuple(each.id for each in only_in(real.findings, other.findings)),
+            besides=tuple(
+                f"{each.severity} {each.path}:{each.line} {each.title}"
+                for each in only_in(other.findings, real.findings)
+            ),
+        )
 
     def _beside(self, question: ShadowQuestion) -> ShadowDecided:
         row = next(each for each in self.briefing.policy.surfaces if each.surface is question.surface)
@@ -206,7 +278,7 @@ class _Asked:
             because="; ".join(ending.because),
         )
 
-    def _part(self, row: SurfacePolicy, question: ShadowQuestion) -> Part:
+    def _part(self, row: SurfacePolicy, question: ShadowQuestion | AdviceQuestion) -> Part:
         parts = parts_of(self.ports, row, self.subject, self.briefing.nonce)
         part = next(each for each in parts if each.shard.index == question.shard)
         return looked_around(self.ports.source, self.briefing, row, part)
@@ -224,7 +296,7 @@ class _Asked:
         if not isinstance(asked.answer, ReviewReport):
             return self._compared(question, missing_words(asked.answer), shadow_objects=None)
         report = version.check(asked.answer, ())
-        missed = missed_findings(question.report, report)
+        missed = tuple(each.id for each in only_in(question.report.findings, report.findings))
         return self._compared(question, report.summary, shadow_objects=report.verdict == "reject", missed=missed)
 
     def _compared(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from review_advisor.core.answers.answers import Answer
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.metrics.purse import Purse
 from review_advisor.core.policy.budgets import Budgets, Refused
@@ -35,11 +38,17 @@ _NO_SURFACE = Surface.PR_REVIEW
 _ROLES: dict[Speaker, Role] = {"executor": Role.EXECUTOR, "advisor": Role.MID_FLIGHT}
 _FAILED: dict[Speaker, RunStatus] = {"executor": "executor_failed", "advisor": "advisor_failed"}
 _OUT_OF_TIME, _NOT_STARTED = 124, 127
+MOST_AT_ONCE = 4
+"""Declared advisors that are asked side by side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to a speaker, in its turn. All ``blocks`` but the last stay the same for a speaker."""
+    """One question to a speaker, in its turn. All ``blocks`` but the last stay the same for a speaker.
+
+    ``advisor`` is the id of a declared one; ``role`` is that of the speaker unless it is given. Without a ``form`` the
+    answer is a message.
+    """
 
     speaker: Speaker
     agents: Agents
@@ -49,6 +58,9 @@ class Question:
     blocks: tuple[str, ...]
     tree: Path | None = None
     edits: EditGrant | None = None
+    advisor: str = ""
+    role: Role | None = None
+    form: type[Answer] = TaskMessage
 
     def with_more(self, *texts: str) -> Question:
         """The same with ``texts`` at its end."""
@@ -57,9 +69,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The final message of a call; several where one call gave several."""
+    """The final message of a call; several where one call gave several. ``value`` is the answer in its form."""
 
     messages: tuple[str, ...]
+    value: object = None
 
     @property
     def whole(self) -> str:
@@ -69,7 +82,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Halted:
-    """No answer came, and the run cannot go on."""
+    """The run cannot go on: its status, and why."""
 
     status: RunStatus
     detail: str
@@ -86,8 +99,17 @@ class _How:
     exit_code: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Allowed:
+    """A call that may be made. ``number`` counts those of its speaker."""
+
+    question: Question
+    call: AgentCall
+    number: int
+
+
 class Asking:
-    """Makes the calls of one run, one after the other. Prompts and replies pass the redactor here."""
+    """Makes the calls of one run. Prompts and replies pass the redactor here."""
 
     def __init__(
         self,
@@ -110,57 +132,93 @@ class Asking:
 
     def ask(self, question: Question) -> Told | Lost | Halted:
         """Make one call, if the limits allow it. Raises ``ReviewInterrupted``."""
-        question.agents.check_interrupt()
-        self._numbers[question.speaker] += 1
-        call = self._call(question)
-        allowed = self._purse.reserve(call, self._clock.monotonic() - self._began, self._clock.now().date())
-        if isinstance(allowed, Refused):
-            self._note(question, call, Receipt(), _How("refused", allowed.reason, allowed.detail))
-            return Halted("budget_exceeded", allowed.detail)
-        call = replace(call, max_usd=allowed.max_usd, timeout_seconds=allowed.timeout_seconds)
-        self._keep_prompt(question.speaker, self._numbers[question.speaker], call.prompt)
-        receipt = Receipt()
-        try:
-            reply = self._redactor.everywhere(legible(question.agents.run(call)))
-            receipt = reply.receipt
-        except Stop as stop:
-            detail = self._redactor.redact(legible(stop.detail))
-            self._note(question, call, legible(stop.receipt), _How("stopped", type(stop).__name__, detail))
-            if isinstance(stop, ReviewInterrupted):
-                raise
-            return Halted(_FAILED[question.speaker], detail)
-        finally:
-            self._purse.settle(call, receipt)
-        return self._read(question, call, reply)
+        said = self._batch([question])
+        return said if isinstance(said, Halted) else said[0]
 
-    def _read(self, question: Question, call: AgentCall, reply: Answered | Lost) -> Told | Lost | Halted:
-        messages = tuple(
-            said["message"]
-            for said in reply.every_answer
-            if isinstance(said, dict) and isinstance(said.get("message"), str)
-        )
+    def ask_all(self, questions: Sequence[Question]) -> list[Told | Lost] | Halted:
+        """The same for several questions, a few of them side by side. Answers are recorded in the questions' order."""
+        told: list[Told | Lost] = []
+        for first in range(0, len(questions), MOST_AT_ONCE):
+            said = self._batch(questions[first : first + MOST_AT_ONCE])
+            if isinstance(said, Halted):
+                return said
+            told += said
+        return told
+
+    def _batch(self, questions: Sequence[Question]) -> list[Told | Lost] | Halted:
+        allowed: list[_Allowed] = []
+        for question in questions:
+            question.agents.check_interrupt()
+            leave = self._leave(question, len(questions))
+            if isinstance(leave, Halted):
+                for each in allowed:
+                    self._purse.settle(each.call, Receipt())
+                return leave
+            allowed.append(leave)
+        for each in allowed:
+            self._keep_prompt(each.question.speaker, each.number, each.call.prompt)
+        if len(allowed) == 1:
+            replies = [self._made(allowed[0])]
+        else:
+            with ThreadPoolExecutor(len(allowed)) as pool:
+                replies = list(pool.map(self._made, allowed))
+        said = [self._taken(each, reply) for each, reply in zip(allowed, replies, strict=True)]
+        halted = next((each for each in said if isinstance(each, Halted)), None)
+        interrupt = next((each for each in replies if isinstance(each, ReviewInterrupted)), None)
+        if interrupt is not None:
+            raise interrupt
+        return halted or [each for each in said if not isinstance(each, Halted)]
+
+    def _leave(self, question: Question, jobs: int) -> _Allowed | Halted:
+        self._numbers[question.speaker] += 1
+        number, call = self._numbers[question.speaker], self._call(question)
+        elapsed, today = self._clock.monotonic() - self._began, self._clock.now().date()
+        leave = self._purse.reserve(call, elapsed, today, jobs=jobs)
+        if isinstance(leave, Refused):
+            refused = _How("refused", leave.reason, leave.detail)
+            self._note(_Allowed(question, call, number), Receipt(), refused)
+            return Halted("budget_exceeded", leave.detail)
+        call = replace(call, max_usd=leave.max_usd, timeout_seconds=leave.timeout_seconds)
+        return _Allowed(question, call, number)
+
+    def _made(self, allowed: _Allowed) -> Answered | Lost | Stop:
+        try:
+            return self._redactor.everywhere(legible(allowed.question.agents.run(allowed.call)))
+        except Stop as stop:
+            return stop
+
+    def _taken(self, allowed: _Allowed, reply: Answered | Lost | Stop) -> Told | Lost | Halted:
+        self._purse.settle(allowed.call, reply.receipt)
+        if not isinstance(reply, Stop):
+            return self._read(allowed, reply)
+        detail = self._redactor.redact(legible(reply.detail))
+        self._note(allowed, legible(reply.receipt), _How("stopped", type(reply).__name__, detail))
+        return Halted(_FAILED[allowed.question.speaker], detail)
+
+    def _read(self, allowed: _Allowed, reply: Answered | Lost) -> Told | Lost | Halted:
+        messages = tuple(each for said in reply.every_answer if (each := _message(said, allowed.call)) is not None)
         if isinstance(reply, Answered) and len(messages) == len(reply.every_answer):
-            told = Told(messages)
-            self._note(question, call, reply.receipt, _How("answered", message=told.whole))
+            told = Told(messages, reply.value)
+            self._note(allowed, reply.receipt, _How("answered", message=told.whole))
             return told
         lost = reply if isinstance(reply, Lost) else Lost(LostReason.INVALID_ANSWER, "it has no message", reply.receipt)
-        refused = cut_short(lost, call, self._budgets.call_seconds)
+        refused = cut_short(lost, allowed.call, self._budgets.call_seconds)
         reason, detail = (lost.reason.value, lost.detail) if refused is None else (refused.reason, refused.detail)
-        self._note(question, call, lost.receipt, _How("lost", reason, detail, exit_code=_exit_code(lost)))
+        self._note(allowed, lost.receipt, _How("lost", reason, detail, exit_code=_exit_code(lost)))
         return lost if refused is None else Halted("budget_exceeded", refused.detail)
 
     def _call(self, question: Question) -> AgentCall:
-        role = _ROLES[question.speaker]
+        role = question.role or _ROLES[question.speaker]
         return AgentCall(
             role=role,
-            advisor=role.advisor,
+            advisor=question.advisor or role.advisor,
             surface=_NO_SURFACE,
             attempt=question.turn,
             shard=0,
             model=question.model,
             system_prompt=question.system_prompt,
             blocks=tuple(map(self._redactor.redact, question.blocks)),
-            answer=TaskMessage,
+            answer=question.form,
             tree=question.tree,
             consults=None,
             max_usd=0.0,
@@ -169,13 +227,14 @@ class Asking:
             number=sum(self._numbers.values()),
         )
 
-    def _note(self, question: Question, call: AgentCall, receipt: Receipt, how: _How) -> None:
+    def _note(self, allowed: _Allowed, receipt: Receipt, how: _How) -> None:
+        question, call = allowed.question, allowed.call
         self._record(
             TaskCalled(
                 at=self._clock.now(),
                 turn=question.turn,
                 speaker=question.speaker,
-                number=self._numbers[question.speaker],
+                number=allowed.number,
                 model=call.model,
                 ended=how.ended,
                 reason=how.reason,
@@ -189,8 +248,17 @@ class Asking:
                 tool_failures=receipt.tool_failures,
                 prompt_characters=len(call.prompt),
                 prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
+                advisor=question.advisor,
             )
         )
+
+
+def _message(said: object, call: AgentCall) -> str | None:
+    """The message of an answer, or the whole of one in another form; None where there is none."""
+    if call.answer is not TaskMessage:
+        return json.dumps(said, ensure_ascii=False)
+    message = said.get("message") if isinstance(said, dict) else None
+    return message if isinstance(message, str) else None
 
 
 def _exit_code(lost: Lost) -> int | None:

@@ -74,14 +74,29 @@ def ask_council(request: CouncilRequest, agents: Agents) -> CouncilReply:
         [_call(request, None, 1)] if request.inline else [_call(request, each, at) for at, each in enumerate(who, 1)]
     )
     purse = Purse(Budgets(request.max_usd, CALL_SECONDS, CALL_SECONDS), request.prices, len(calls))
-    leave = [purse.reserve(call, 0.0, request.today) for call in calls]
-    with ThreadPoolExecutor(min(MOST_AT_ONCE, len(calls))) as pool:
-        replies = list(pool.map(lambda call, allowed: _asked(request, agents, call, allowed), calls, leave))
+    replies = _answers(request, agents, purse, calls)
+    late = [at for at, reply in enumerate(replies) if isinstance(reply, Refused)]
+    if len(late) < len(calls):  # what the others have not used came back
+        for at, reply in zip(late, _answers(request, agents, purse, [calls[at] for at in late]), strict=True):
+            replies[at] = reply
     costs = [each.receipt.usage.cost_usd for each in replies if not isinstance(each, Refused)]
     known = [each for each in costs if each is not None]
     each_reply = replies * len(who) if request.inline else replies
     voices = tuple(_voice(request, *each) for each in zip(who, each_reply, strict=True))
     return CouncilReply(voices, sum(known) if len(known) == len(costs) else None)
+
+
+def _answers(
+    request: CouncilRequest, agents: Agents, purse: Purse, calls: Sequence[AgentCall]
+) -> list[Answered | Lost | Refused]:
+    """What each call was answered, all of them side by side; what they did not use is in the purse again."""
+    leave = [purse.reserve(call, 0.0, request.today) for call in calls]
+    with ThreadPoolExecutor(MOST_AT_ONCE) as pool:
+        replies = list(pool.map(lambda call, allowed: _asked(request, agents, call, allowed), calls, leave))
+    for call, allowed, reply in zip(calls, leave, replies, strict=True):
+        if isinstance(allowed, Allowance) and not isinstance(reply, Refused):
+            purse.settle(replace(call, max_usd=allowed.max_usd), reply.receipt)
+    return replies
 
 
 def _asked(
@@ -135,7 +150,10 @@ def _call(request: CouncilRequest, advisor: Advisor | None, number: int) -> Agen
 
 
 class FakeCouncil:
-    """Agents without a model: votes are a pure function of advisor and action, and cost nothing."""
+    """Agents without a model: votes are a pure function of advisor and action, and cost nothing.
+
+    Without actions they have an opinion alone.
+    """
 
     def __init__(self, advisors: Sequence[Advisor], actions: Sequence[str]) -> None:
         self._said = {each.id: _fake_vote(each, actions) for each in advisors}
@@ -154,10 +172,11 @@ class FakeCouncil:
 
 def _fake_vote(advisor: Advisor, actions: Sequence[str]) -> Mapping[str, Any]:
     weights = [zlib.crc32(f"{advisor.id} {action}".encode()) % _MOST_OF_A_VOTE for action in actions]
-    weights[-1] = weights[-1] or 1
+    weights[-1:] = [each or 1 for each in weights[-1:]]
     calls = ", ".join(f'"{action}": {weight}' for action, weight in zip(actions, weights, strict=True))
     fields = AnswerFields.model_validate_json(advisor.answer).properties if advisor.answer else {}
-    return {**{name: _fake_field(field) for name, field in fields.items()}, "calls": f"{{{calls}}}"}
+    said = {"opinion": "It is a fake advisor's only opinion.", "calls": f"{{{calls}}}"}
+    return {**{name: _fake_field(field) for name, field in fields.items()}, **said}
 
 
 def _fake_field(field: AnswerField) -> object:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Usage
 from review_advisor.core.task.fake_speaker import FakeSpeaker
+from review_advisor.core.task.task_council import NO_COUNCIL, TaskCouncil
 from review_advisor.ports.review import Consults
-
-MODEL = "fake"
+from review_advisor.task.brief_votes import MODEL, FakeCouncil
 
 
 class FakeTaskAgents:
-    """Both sides of one run. It counts how often a turn's question is repeated, and remembers nothing else."""
+    """Both sides of one run, and its declared advisors, who vote as in ``council --agent fake``.
 
-    def __init__(self, speaker: FakeSpeaker) -> None:
+    It counts how often a turn's question is repeated, and remembers nothing else.
+    """
+
+    def __init__(self, speaker: FakeSpeaker, council: TaskCouncil = NO_COUNCIL) -> None:
         self._speaker = speaker
+        self._council = FakeCouncil(council.advisors, council.actions)
         self._asked: Counter[tuple[Role, int]] = Counter()
 
     def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:  # noqa: ARG002 (the port's)
         """What the scenario says. It costs nothing."""
+        if call.role in (Role.PRE_FLIGHT, Role.POST_VERIFY):
+            return self._council.run(call)
         asked = call.role, call.attempt
         repeated = self._asked[asked]
         self._asked[asked] += 1
@@ -28,10 +35,14 @@ class FakeTaskAgents:
             message = self._speaker.executor(call.attempt, repeated)
         else:
             message = self._speaker.advisor(repeated)
-        return Answered({"message": message}, Receipt(Usage(cost_usd=0.0), resolved_model=MODEL))
+        return _free({"message": message})
 
     def check_interrupt(self) -> None:
         """Nothing runs here that an interrupt could end."""
 
     def end_running(self) -> None:
         """The same."""
+
+
+def _free(value: dict[str, Any]) -> Answered:
+    return Answered(value, Receipt(Usage(cost_usd=0.0), resolved_model=MODEL))

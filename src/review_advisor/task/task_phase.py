@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TypeVar
 
-from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons
-from review_advisor.core.metrics.prices import Price
 from review_advisor.core.policy.budgets import Budgets, consults_left
-from review_advisor.core.roles.calls import EditGrant, Lost
+from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roles.replies import REPAIRABLE
-from review_advisor.core.safety.redaction import Redactor
+from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.task.blocks import Malformed
+from review_advisor.core.task.council_prompts import asked_by_id, council_version, misnamed
 from review_advisor.core.task.hearing import AdvisorSaid, ExecutorSaid, hear_advisor, hear_executor
 from review_advisor.core.task.messages import IdKind, MemoryProposal, TaskConsult, TaskDone, block_id
 from review_advisor.core.task.task_events import (
@@ -29,9 +26,7 @@ from review_advisor.core.task.task_events import (
     TaskBegun,
     TaskEnded,
     TaskEvent,
-    TaskLimits,
 )
-from review_advisor.core.task.task_patch import TaskPatch
 from review_advisor.core.task.task_prompts import (
     ADVISOR_SYSTEM,
     EXECUTOR_SYSTEM,
@@ -48,51 +43,11 @@ from review_advisor.core.task.task_prompts import (
     unanswered_question,
 )
 from review_advisor.core.task.task_status import RunStatus
-from review_advisor.ports.review import Agents, Clock
+from review_advisor.task.advising import Advising
 from review_advisor.task.asking import Asking, Halted, Question, Told
+from review_advisor.task.task_request import TaskPorts, TaskRequest
 
 Said = TypeVar("Said", ExecutorSaid, AdvisorSaid)
-
-
-@dataclass(frozen=True, slots=True)
-class TaskRequest:
-    """What is asked of a run. Backends are names to show; an empty model is the backend's own.
-
-    ``disabled`` says which switch turns the advisor off; empty if none does. ``head`` is the commit whose tree the
-    executor reads, in ``tree``. With ``edits`` that is a throw-away copy, which it may change. ``lessons`` are the
-    entries of that commit's memory.
-    """
-
-    run_id: str
-    nonce: str
-    task: str
-    limits: TaskLimits
-    redactor: Redactor
-    executor_backend: str
-    advisor_backend: str
-    executor_model: str
-    advisor_model: str
-    disabled: str = ""
-    head: str = ""
-    tree: Path | None = None
-    edits: EditGrant | None = None
-    lessons: Lessons = NO_LESSONS
-
-
-@dataclass(frozen=True, slots=True)
-class TaskPorts:
-    """Everything that a run may touch. ``record`` takes each event as it happens, ``keep_prompt`` each prompt.
-
-    ``read_patch`` reads what was edited in the copy of a run that may edit. By ``prices`` calls are estimated.
-    """
-
-    executor: Agents
-    advisor: Agents
-    clock: Clock
-    record: Callable[[TaskEvent], None]
-    keep_prompt: Callable[[Speaker, int, str], None]
-    read_patch: Callable[[], TaskPatch] = TaskPatch
-    prices: tuple[Price, ...] = ()
 
 
 class TaskPhase:
@@ -117,6 +72,8 @@ class _Run:
         self._asking = Asking(
             self._budgets, ports.clock, request.redactor, self._record, ports.keep_prompt, prices=ports.prices
         )
+        self._advising = Advising(request, ports.advisor, self._asking, self._record, self._now)
+        self._patch = ""
         self._turn = 0
         self._transcript: list[str] = []
         self._consults = 0
@@ -137,16 +94,25 @@ class _Run:
                 limits=request.limits,
                 head=request.head,
                 edit=request.edits is not None,
-                prompts=prompts_version(),
+                prompts=council_version() if request.council.advisors else prompts_version(),
+                advisors=request.council.words,
+                actions=request.council.actions,
+                blind_spots=request.council.blind_spots,
             )
         )
-        ended = self._over("disabled", request.disabled) if request.disabled else self._with_patch(self._protocol())
+        if request.disabled:
+            ended = self._over("disabled", request.disabled)
+        else:
+            ended = self._voted(self._with_patch(self._protocol()))
         self._record(ended)
         return ended
 
     def _protocol(self) -> TaskEnded:
         """Executor, question, advisor, executor again. Guidance is always followed by a turn that can apply it."""
         closing: RunStatus | None = None
+        halted = self._advising.opens()
+        if halted is not None:
+            return self._over(halted.status, halted.detail)
         while True:
             self._turn += 1
             said = self._executor_speaks()
@@ -156,6 +122,9 @@ class _Run:
                 return self._ends(said)
             if closing is not None:
                 return self._asks_too_late(said.consult, closing)
+            halted = self._watched()
+            if halted is not None:
+                return self._over(halted.status, halted.detail)
             if not consults_left(self._budgets, self._asked, self._failed):
                 closing = "advisor_call_limit_reached"
                 self._refuse(said.consult, f"all {self._budgets.max_consults} questions of this run are used")
@@ -188,7 +157,12 @@ class _Run:
     def _executor_question(self, more: str) -> Question:
         request = self._request
         opening = executor_opening(
-            request.task, request.limits, request.nonce, edit=request.edits is not None, lessons=request.lessons
+            request.task,
+            request.limits,
+            request.nonce,
+            edit=request.edits is not None,
+            lessons=request.lessons,
+            council=self._advising.section,
         )
         varying = executor_turn(self._transcript, self._turn, request.limits)
         question = Question(
@@ -244,10 +218,31 @@ class _Run:
             return ended
         made = self._ports.read_patch()
         self._record(PatchRead(at=self._now(), turn=self._turn, made=made))
+        self._patch = made.patch
         if not made.refused or ended.status not in ("completed", "degraded"):
             return ended
         named = "; ".join(f"{each.path}: {each.why}" for each in made.refused)
         return self._over("conflict_needs_human", f"the patch is refused: {named}", ended.done)
+
+    # --- those who watch and vote ---
+
+    def _watched(self) -> Halted | None:
+        """Why the run ends after the vote of those who watch. Where it goes on, the executor is told of the votes."""
+        said = self._advising.watches(self._turn, self._transcript)
+        if isinstance(said, str):
+            self._transcript.append(said)
+        return said if isinstance(said, Halted) else None
+
+    def _voted(self, ended: TaskEnded) -> TaskEnded:
+        """The end, once the declared advisors have voted on it. Only work that is completed is voted on."""
+        if ended.status not in ("completed", "degraded"):
+            return ended
+        over = self._advising.decides(self._turn, self._transcript, self._patch)
+        if over is not None:
+            return self._over(over.status, over.detail, ended.done)
+        if ended.status == "completed" and self._advising.unheard:
+            return self._over("degraded", "a vote on an earlier turn is missing", ended.done)
+        return ended
 
     # --- questions ---
 
@@ -263,13 +258,27 @@ class _Run:
     def _record_consult(self, consult: TaskConsult, refused: str = "") -> str:
         self._consults += 1
         number = self._id("adv_consult", self._consults)
-        self._record(ConsultHeard(at=self._now(), turn=self._turn, id=number, consult=consult, refused=refused))
+        asked = consult.advisor if self._request.council.on_demand else ""
+        self._record(
+            ConsultHeard(at=self._now(), turn=self._turn, id=number, consult=consult, refused=refused, asked=asked)
+        )
         return number
+
+    def _asked_one(self, consult: TaskConsult) -> Advisor | None:
+        """The declared advisor that a question names; None for the run's own."""
+        return next((each for each in self._request.council.on_demand if each.id == consult.advisor), None)
 
     # --- the advisor ---
 
     def _advisor_speaks(self, consult: TaskConsult) -> TaskEnded | None:
         """Ask the advisor. None where the executor goes on, with guidance or without."""
+        council = self._request.council
+        if council.on_demand and consult.advisor and self._asked_one(consult) is None:
+            number = self._id("adv_consult", self._consults + 1)
+            why, told = misnamed(number, consult.advisor, council)
+            self._record_consult(consult, why)
+            self._transcript.append(told)
+            return None
         number = self._record_consult(consult)
         self._asked += 1
         said = self._heard(self._advisor_question(consult, number), hear_advisor)
@@ -315,13 +324,15 @@ class _Run:
     def _advisor_question(self, consult: TaskConsult, number: str) -> Question:
         request = self._request
         varying = advisor_question(self._transcript, consult, number, request.nonce)
+        one = self._asked_one(consult)
         return Question(
             "advisor",
             self._ports.advisor,
             self._turn,
-            request.advisor_model,
-            ADVISOR_SYSTEM,
+            (one.model if one else "") or request.advisor_model,
+            asked_by_id(one) if one else ADVISOR_SYSTEM,
             (f"{advisor_opening(request.task, request.nonce)}\n\n", varying),
+            advisor=one.id if one else "",
         )
 
     # --- both ---

@@ -122,6 +122,7 @@ def test_a_call_that_is_killed_in_flight_is_asked_again_and_nothing_else(tmp_pat
     assert progress_line(ended[1]) == "pr_review: executor answered in 1.0 s"
 
 
+@pytest.mark.every_case
 def test_parts_that_run_in_parallel_are_each_asked_once(tmp_path: Path) -> None:
     def story(world: MockWorld) -> None:
         world.rules = replace(world.rules, shard_tokens=180)

@@ -1,4 +1,4 @@
-"""Declared advisors at the command line: whose files hold, and what the verbs say of them."""
+"""Declared advisors and prices at the command line: whose files hold, and what the verbs say of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.git_repository import Repo
 
-from review_advisor.core.facts.files.declared import LENS_MAP
+from review_advisor.core.facts.files.declared import LENS_MAP, PRICES
+from review_advisor.core.facts.guidelines import BaseText
+from review_advisor.core.metrics.price_list import own_prices
 from review_advisor.core.roster.advisor import ADR_ADVISOR
 
 FOLDER = ".review-advisor/advisors"
@@ -146,3 +148,87 @@ def test_show_and_doctor_say_who_advises_and_where_that_stands(terminal: Termina
 def test_without_declared_advisors_doctor_and_the_path_say_nothing_of_them(terminal: Terminal) -> None:
     assert " advisors " not in terminal.run("doctor").out
     assert "advisor " not in terminal.run("config", "show", "--for", "app.py").out
+
+
+# --- prices ----------------------------------------------------------------------------------------------------------
+
+
+def listed(model: str = "opus", rate: float = 5, more: str = "") -> str:
+    rates = f"input = {rate}\noutput = {rate}\ncache_read = {rate}\ncache_write = {rate}\n"
+    return f'[[prices]]\nmodel = "{model}"\nsince = 2026-01-01\n{rates}{more}'
+
+
+DEAR = listed(rate=1_000_000)
+CHEAP = listed(rate=0.001)
+
+
+def test_the_prices_of_the_base_hold_and_the_review_records_which_they_were(terminal: Terminal) -> None:
+    committed(terminal, {PRICES: DEAR}, {PRICES: CHEAP})
+    done = terminal.review("--json")
+    told = json.loads(done.out)
+    assert told["events"][0]["priced_by"] == own_prices(BaseText(DEAR)).source
+    assert told["policy"]["guard"]["paths"] == [PRICES], "the guard watches the change of prices"
+    refused = [each for each in told["events"] if each["kind"] == "call_ended" and each["ended"] == "refused"]
+    assert {each["reason"] for each in refused} == {"money"}, "by the base's price no call of the advisor can be paid"
+
+
+def test_without_own_prices_the_shipped_ones_hold_and_nothing_names_others(terminal: Terminal) -> None:
+    committed(terminal, {}, {PRICES: DEAR})
+    told = json.loads(terminal.review("--json").out)
+    assert (told["outcome"], told["events"][0]["priced_by"]) == ("approved", "")
+
+
+def test_own_prices_add_no_advisor(terminal: Terminal) -> None:
+    committed(terminal, {PRICES: CHEAP, f"{FOLDER}/data.md": DATA}, {})
+    told = json.loads(terminal.review("--json").out)
+    assert [each["id"] for each in told["policy"]["roster"]["advisors"]] == [ADR_ADVISOR.id, "dataSteward"]
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        (listed(rate=0), "input and output cost at least 0.001; of a model that costs nothing say `free = true`"),
+        (listed(rate=-1), "Input should be greater than or equal to 0"),
+        (listed(rate=float("nan")), "Input should be a finite number"),
+        (listed(more="free = true\n"), "a model that is free has no rate but 0"),
+        (listed() * 40_0, f"{PRICES} is longer than 32,000 characters."),
+    ],
+    ids=["0", "negative", "nan", "free at a price", "too long"],
+)
+def test_a_list_that_cannot_be_used_is_a_refusal_that_names_the_file_and_the_commit(
+    terminal: Terminal, text: str, says: str
+) -> None:
+    repo = committed(terminal, {PRICES: text}, {})
+    done = terminal.review()
+    mend = f"This is the file at the base, {repo.rev('HEAD~1')[:12]}: mend it there"
+    assert (done.code, done.sentence.startswith(PRICES), says in done.sentence) == (2, True, True), done.sentence
+    assert mend in done.sentence
+    checked = terminal.run("config", "check")
+    assert (checked.code, says in checked.sentence) == (2, True)
+
+
+def test_a_link_in_the_place_of_the_list_is_refused(terminal: Terminal) -> None:
+    (terminal.folder / ".review-advisor").mkdir()
+    (terminal.folder / PRICES).symlink_to("/etc/passwd")
+    committed(terminal, {}, {})
+    assert terminal.review().sentence.startswith(f"{PRICES}: it is a symbolic link.")
+    assert terminal.run("config", "check").sentence.startswith(f"{PRICES}: it is a symbolic link.")
+
+
+def test_show_and_doctor_name_the_list_and_say_which_model_no_limit_binds(terminal: Terminal) -> None:
+    repo = Repo(terminal.folder)
+    assert "[prices]" not in terminal.run("config", "show").out
+    repo.write(PRICES, listed() + listed("llama", 0, "free = true\n"))
+    source = own_prices(BaseText((terminal.folder / PRICES).read_text())).source
+    shown = terminal.run("config", "show").out.splitlines()
+    assert f"opus since 2026-01-01 = [5.0, 5.0, 5.0, 5.0]  # {source}" in shown
+    told = json.loads(terminal.run("config", "show", "--json").out)
+    assert told["sources"]["prices"] == dict.fromkeys(told["prices"], source)
+    (row,) = (line for line in terminal.run("doctor").out.splitlines() if " prices " in line)
+    assert row.endswith(f"opus, llama: free, so no limit of money binds it ({source})")
+
+
+def test_a_name_in_other_letters_is_told_to_be_read_by_nobody(terminal: Terminal) -> None:
+    Repo(terminal.folder).write(PRICES.replace("prices", "Prices"), DEAR)
+    checked = terminal.run("config", "check")
+    assert (checked.code, f"files there are not read: the list of prices is {PRICES}" in checked.sentence) == (2, True)

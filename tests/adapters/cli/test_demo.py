@@ -24,7 +24,7 @@ def test_a_sample_change_is_reviewed_and_shown_as_it_would_stand_on_github(termi
     assert findings < printed.index("pr_review: changes_requested"), "what was found stands before how"
     told = ("  pre-flight ", "  consult ", "  post-verify  VETO", "  ruling       retry", "  post-verify  APPROVE")
     assert [words for words in told if words not in done.out] == []
-    faults = ("delivery.py:8", "settings.py:10", "reports.py:6")
+    faults = ("delivery.py:8", "settings.py:10", "reports.py:11")
     assert [place for place in faults if place not in done.out] == []
     *_, page, last = done.err.splitlines()
     drawn = Path(page.removeprefix("As it would stand on GitHub: ")).read_text(encoding="utf-8")

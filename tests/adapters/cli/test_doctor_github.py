@@ -59,6 +59,7 @@ def test_the_environment_is_read_as_every_other_command_reads_it(terminal: Termi
     assert (rows, github.authorizations) == ({"token": (False, says)}, set())
 
 
+@pytest.mark.every_case
 def test_a_token_that_cannot_publish_is_noticed(terminal: Terminal, github: GithubRules) -> None:
     github.repository(push=False)
     ok, says = told(terminal, github)["token"]

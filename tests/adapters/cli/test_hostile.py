@@ -41,6 +41,7 @@ def test_no_module_of_the_checkout_is_imported(terminal: Terminal, tmp_path: Pat
     assert not mark.exists()
 
 
+@pytest.mark.every_case
 def test_neither_git_nor_claude_of_the_checkout_is_run(terminal: Terminal, tmp_path: Path) -> None:
     mark = tmp_path / "run"
     for name in ("git", "claude", "python", "ruff"):

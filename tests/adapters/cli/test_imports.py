@@ -97,6 +97,7 @@ def test_looking_at_the_machine_or_the_settings_imports_no_review(terminal: Term
     assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
 
 
+@pytest.mark.every_case
 def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) -> None:
     modules = imported(terminal, "review", "--pr", "no name", code=2)
     assert {"github", "review_advisor.app.pull_request_source"} <= modules

@@ -252,3 +252,17 @@ def test_a_tag_in_its_place_is() -> None:
 
 def test_a_repository_without_the_workflow_has_no_row_for_it(terminal: Terminal) -> None:
     assert "workflow" not in terminal.run("doctor").out
+
+
+def test_the_workflow_of_an_evaluation_runs_this_very_program(terminal: Terminal) -> None:
+    first = terminal.run("init", "--evaluation", "--ref", ACTION)
+    again = terminal.run("init", "--evaluation", "--ref", ACTION)
+
+    repository, commit = ACTION.split("@")
+    text = (terminal.folder / ".github" / "workflows" / "review-advisor-eval.yml").read_text(encoding="utf-8")
+    assert (first.code, again.code) == (0, 0)
+    assert "wrote        .github/workflows/review-advisor-eval.yml" in first.out
+    assert "there is one already" in again.out
+    assert (text.count(f"repository: {repository}\n"), text.count(f"ref: {commit}\n")) == (2, 2)
+    assert "REVIEW_ADVISOR_" not in text
+    assert not (terminal.folder / ".review-advisor.toml").exists()

@@ -108,6 +108,18 @@ def test_what_a_review_learned_is_a_proposal_by_the_reviews_id(terminal: Termina
     assert stored["source_excerpt"] == "value = 7"
 
 
+def test_the_finding_of_a_reviews_proposal_taught_the_entry_unless_the_user_names_another(
+    terminal: Terminal, proposed: Path
+) -> None:
+    propose(terminal.folder / "proposed", PROPOSAL | {"source_finding": "F1"})
+    *approve, _option, _finding = APPROVE
+    assert terminal.run(*approve).code == 0
+    assert json.loads(proposed.read_text(encoding="utf-8"))["taught_by"] == "F1"
+    assert terminal.run("memory", "reject", "mem_prop_a").code == 0
+    assert terminal.run(*APPROVE).code == 0
+    assert json.loads(proposed.read_text(encoding="utf-8"))["taught_by"] == "F3"
+
+
 def test_a_run_that_nobody_knows_is_refused(terminal: Terminal, ledger: Path) -> None:
     keep(ledger, told())
     done = terminal.run("memory", "list", "--from", "run-9")

@@ -261,6 +261,7 @@ def file_size_limit(size: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
+@pytest.mark.every_case
 def test_a_full_disk_at_the_end_is_exit_12_and_leaves_nothing_half_written(terminal: Terminal) -> None:
     words = (*RANGE, "--claude-bin", terminal.agreeing)
     done = terminal.process(*words, env=CREDENTIAL, before=file_size_limit(3_000))
@@ -362,7 +363,7 @@ def test_closed_streams_are_no_reason_to_fail(terminal: Terminal) -> None:
     assert said == ["codes 0"]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.every_case
 @pytest.mark.parametrize("env", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
 def test_a_terminal_without_our_letters(terminal: Terminal, env: dict[str, str]) -> None:
     repo = Repo(terminal.folder)

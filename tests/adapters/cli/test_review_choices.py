@@ -77,6 +77,7 @@ def test_an_unknown_base_names_the_nearest_refs(terminal: Terminal, wrong: str, 
     assert ("nearest" in done.sentence) == (near is not None)
 
 
+@pytest.mark.every_case
 def test_each_format_prints_one_thing(terminal: Terminal) -> None:
     printed = {form: terminal.review("--format", form).out for form in ("text", "json", "markdown", "sarif", "github")}
     assert printed["text"].startswith("APPROVED\n")

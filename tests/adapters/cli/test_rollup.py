@@ -21,6 +21,7 @@ from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.ledger.transfer import rebuild
 from review_advisor.adapters.price_file import read_prices
+from review_advisor.app.rollup import prices_of_user
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.periods import Period
@@ -317,14 +318,14 @@ def test_a_list_that_is_wrong_is_refused_by_its_first_fault(tmp_path: Path, text
     path = tmp_path / "prices.toml"
     path.write_text(text)
     with pytest.raises(PriceError) as refusal:
-        read_prices(path)
+        prices_of_user(path)
     assert f"The list of prices {path} {says}" in str(refusal.value)
 
 
 def test_a_list_of_ones_own_is_read_as_it_stands(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     path.write_text(PRICES)
-    (price,) = read_prices(path)
+    (price,) = prices_of_user(path)
     assert price == Price("sonnet", price.since, input=2.0, output=10.0, cache_read=0.1, cache_write=2.5)
     assert price.since.isoformat() == "2026-01-01"
 

@@ -217,6 +217,7 @@ def test_ledgers_of_two_jobs_become_one(terminal: Terminal, kept: Path) -> None:
     assert refused(terminal, "ledger", "merge", whole, "none.sqlite3") == "There is no ledger none.sqlite3."
 
 
+@pytest.mark.every_case
 def test_a_ledger_is_written_out_and_read_back(terminal: Terminal, kept: Path) -> None:
     done = terminal.run("ledger", "export", "runs.jsonl")
     assert (done.code, done.out, done.err) == (0, "", f"5 runs, {len(exported(kept))} events written\n")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,7 @@ def test_while_four_agents_hang(terminal: Terminal, tmp_path: Path) -> None:
     assert ended(terminal, process)[0] == 130
 
 
+@pytest.mark.every_case
 def test_the_runners_way_int_and_soon_term(terminal: Terminal, tmp_path: Path) -> None:
     claude = fake_claude(tmp_path, then=f"trap '' INT TERM\ncat >/dev/null\n: >{tmp_path}/started\nsleep 1000")
     words = ("review", "--range", "HEAD~1..HEAD", "--claude-bin", str(claude))
@@ -193,17 +195,26 @@ def test_at_every_event(tmp_path: Path, number: signal.Signals, moment: type[Eve
     assert asked <= {PolicyFrozen: set(), CallEnded: {"ReviewReport"}}.get(moment, {"ReviewReport", "PostVerifyResult"})
 
 
+def opened_of(pid: int) -> list[str]:
+    """What a process has open, each as often as it does."""
+    found = []
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            found.append(str(each.readlink()))
+    return found
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", SIGNALS)
-def test_before_the_change_is_read_nothing_is_stored(
-    terminal: Terminal, tmp_path: Path, number: signal.Signals
-) -> None:
-    """The main thread waits for a writer that never comes."""
-    os.mkfifo(tmp_path / "body")
-    words = ("review", "--agent", "embedded", "--staged", "--body-file", str(tmp_path / "body"))
-    process = terminal.start(*words, bot=STUCK_BOT)
-    writer = os.open(tmp_path / "body", os.O_WRONLY)  # it has begun to read
+def test_before_the_change_is_read_nothing_is_stored(terminal: Terminal, number: signal.Signals) -> None:
+    """The main thread waits for a writer that never writes."""
+    body, writer = os.pipe()
+    words = ("review", "--agent", "embedded", "--staged", "--body-file", "/dev/stdin")
+    process = terminal.start(*words, bot=STUCK_BOT, stdin=body)
+    pipe = str(Path(f"/proc/self/fd/{body}").readlink())
+    os.close(body)
     try:
+        wait_for(lambda: opened_of(process.pid).count(pipe) == 2)  # it has begun to read
         process.send_signal(number)
         assert ended(terminal, process) == (128 + number, "", "The review was interrupted before it began.")
     finally:

@@ -85,6 +85,7 @@ def test_the_configuration_is_the_repositorys_from_any_folder_of_it(terminal: Te
     assert outcome(shown.out)["config"]["shard_tokens"] == 5000
 
 
+@pytest.mark.every_case
 def test_a_patch_keeps_the_guard_and_the_configuration_of_the_repository_around_it(
     terminal: Terminal, tmp_path: Path
 ) -> None:
@@ -119,6 +120,7 @@ def test_the_repository_never_supplies_its_own_reviewer_not_even_from_a_subfolde
     assert not fake.with_name("claude.ran").exists()
 
 
+@pytest.mark.every_case
 def test_the_bases_ruff_configuration_allows_and_the_heads_does_not(terminal: Terminal, tmp_path: Path) -> None:
     repo = Repo(terminal.folder)
     risk = "import subprocess\n\n\ndef run(command):\n    return subprocess.call([command, '-l'], shell=True)\n"

@@ -65,7 +65,33 @@ def test_sessions_are_reviews_and_tasks_the_newest_first(port: int, ledger: Path
     assert {each["run_id"] for each in sessions if each["kind"] == "review"} == set(reviews)
     (task,) = [each for each in sessions if each["kind"] == "task"]
     assert (task["run_id"], task["completed"], task["decisions"], task["error_mode"]) == (RUN, True, 1, "none")
+    assert (task["executor_backend"], task["advisor_backend"]) == ("scripted", "scripted")
     assert task["advisor_fraction"] == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize(
+    "query, reviews, tasks",
+    [
+        ("backend=scripted", 0, 1),
+        ("backend=other", 0, 0),
+        ("status=completed", 0, 1),
+        ("status=approved", 4, 0),
+        ("backend=scripted&status=approved", 0, 0),
+        ("consults=2&text=fix", 0, 0),
+        ("consults=1", 1, 1),
+    ],
+)
+def test_sessions_are_found_by_the_filters_of_the_list(port: int, query: str, reviews: int, tasks: int) -> None:
+    kinds = [each["kind"] for each in told(port, f"/api/advisor/sessions?{query}")]
+    assert (kinds.count("review"), kinds.count("task")) == (reviews, tasks)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "backend", "backend=", "kind=task", "consults=1..2", "consults=-1", "backend=a&backend=b", "x" * 3_000],
+)
+def test_an_address_that_asks_for_nothing_known_finds_nothing(port: int, query: str) -> None:
+    assert ask(port, f"/api/advisor/sessions?{query}")[0] == 404
 
 
 def test_the_sums_are_those_of_the_sessions(port: int) -> None:

@@ -62,6 +62,7 @@ def test_it_tells_what_rollup_tells_of_the_same_reviews(kept: Terminal) -> None:
     assert (pair["votes"], pair["agreement"], pair["kappa"]) == (20, 0.5, 0.0)
 
 
+@pytest.mark.every_case
 def test_a_run_that_is_shown_apart_from_its_time_counts_in_no_pair(kept: Terminal) -> None:
     told_of = overview(kept, "--since", "2026-01-05T12:00", "--run", "run-1")["pairs"]
     assert told_of == overview(kept, "--since", "2026-01-05T12:00")["pairs"]

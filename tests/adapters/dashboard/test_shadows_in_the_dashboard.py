@@ -12,6 +12,9 @@ from tests.adapters.ledger.test_shadows import keep_shadow, shadow
 from tests.adapters.ledgers import five, record
 from tests.unit.shadow.test_shadow_decision import AGREED, BEGAN, WOULD_VETO
 
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.shadow.shadow_events import ShadowReviewed
+
 SUMMARY = "In shadow, without effect"
 
 
@@ -53,6 +56,24 @@ def test_the_page_of_a_run_says_what_each_of_its_shadows_would_have_done(termina
     ]
     assert in_shadow(site, "run-3") == ["opusJudge (judge): lost, unfinished, 0.50 USD"]
     assert in_shadow(site, "run-4") == []
+
+
+def test_the_page_of_a_run_says_what_the_whole_bot_in_shadow_came_to(terminal: Terminal, ledger: Path) -> None:
+    said = ShadowReviewed(
+        at=BEGAN.at,
+        real=Outcome.APPROVED,
+        outcome=Outcome.ESCALATED,
+        because="",
+        besides=("high src/app.py:3 It loses data",),
+    )
+    first, *rest = shadow(1, said)
+    whole = replace(BEGAN, run_id="run_1-shadow", at=first.at, part="review", setup="review; model x", of_run="run-2")
+    keep_shadow(ledger, [whole, *rest])
+    site = written(terminal)
+    assert in_shadow(site, "run-2") == ["opusJudge (review; model x): would have stopped (escalated), 0.50 USD"]
+    assert ["Found in shadow alone", "high src/app.py:3 It loses data"] in [
+        list(each) for each in site.page("run-2")["summary"]
+    ]
 
 
 @pytest.mark.usefixtures("ledger")

@@ -11,8 +11,8 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.evaluation.judged_changes import TOOLS, judged_changes, put, write_results
 
-from review_advisor.adapters import martian_results
 from review_advisor.adapters.martian_results import read_results
+from review_advisor.app.evaluation import martian_score
 
 JUDGES = {"judge-1": judged_changes(agreeing=True), "judge-2": judged_changes(agreeing=False)}
 
@@ -27,7 +27,7 @@ def read_json(path: Path) -> Any:
 
 
 def test_what_is_read_is_what_was_recorded(results: Path) -> None:
-    for read in read_results(results):
+    for read in read_results(results, Path.read_bytes):
         assert {(each.name, each.repository, each.golden) for each in read.changes} == {
             (each.name, each.repository, each.golden) for each in JUDGES[read.judge]
         }
@@ -38,6 +38,7 @@ def test_what_is_read_is_what_was_recorded(results: Path) -> None:
             )
 
 
+@pytest.mark.every_case
 def test_the_table_says_for_which_judges_the_council_gains(terminal: Terminal, results: Path) -> None:
     done = terminal.run("score", "--martian", str(results))
     assert (done.code, done.err) == (0, "")
@@ -46,6 +47,7 @@ def test_the_table_says_for_which_judges_the_council_gains(terminal: Terminal, r
     assert "The folder has no published table of this judge." in done.out
 
 
+@pytest.mark.every_case
 def test_json_has_every_number_and_the_same_bytes_again(terminal: Terminal, results: Path) -> None:
     first, second = (terminal.run("score", "--martian", str(results / "offline"), "--json") for _ in range(2))
     assert first.out == second.out
@@ -78,7 +80,7 @@ def test_a_comment_that_only_calls_a_tool_counts_in_the_published_table_alone(re
     evaluations[url]["member-f"]["false_positives"] = [{"candidate": "/member review"}, {"candidate": "A raw comment."}]
     put(judge / "candidates.json", candidates)
     put(judge / "evaluations.json", evaluations)
-    change = next(each for each in read_results(results)[0].changes if each.name == url)
+    change = next(each for each in read_results(results, Path.read_bytes)[0].changes if each.name == url)
     assert [each.text for each in change.findings if each.tool == "member-f"] == ["A raw comment."]
     assert change.loose["member-f"].shown == 2
 
@@ -136,7 +138,10 @@ EVALUATIONS = "results/judge-1/evaluations.json"
         (change_evaluations(no_tools), "has no tool that was judged"),
         (change_evaluations(all_skipped), "has no tool that was judged"),
         (change_evaluations(hostile_name), "does not have the form of these results"),
-        (lambda offline: (offline / "results/judge-1/candidates.json").unlink(), "is missing or no file"),
+        (
+            lambda offline: (offline / "results/judge-1/candidates.json").unlink(),
+            "cannot be read: No such file or directory.",
+        ),
     ],
 )
 def test_what_is_not_that_data_is_refused_in_one_sentence(
@@ -150,6 +155,7 @@ def test_what_is_not_that_data_is_refused_in_one_sentence(
     assert len(done.sentence) < 1_000
 
 
+@pytest.mark.every_case
 def test_a_judge_is_named_by_a_folder_and_moves_no_cursor(terminal: Terminal, results: Path) -> None:
     folder = results / "offline" / "results" / "judge-2"
     folder.rename(folder.with_name("judge\x1b[31m\n2"))
@@ -173,7 +179,7 @@ def test_a_folder_of_one_repository_leaves_none_to_choose_on(terminal: Terminal,
 def test_a_file_beyond_the_bound_is_not_read(
     terminal: Terminal, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(martian_results, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(martian_score, "MOST_BYTES", 1_000)
     done = terminal.run("score", "--martian", str(results))
     assert (done.code, "is larger than" in done.sentence) == (2, True)
 

@@ -116,6 +116,7 @@ def test_the_base_is_held_to_the_limits_as_well(repo: Repo) -> None:
         source.change()
 
 
+@pytest.mark.every_case
 def test_a_deep_tree_within_the_bounds_is_written_out_and_removed(repo: Repo, tmp_path: Path) -> None:
     source = from_empty_to(repo, folders_in_folders(repo, 1_000)).within(TreeBounds(depth=1_000))
     assert source.change().files[0].path == "d/" * 1_000 + "f"
@@ -124,6 +125,7 @@ def test_a_deep_tree_within_the_bounds_is_written_out_and_removed(repo: Repo, tm
     assert not folder.exists()
 
 
+@pytest.mark.every_case
 def test_what_an_executor_leaves_behind_is_removed_however_deep(tmp_path: Path) -> None:
     deep = place = make_folder("tree", tmp_path)
     for _ in range(1_500):
@@ -134,6 +136,7 @@ def test_what_an_executor_leaves_behind_is_removed_however_deep(tmp_path: Path) 
     assert not place.exists()
 
 
+@pytest.mark.every_case
 def test_git_is_started_as_often_for_many_files_as_for_one(
     repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -159,6 +159,7 @@ def test_a_name_in_100_000_places_ends_the_search_and_that_is_told(repo: Repo) -
     assert not whole
 
 
+@pytest.mark.every_case
 def test_a_search_whose_time_is_over_is_not_whole(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(head_lines, "_SECONDS", 0.0)
     repo.write("a.py")

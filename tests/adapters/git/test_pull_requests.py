@@ -341,6 +341,7 @@ def test_a_shallow_checkout_is_deepened_as_far_as_needed(github: Served, tmp_pat
     assert everything(clone) == before, "the clone stays as shallow as it was"
 
 
+@pytest.mark.every_case
 def test_a_merge_base_out_of_reach(github: Served, tmp_path: Path) -> None:
     github.work.git("checkout", "--quiet", "--detach")
     grow(github.work, "main", DEPTHS[-1] + 1)

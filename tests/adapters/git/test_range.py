@@ -477,6 +477,7 @@ def test_linguist_attributes_come_from_the_base_tree_only(repo: Repo) -> None:
     }
 
 
+@pytest.mark.every_case
 def test_a_thousand_files(repo: Repo) -> None:
     for n in range(1000):
         repo.write(f"d{n % 30}/f{n}", "".join(f"{n} {k}\n" for k in range(100)))

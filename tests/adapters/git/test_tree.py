@@ -145,6 +145,7 @@ def test_a_name_that_is_file_and_folder_is_refused(repo: Repo) -> None:
         pass
 
 
+@pytest.mark.every_case
 def test_many_files(repo: Repo) -> None:
     for n in range(2000):
         repo.write(f"d{n % 40}/f{n}", f"{n}\n" * 50)

@@ -233,6 +233,7 @@ def test_who_pushed_the_head_has_to_be_known(scene: Scene) -> None:
     assert whole(scene, pull.number) == [False, False]
 
 
+@pytest.mark.every_case
 def test_of_a_very_long_pull_request_not_all_makers_are_known(scene: Scene) -> None:
     pull = scene.opens()
     for number in range(MOST_LISTED_COMMITS - 2):
@@ -419,6 +420,7 @@ def test_the_lines_that_take_comments_are_those_of_the_patches_that_github_shows
     assert scene.forge.changed_files(pull.number) == scene.fake.changed_files(pull.number)
 
 
+@pytest.mark.every_case
 def test_of_3500_files_github_lists_3000(scene: Scene) -> None:
     pull = scene.opens(listing=tuple(PullFile(f"src/f{n:04}.py", patch=PATCH) for n in range(3_500)))
     assert len(scene.forge.commentable_lines(pull.number)) == 3_000

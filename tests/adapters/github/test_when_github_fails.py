@@ -207,6 +207,7 @@ def test_the_address_of_the_next_page_is_counted_not_followed() -> None:
     assert not elsewhere.asked
 
 
+@pytest.mark.every_case
 def test_a_list_without_an_end_is_given_up() -> None:
     endless = Reply(200, [], {"Link": '<x>; rel="next"'})
     with github_answers(endless) as github, pytest.raises(ForgeError, match="does not end after 300 pages"):

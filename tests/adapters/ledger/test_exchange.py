@@ -165,6 +165,7 @@ def test_an_export_replaces_an_empty_file_or_an_export_and_nothing_else(
         assert place.read_bytes() == before
 
 
+@pytest.mark.every_case
 def test_an_export_holds_one_run_at_a_time(ours: Path, tmp_path: Path) -> None:
     """A ledger of a million runs is larger than any memory."""
     source, file, events = tmp_path / "source.jsonl", tmp_path / "runs.jsonl", events_as_json(ours, "run-1")[:1]

@@ -168,6 +168,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("field", ["status", "surface", "role", "model", "error", "repository"])
 def test_words_that_look_like_sql_are_words(ledger: Path, field: str, words: str) -> None:

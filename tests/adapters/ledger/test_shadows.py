@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -28,7 +29,10 @@ from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.observation.labels import Observed, ObservedLabel
-from review_advisor.core.shadow.shadow_events import ShadowEnded, ShadowEvent
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.shadow.shadow_events import ShadowEnded, ShadowEvent, ShadowReviewed
+from review_advisor.mockworld.lines import approve
 
 ALWAYS = Period()
 END = ShadowEnded(at=BEGAN.at, status="finished")
@@ -71,6 +75,39 @@ def test_a_shadow_of_another_part_is_added_up_by_itself(kept: Path) -> None:
     keep_shadow(kept, [replace(BEGAN, run_id="run_5-shadow", at=executor[0].at, part="executor"), *executor[1:]])
     sums = {(each.shadow, each.part): each.would_veto for each in shadow_sums(kept, ALWAYS)}
     assert sums == {("opusJudge", "executor"): 1, ("opusJudge", "judge"): 1, ("other", "judge"): 0}
+
+
+def test_a_whole_review_in_shadow_is_added_up_beside_what_the_real_ones_cost(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    review = told(lambda world: world.agents.script(Role.EXECUTOR, replace(approve(), cost_usd=0.5)))
+    record(path, review)
+    for number, outcome in enumerate((Outcome.APPROVED, Outcome.CHANGES_REQUESTED, Outcome.ESCALATED, None), start=1):
+        said = ShadowReviewed(
+            at=BEGAN.at, real=Outcome.APPROVED, outcome=outcome, because="", missed=("f1",), besides=("high a.py:1 x",)
+        )
+        of_run = review.run_id if number < 4 else "run-of-another-ledger"
+        first, *rest = shadow(number, said)
+        began = replace(BEGAN, run_id=f"run_{number}-shadow", at=first.at, part="review", of_run=of_run)
+        keep_shadow(path, [began, *rest])
+    (sums,) = shadow_sums(path, ALWAYS)
+    assert (sums.part, sums.agreed, sums.would_veto, sums.lost) == ("review", 1, 2, 1)
+    assert (sums.approved, sums.changes_requested, sums.escalated) == (1, 1, 1)
+    assert (sums.missed, sums.found) == (4, 4)
+    assert (sums.reviews_usd, sums.reviews_unpriced) == (1.5, 1)
+    assert not verify(path).broken
+    assert rebuild(path).left_out == ()
+    assert shadow_sums(path, ALWAYS) == (sums,)
+
+
+def test_shadows_of_a_ledger_before_whole_reviews_are_read_anew(kept: Path) -> None:
+    before = shadow_sums(kept, ALWAYS)
+    with closing(sqlite3.connect(kept)) as connection:
+        for column in ("outcome", "found", "besides"):
+            connection.execute(f"ALTER TABLE shadows DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 16")
+        connection.commit()
+    assert shadow_sums(kept, ALWAYS) == before
+    assert not verify(kept).broken
 
 
 def test_a_period_and_a_repository_choose(kept: Path) -> None:

@@ -99,7 +99,7 @@ def test_tasks_are_found_by_status_backend_questions_words_and_error(
 
 def test_a_task_is_no_review(ledger: Path) -> None:
     assert list_runs(ledger, RunFilter()) == []
-    with pytest.raises(LedgerError, match="has no run"):
+    with pytest.raises(LedgerError, match="run_0 is a task"):
         show_run(ledger, "run_0")
 
 

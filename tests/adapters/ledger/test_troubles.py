@@ -152,6 +152,7 @@ def test_no_shortened_file_passes_for_a_whole_one(ledger: Path, tmp_path: Path) 
     assert noticed >= len(lengths) - 1
 
 
+@pytest.mark.every_case
 def test_whatever_is_damaged_repair_saves_the_runs_that_are_whole_and_names_the_others(
     ledger: Path, tmp_path: Path
 ) -> None:
@@ -425,12 +426,14 @@ print(warnings_of(Path(sys.argv[1]), told(number=9)))
 """
 
 
+@pytest.mark.every_case
 def test_a_file_system_without_room_is_a_full_disk(tmp_path: Path) -> None:
     done = in_a_small_world(tmp_path, 'mount -t tmpfs -o size=64k none "$0"', "-c", RECORD, tmp_path / "ledger.sqlite3")
     assert done.returncode == 0, done.stderr
     assert "cannot take more: the disk is full" in done.stdout
 
 
+@pytest.mark.every_case
 def test_a_read_only_folder_is_said_and_can_still_be_read(ledger: Path, tmp_path: Path) -> None:
     read_only = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
     before = exported(ledger)

@@ -295,6 +295,7 @@ def test_without_a_folder_of_the_users_own_the_files_lie_among_the_temporary_one
 # --- the whole command ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_case
 def test_killed_in_a_call_the_next_command_ends_the_agent_and_removes_the_folders(
     terminal: Terminal, tmp_path: Path
 ) -> None:

@@ -731,6 +731,7 @@ class Asked:
             raise ReviewInterrupted("interrupted by SIGTERM", signal_number=15)
 
 
+@pytest.mark.every_case
 def test_an_interrupt_ends_the_comparison_at_its_next_step() -> None:
     film = animated(*(spotted((at, at)) for at in range(1, 31)))
     change, head = added(before=saved(plain()), film=film, behind=saved(plain()))

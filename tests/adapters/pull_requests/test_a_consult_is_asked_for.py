@@ -35,6 +35,7 @@ def test_the_review_of_this_head_consults_the_advisor_once(actions: Actions, pul
     assert actions.check(pull).conclusion == "success"
 
 
+@pytest.mark.every_case
 def test_another_review_of_it_consults_nobody(actions: Actions, pull: Pull) -> None:
     ran = actions.said(pull, "/advisor review", by=MAINTAINER)
     assert ran.told["consult"] == "false"

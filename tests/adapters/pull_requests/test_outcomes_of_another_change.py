@@ -222,6 +222,7 @@ def test_a_roster_that_is_declared_or_cannot_be_read_since_the_review_asks_for_a
     assert why in (actions.check(pull).summary or "").replace("\\", "")
 
 
+@pytest.mark.every_case
 def test_both_names_of_a_renamed_file_are_compared_however_each_side_pairs_them(actions: Actions) -> None:
     pull, ran = reviewed(actions, {APP: None, "src/moved.py": LINES})
     pull.listing = (PullFile("src/moved.py", "added"), PullFile(APP, "removed"))

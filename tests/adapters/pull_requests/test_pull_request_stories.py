@@ -829,7 +829,6 @@ def test_an_event_that_a_push_has_overtaken_begins_nothing(actions: Actions) -> 
 # --- as a runner does it ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_of_its_kind
 def test_one_story_by_the_actions_own_steps_with_git_over_http(actions: Actions) -> None:
     """Every other story runs the commands in this process; here a runner's bash starts them as action.yml says."""
     actions.by_steps = True

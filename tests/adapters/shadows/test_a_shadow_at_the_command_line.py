@@ -169,6 +169,7 @@ def test_an_interrupt_ends_the_shadow_and_the_outcome_stands(
     assert rows(terminal) == [("other", "stopped", "lost", 1)]
 
 
+@pytest.mark.every_case
 def test_a_review_that_is_answered_by_an_earlier_run_pays_for_no_shadow_again(
     terminal: Terminal, models: Models, words: list[str | Path]
 ) -> None:

@@ -43,6 +43,7 @@ def test_records_are_reviewed_where_the_shadow_looks(terminal: Terminal, models:
     assert not list(terminal.folder.glob("review_logs/**/preflight.adr_review.json"))
 
 
+@pytest.mark.every_case
 def test_pictures_are_compared_where_the_shadow_looks(terminal: Terminal, models: Models) -> None:
     repo = Repo(terminal.folder)
     repo.write("shots/page.png", png("white"))

@@ -58,6 +58,7 @@ def test_the_shadow_is_asked_by_the_words_of_the_base_and_the_review_by_its_own(
     assert kept(output).shadows[0].status == "finished"
 
 
+@pytest.mark.every_case
 def test_the_rollup_tells_versions_apart(terminal: Terminal, models: Models, repo: Repo) -> None:
     review(terminal, models)
     (first,) = [each for each in terminal.run("rollup", "--shadow").out.splitlines() if each.startswith("terse")]

@@ -187,8 +187,22 @@ def test_a_member_whose_call_the_money_cannot_pay_is_a_blind_spot_and_never_make
     agents = Scripted({"a": vote(deploy=40), "b": vote(deploy=40)})
     document = ask(agents, advisors, max_usd=0.036)
     assert sorted(call.advisor for call in agents.calls) == ["a", "b"]
-    assert [each for each in document["blind_spots"] if each.startswith("c gave no vote: it costs at least")] != []
+    assert [each for each in document["blind_spots"] if each.startswith("c gave no vote: what is left")] != []
     assert document["calls"][0]["_tool"] != "deploy"
+
+
+def test_a_member_is_asked_after_the_others_when_what_they_have_not_used_pays_its_call(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Side by side each of the others holds back more than it needs."""
+    monkeypatch.setattr("tests.adapters.tasks.test_brief_council.ONE", Receipt(Usage(cost_usd=0.0001)))
+    cheap = {"model": "claude-haiku-4-5"}
+    advisors = json.dumps([*json.loads(declared("a", "b", **cheap)), *json.loads(declared("c", model="opus"))])
+    agents = Scripted({"a": vote(deploy=40), "b": vote(deploy=40), "c": vote(delay=90)})
+    document = ask(agents, advisors, max_usd=0.036)
+    assert [call.advisor for call in agents.calls][-1] == "c"
+    assert [each for each in document["blind_spots"] if each.startswith("c gave no vote")] == []
+    assert agents.calls[-1].max_usd <= 0.036 - 2 * 0.0001
 
 
 def test_an_interrupt_ends_the_vote(ask: Ask) -> None:

@@ -13,6 +13,7 @@ from tests.adapters.command_line import Done, Terminal, wait_for
 from tests.adapters.git_repository import Repo
 from tests.unit.lessons.test_memory_record import record
 
+from review_advisor.core.facts.files.declared import PRICES
 from review_advisor.core.lessons.memory_record import MEMORY_FILE, memory_text
 
 ASKS = '<ADVISOR_CONSULT nonce="{nonce}">{{"question": "Which way?"}}</ADVISOR_CONSULT>'
@@ -71,6 +72,17 @@ def test_two_other_clis_keep_the_protocol(shelf: Shelf) -> None:
     assert told["usage"]["executor"]["cost_usd"] is None
 
 
+def test_hints_to_a_model_are_words_of_its_command(shelf: Shelf) -> None:
+    """The `claude` CLI takes no temperature; who knows a CLI that does gives it one, and the harness adds nothing."""
+    given = ("--temperature", "0.2", "--max-output-tokens", "400", "--model", "{model}")
+    shelf.declare("one", f"print(({ENDS!r} if given else {ASKS!r}).format(nonce=nonce, given=(given or [''])[0]))")
+    shelf.declare(
+        "other", f"print({ADVISES!r}.format(nonce=nonce) if sys.argv[1:-1] == {list(given[:-1])} else '')", *given
+    )
+    done = shelf.run("--executor", "one", "--advisor", "other", "--advisor-model", "k2")
+    assert (done.code, outcome(done)["advisor_guidance_count"]) == (0, 1)
+
+
 @pytest.mark.parametrize("side", ["executor", "advisor"])
 def test_a_limit_of_money_is_refused_that_would_not_bind_a_command(shelf: Shelf, side: str) -> None:
     """A command reports no cost, and without a price none can be estimated. No word of the user is passed over."""
@@ -82,9 +94,31 @@ def test_a_limit_of_money_is_refused_that_would_not_bind_a_command(shelf: Shelf,
         "--max-usd cannot bind 'one': a command reports no cost, and the model 'k2' has no price to estimate it by."
     )
     assert not (shelf.terminal.folder / "runs").exists()
-    assert folder(shelf.run(*words)).is_dir()
+    unsaid = shelf.run(*words)
+    assert folder(unsaid).is_dir()
+    told = (
+        "No limit of money binds 'one': a command reports no cost, and the model 'k2' has no price to estimate it by."
+    )
+    assert unsaid.err.splitlines().count(told) == 1
     priced = ("--executor", "fake", "--advisor", "fake", f"--{side}", "one", f"--{side}-model", "sonnet")
-    assert folder(shelf.run(*priced, "--max-usd", "3")).is_dir()
+    bound = shelf.run(*priced, "--max-usd", "3")
+    assert (folder(bound).is_dir(), "No limit" in bound.err) == (True, False)
+
+
+def test_a_price_of_head_lets_a_limit_of_money_bind_a_command(shelf: Shelf) -> None:
+    shelf.declare("one", "print('Hello.')")
+    words = ("--executor", "one", "--advisor", "fake", "--executor-model", "k2", "--max-usd", "3")
+    repo = Repo(shelf.terminal.folder)
+    rates = "".join(f"{each} = 1\n" for each in ("input", "output", "cache_read", "cache_write"))
+    repo.write(PRICES, f'[[prices]]\nmodel = "k2"\nsince = 2026-01-01\n{rates}')
+    assert shelf.run(*words).code == 2, "it is not committed"
+    repo.commit("Price k2")
+    assert folder(shelf.run(*words)).is_dir()
+    repo.write(PRICES, "prices = 7\n")
+    repo.commit("Break the prices")
+    refused = shelf.run(*words).sentence
+    assert refused.startswith(f"{PRICES} is wrong at prices: ")
+    assert refused.endswith(f"This is the file at HEAD, {repo.rev('HEAD')[:12]}: mend it there.")
 
 
 def test_the_executor_is_shown_the_memory_of_head_and_the_advisor_is_not(shelf: Shelf) -> None:

@@ -214,6 +214,14 @@ def test_the_ledger_keeps_tasks_beside_reviews(terminal: Terminal) -> None:
     assert terminal.run("runs", "list", "--json").out == "[]\n"
 
 
+def test_who_looks_for_a_task_among_the_reviews_is_told_where_it_is(terminal: Terminal) -> None:
+    run_id = printed(terminal.run("run", "fake smoke task", *FAKE))["run_id"]
+    for words in (("show", run_id), ("show", run_id[:12]), ("export", run_id, "again")):
+        assert f"{run_id} is a task: see `review-advisor ui --run {run_id}`" in terminal.run("runs", *words).sentence
+    assert "has no run 'run_0'" in terminal.run("runs", "show", "run_0").sentence
+    assert terminal.run("ui", "--run", run_id).code == 0
+
+
 @pytest.mark.parametrize(
     "words",
     [

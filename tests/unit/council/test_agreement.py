@@ -158,6 +158,21 @@ def test_what_members_add_is_ordered_by_severity_then_by_how_many_raise_it() -> 
     assert [(each.finding.line, len(each.by)) for each in told.added] == [(80, 4), (60, 3), (40, 5)]
 
 
+def test_hundreds_of_findings_at_one_place_are_compared_like_a_few() -> None:
+    """Each is compared with every other one there: their words are read once, and not for each comparison."""
+    lead = [found(f"alpha{'x' * n} beta{'y' * n}", category=f"c{n}") for n in range(250)]
+    own = [[found(f"gamma{'x' * n} delta{'y' * n}", category=f"{who}{n}") for n in range(250)] for who in "ab"]
+    result = agreed(lead, *own)
+    assert (len(result.lead), len(result.left)) == (250, 250)
+    assert {each.by for each in result.left} == {tuple(sorted((PANEL[0].id, PANEL[1].id)))}
+
+
+def test_findings_of_other_files_are_never_the_same() -> None:
+    result = agreed([found()], [found(path="src/b.py")], [found(path="src/b.py")], [found()])
+    assert [each.by for each in result.lead] == [(PANEL[2].id,)]
+    assert [each.by for each in result.left] == [tuple(sorted((PANEL[0].id, PANEL[1].id)))]
+
+
 def test_one_member_that_says_the_same_thing_often_counts_once() -> None:
     told = agreed([], [found(line=at) for at in (10, 11, 12)])
     assert [each.by for each in told.left] == [(ADR_ADVISOR.id,)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.council.brief import LONGEST_BRIEF, BriefError, read_brief
+from review_advisor.core.council.brief import LONGEST_BRIEF, BriefError, read_actions, read_brief
 
 WHOLE: dict[str, Any] = {
     "subject": "Deploy 2.0?",
@@ -46,6 +46,13 @@ def test_an_empty_subject_is_refused(subject: str) -> None:
 def test_there_are_two_or_more_actions_each_a_word_of_its_own(actions: object) -> None:
     with pytest.raises(BriefError, match="'actions"):
         read_brief(json.dumps({**WHOLE, "actions": actions}))
+
+
+def test_actions_stand_in_one_text_with_commas_between_them() -> None:
+    assert read_actions(" deploy, delay,rollback") == ("deploy", "delay", "rollback")
+    for text in ("", "deploy", "deploy,", "deploy,Deploy", "deploy,_tool", "deploy;delay"):
+        with pytest.raises(BriefError, match="The actions cannot be used"):
+            read_actions(text)
 
 
 @pytest.mark.parametrize("mode", [None, "interactive"])

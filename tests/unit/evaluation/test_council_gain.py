@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from random import Random
 
+import pytest
 from tests.adapters.evaluation.judged_changes import TOOLS, judged_changes
 
 from review_advisor.core.evaluation.council_gain import JudgeScore, judge_score
@@ -16,6 +17,7 @@ def scored(*, agreeing: bool) -> JudgeScore:
     return judge_score(JudgeResults("judge", judged_changes(agreeing=agreeing), None), Random(1).randrange)
 
 
+@pytest.mark.every_case
 def test_where_tools_agree_on_what_is_right_the_council_gains_and_chance_does_not() -> None:
     score = scored(agreeing=True)
     for gain in (score.fixed, score.left_out):

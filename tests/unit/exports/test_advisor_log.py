@@ -12,6 +12,7 @@ from tests.scenarios.five_stories import (
     an_approval_after_consults,
     answers_that_do_not_come,
 )
+from tests.unit.outcome.altered import of_a_council
 
 from review_advisor.core.exports.advisor_log import AdvisorLog, advisor_log
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -71,6 +72,14 @@ def test_a_question_that_the_cap_denied_is_no_call_of_the_advisor() -> None:
 def test_an_answer_that_did_not_come_is_no_recommendation() -> None:
     log = advisor_log(told(answers_that_do_not_come).events)
     assert {call.recommendation for call in log.advisor_calls} == {None}
+
+
+def test_each_member_of_a_council_is_named_and_a_lost_one_says_why() -> None:
+    log = advisor_log(told(of_a_council).events)
+    first, last = ([call for call in log.advisor_calls if call.role is Role.POST_VERIFY][n] for n in (0, -1))
+    assert (first.advisor, first.recommendation) == ("post_verify", "by itself: approve")
+    assert (last.advisor, last.recommendation, last.reason) == ("tester", None, "crash")
+    assert {call.advisor for call in log.advisor_calls} == {"pre_flight", "post_verify", "security", "tester"}
 
 
 def test_tokens_are_split_between_executor_and_advisor() -> None:

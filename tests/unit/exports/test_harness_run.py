@@ -40,6 +40,7 @@ from review_advisor.mockworld.lines import (
     finding,
     garbage,
     guidance,
+    learned,
     lost,
     plan,
     reject,
@@ -224,6 +225,19 @@ def test_knowledge_is_a_memory_proposal_of_unknown_type() -> None:
     (row,) = lines(folder(judged_blind_with_something_learned)["memory_proposals.jsonl"])
     assert row["content"].startswith("Values are numbered\n\n")
     assert (row["source_excerpt"], row["type"], row["confidence"], row["expires_at"]) == ("value = 7", None, None, None)
+
+
+def test_a_proposal_names_the_finding_on_the_lines_that_it_quotes_and_no_other() -> None:
+    def taught(world: MockWorld) -> None:
+        world.rules = replace(world.rules, wiki_folder="docs/wiki")
+        found = finding("src/app.py", 7, "value = 7", "medium")
+        entries = (("Of the finding", "value = 7"), ("Of another line", "value = 5"))
+        said = approve(found).teaching(*(learned(title, "src/app.py", quote) for title, quote in entries))
+        world.agents.script(Role.EXECUTOR, said)
+
+    (known,) = told(taught).findings
+    rows = lines(folder(taught)["memory_proposals.jsonl"])
+    assert [row["source_finding"] for row in rows] == [known.id, ""]
 
 
 def test_the_manifest_proves_the_policy_that_lies_beside_it() -> None:

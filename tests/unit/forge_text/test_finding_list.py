@@ -68,6 +68,7 @@ def listed_and_counted(text: str) -> tuple[list[Severity], Counter[Severity]]:
 MIXES = st.fixed_dictionaries({each: st.integers(0, 130) for each in SEVERITIES})
 
 
+@pytest.mark.every_case
 @settings(max_examples=40)
 @given(MIXES, st.integers(1, 60), st.sampled_from(["a fault", "ü" * 300, "<&`|`@x " * 30]))
 def test_at_every_size_what_is_left_out_is_no_worse_than_what_stays(
@@ -175,6 +176,7 @@ def test_no_text_begins_another_cell(text: str) -> None:
 # --- elsewhere --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_case
 @given(st.fixed_dictionaries({each: st.integers(0, 30) for each in SEVERITIES}))
 def test_the_annotations_in_the_log_are_the_worst(mix: dict[Severity, int]) -> None:
     every = [replace(each, title=each.severity) for each in mixed(mix)]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
 
 from review_advisor.core.forge_text.job_summary import MOST_JOB_SUMMARY, job_summary
@@ -15,6 +16,7 @@ def test_an_offered_repair_stands_on_the_page() -> None:
     assert "rows[0] if rows else 0" in page
 
 
+@pytest.mark.every_case
 def test_findings_that_find_no_room_are_counted() -> None:
     document = told(STORIES["changes requested"])
     one = document.findings[0]

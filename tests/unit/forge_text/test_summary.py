@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from tests.unit.forge_text.judge import OURS, offences
 from tests.unit.forge_text.stories import STORIES, placed_nowhere, rejecting, remark, remembers, told
 
@@ -185,6 +186,7 @@ def test_where_there_is_no_room_sections_give_way_in_order_and_the_memory_never_
     assert "more findings, counted by file (" in body
 
 
+@pytest.mark.every_case
 def test_a_long_quarrel_waits_until_it_is_said_what_to_do() -> None:
     short, long = told(STORIES["escalated"]), told(STORIES["hostile"])
     order = [
@@ -194,6 +196,7 @@ def test_a_long_quarrel_waits_until_it_is_said_what_to_do() -> None:
     assert order == [True, False]
 
 
+@pytest.mark.every_case
 def test_even_a_document_made_to_be_long_stays_within_the_limit() -> None:
     document = told(STORIES["hostile"])
     endless = replace(document, because=("`&`@a " * 20_000,) * 400, cut=("&" * 9_000,) * 400)
@@ -210,6 +213,7 @@ def test_a_review_that_did_not_run_keeps_what_is_known() -> None:
     assert read_state(StandingComment(1, ACTIONS_LOGIN, body), ACTIONS_LOGIN) == state
 
 
+@pytest.mark.every_case
 def test_a_memory_that_does_not_fit_gives_way_in_part() -> None:
     state = remembers(told())
     unlike = [f"{n * 7919 % 10**9:09x}"[-9:] for n in range(3_000)]

@@ -59,6 +59,13 @@ def test_a_short_name_counts_with_the_cheapest_model_until_one_has_answered() ->
     assert estimates.least_usd(call(MUCH), TODAY) == pytest.approx(0.5 + answer(DEAR)), "it has no price"
 
 
+def test_a_price_of_exactly_the_name_that_is_asked_for_beats_what_the_name_may_mean() -> None:
+    exact = Price("opus", date(2026, 9, 23), 40.0, 200.0, 2.0, 50.0)
+    estimates = CallEstimates([DEAR, CHEAP, exact])
+    assert estimates.least_usd(call(MUCH), TODAY) == pytest.approx(4.0 + answer(exact))
+    assert estimates.least_usd(call(MUCH), date(2026, 9, 22)) == pytest.approx(0.5 + answer(DEAR)), "it is none yet"
+
+
 def test_what_an_earlier_call_of_the_role_has_sent_is_read_from_the_cache() -> None:
     estimates = CallEstimates([DEAR])
     estimates.made(call(MUCH, "first"))

@@ -30,7 +30,7 @@ def allowed(purse: Purse, call: AgentCall = A_CALL) -> AgentCall:
 
 def test_calls_that_run_share_what_there_is_and_give_back_what_they_did_not_use() -> None:
     purse = Purse(Budgets(max_usd=1.0), (), 2)
-    one, other = allowed(purse), allowed(purse)
+    one, other = allowed(purse), allowed(purse, replace(A_CALL, number=1))
     assert (one.max_usd, other.max_usd, purse.running) == (0.5, 0.5, 2)
     purse.settle(one, Receipt(Usage(cost_usd=0.1)))
     purse.settle(other, Receipt(Usage()))
@@ -85,3 +85,12 @@ def test_the_estimate_that_counts_is_the_one_by_which_the_call_was_allowed() -> 
 
 def test_after_its_time_nothing_is_allowed() -> None:
     assert isinstance(Purse(Budgets(1.0, review_seconds=60), ()).reserve(A_CALL, 60.0, TODAY), Refused)
+
+
+def test_an_estimate_is_counted_once_and_forgotten() -> None:
+    """A call is settled once; its number may come again in nothing that was counted."""
+    purse = Purse(Budgets(max_usd=2.0), (DEAR,))
+    call = allowed(purse)
+    purse.settle(call, Receipt(Usage(output_tokens=900)))
+    with pytest.raises(KeyError):
+        purse.settle(call, Receipt(Usage(output_tokens=900)))

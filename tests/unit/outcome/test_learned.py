@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 
 from review_advisor.core.answers.evidence import CheckedReport, Knowledge
 from review_advisor.core.outcome.events import PartEnded, Reported
-from review_advisor.core.outcome.learned import judgement_on, knowledge_of
+from review_advisor.core.outcome.learned import finding_behind, judgement_on, knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
+from review_advisor.mockworld.lines import finding, reject
+from review_advisor.mockworld.world import MockWorld
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 TEACHES = [surface for surface in Surface if SURFACE_INPUTS[surface].teaches]
@@ -49,3 +51,14 @@ def test_a_surface_without_a_verdict_says_why() -> None:
     assert judgement_on(Surface.PR_REVIEW, [ends(degraded=False)]) == "not asked"
     assert judgement_on(Surface.PR_REVIEW, [ends(degraded=True, surface=Surface.ADR_REVIEW)]) == "not asked"
     assert judgement_on(Surface.PR_REVIEW, []) == "not asked"
+
+
+def test_a_finding_that_an_entry_names_goes_before_the_one_on_its_lines() -> None:
+    world = MockWorld()
+    world.agents.script(Role.EXECUTOR, reject(*(finding("src/app.py", n, f"value = {n}", "medium") for n in (4, 7))))
+    named, on_its_lines = world.review().findings
+    entry = Knowledge("Values", f"As {named.id} shows.", "src/app.py", 7, "value = 7", ())
+    assert finding_behind(entry, (named, on_its_lines)) == named.id
+    assert finding_behind(replace(entry, body=f"As {named.id}x shows."), (named, on_its_lines)) == on_its_lines.id
+    assert finding_behind(replace(entry, path="src/other.py"), (on_its_lines,)) == ""
+    assert finding_behind(entry, ()) == "", "an id of no finding of the review is no finding"

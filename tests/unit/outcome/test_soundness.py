@@ -297,6 +297,7 @@ def is_supported(document: OutcomeDocument) -> bool:
     return not any(file.read == "partly" for file in document.coverage)
 
 
+@pytest.mark.every_case
 @given(
     st.sampled_from(sorted(KINDS)), st.lists(st.tuples(st.integers(0, 10**6), st.booleans()), min_size=2, max_size=4)
 )

@@ -85,7 +85,7 @@ def test_a_stored_fact_says_where_it_is() -> None:
 def test_a_review_begins_with_what_it_is_about() -> None:
     first = MockWorld().review().events[0]
     assert isinstance(first, PolicyFrozen)
-    since = replace(first, scope=replace(first.scope, since="c" * 40), shards=3)
+    since = replace(first, scope=replace(first.scope, since="c" * 40), shards=3, priced_by="prices.toml")
     budgets = first.policy.budgets
     assert entry_of(since).facts == (
         ("files", str(len(first.files))),
@@ -94,4 +94,5 @@ def test_a_review_begins_with_what_it_is_about() -> None:
         ("blast radius", first.policy.blast.radius.value),
         ("budget", f"${budgets.max_usd:.2f}, {budgets.max_consults} consults"),
         ("judged since", "c" * 40),
+        ("own prices", "prices.toml"),
     )

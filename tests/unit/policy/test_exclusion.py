@@ -129,6 +129,7 @@ def test_more_new_packages_than_can_be_told_are_read() -> None:
     assert file.brings.packages[0] == "pkg-3 1.0.0"
 
 
+@pytest.mark.every_case
 def test_many_files_that_bring_in_much_are_read_from_where_there_is_no_room_to_tell_it() -> None:
     few, some = npm(old, 2), npm(old, 600)
     files = tuple(changed(f"{number}/package-lock.json", few, some) for number in range(9))
@@ -213,6 +214,7 @@ def test_a_secret_in_an_excluded_file_is_read_and_hidden(world: MockWorld) -> No
         assert "token" in shown(call, "DIFF")
 
 
+@pytest.mark.every_case
 def test_a_bump_of_ten_thousand_lines_costs_at_most_fifteen_cents(world: MockWorld) -> None:
     base, head = npm(old, 1_700), npm(lambda _number: "1.1.0", 1_700)
     file = changed(PATH, base, head)

@@ -11,6 +11,7 @@ from review_advisor.core.pull_request.gate import (
     base_remarks,
     gate_remarks,
     memory_remark,
+    mode_remark,
     money_remark,
     own_work_remark,
     shadow_remarks,
@@ -52,6 +53,14 @@ def test_a_check_that_no_rule_requires_stops_no_merge() -> None:
     several = replace(gate(), required=tuple(RequiredCheck(name, None, "rule") for name in "hgfedcbah"))
     (named,) = gate_remarks(several, CHECK, BOT)
     assert "(required are: 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')" in named.says
+
+
+def test_who_looks_for_the_mode_is_told_the_share_of_pull_requests() -> None:
+    (some,) = mode_remark(PublicationRules(shadow_percent=12.5).of_mode("shadow"))
+    (every,) = mode_remark(PublicationRules().of_mode("shadow"))
+    assert "Reviews of 12.5% of pull requests (github.shadow_percent) are shown in the check" in some.says
+    assert "Reviews are shown in the check" in every.says
+    assert mode_remark(PublicationRules(shadow_percent=12.5)) == ()
 
 
 @pytest.mark.parametrize("required, words", [(CHECK, "never reports it"), (f"{CHECK} (shadow)", "neutral conclusion")])

@@ -30,6 +30,7 @@ DEFAULTS: dict[str, Any] = {
     "push_repairs": False,
     "trusted_bases": (),
     "self_settle": "never",
+    "shadow_percent": 100.0,
 }
 
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -209,3 +210,9 @@ def test_only_a_denied_question_and_only_with_critical_paths_calls_a_human() -> 
     assert unanswered_critical([note(about, "yes"), note(about, status="failed")], CRITICAL, PATHS) is None
     assert unanswered_critical([note(about, status="denied")], (), PATHS) is None
     assert unanswered_critical([], CRITICAL, PATHS) is None
+
+
+def test_long_prose_in_the_place_of_advice_is_told_as_too_long() -> None:
+    record = ConsultRecord("toolu_1", "q", "answered", reply="word " * 100)
+    assert read_consult(record).overlong == "the answer without the asked form has 100 words of 80, and all were given"
+    assert read_consult(replace(record, reply="word " * 80)).overlong == ""

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scenarios.act_017 import RISK_ANALYST
 
+from review_advisor.core.facts.files.declared import LONGEST_FILE
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
-from review_advisor.core.roster.declaration_text import DEEPEST, LONGEST_FILE
+from review_advisor.core.roster.declaration_text import DEEPEST
 from review_advisor.core.roster.declarations import read_declarations
 from review_advisor.core.roster.layers import MOST_ADVISORS
 from review_advisor.core.roster.presets import PRESETS, PresetName

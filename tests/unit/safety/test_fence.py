@@ -91,7 +91,7 @@ def test_a_token_never_enters_a_prompt_and_its_mark_says_what_it_was(secret: str
     assert clean(f'key = "{secret}"') == f'key = "{mark(SECRETS[secret])}"'
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.every_case
 @pytest.mark.parametrize("shape", ["eyJ", "eyJaaaaaaaaaa.eyJ/", "PRIVATE KEY-----\n"])
 def test_a_long_line_of_beginnings_is_read_once_and_not_again_from_each_of_them(shape: str) -> None:
     """Anybody can put one into a diff: if each was followed to the end of the line, this would take half an hour."""

@@ -8,15 +8,23 @@ from typing import Literal
 import pytest
 
 from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Usage
 from review_advisor.core.shadow.shadow_decision import (
+    MOST_TOLD,
     ShadowDecision,
     decision_on,
     readings_of_shadow,
     shadow_decision,
 )
-from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowCalled, ShadowDecided, ShadowEnded
+from review_advisor.core.shadow.shadow_events import (
+    ShadowBegan,
+    ShadowCalled,
+    ShadowDecided,
+    ShadowEnded,
+    ShadowReviewed,
+)
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 BEGAN = ShadowBegan(
@@ -59,6 +67,30 @@ def test_every_pair_of_decisions_has_one_name(
         (True, False): "would_pass" if verdict == "approve" else "differs",
     }
     assert decision_on(told) == ("lost" if shadow is None else expected.get((real, shadow), "agreed"))
+
+
+ENDS = (Outcome.APPROVED, Outcome.CHANGES_REQUESTED, Outcome.ESCALATED)
+
+
+@pytest.mark.parametrize("real, other", list(product(ENDS, (*ENDS, None))))
+def test_every_pair_of_outcomes_has_one_name(real: Outcome, other: Outcome | None) -> None:
+    told = ShadowReviewed(at=AT, real=real, outcome=other, because="")
+    approved = (real is Outcome.APPROVED, other is Outcome.APPROVED)
+    expected: dict[tuple[bool, bool], ShadowDecision] = {(True, False): "would_veto", (False, True): "would_pass"}
+    if other is None or other is real:
+        assert decision_on(told) == ("lost" if other is None else "agreed")
+    else:
+        assert decision_on(told) == expected.get(approved, "differs")
+
+
+def test_the_row_of_a_whole_review_says_what_it_came_to_and_what_only_it_found() -> None:
+    found = tuple(f"high src/app.py:{line} It loses data" for line in range(MOST_TOLD + 2))
+    told = ShadowReviewed(
+        at=AT, real=Outcome.APPROVED, outcome=Outcome.ESCALATED, because="", missed=("f1",), besides=found
+    )
+    (row,) = readings_of_shadow([BEGAN, CALL, told, ShadowEnded(at=AT, status="finished")])["shadows"]
+    assert (row["outcome"], row["decision"], row["missed"]) == ("escalated", "would_veto", 1)
+    assert (row["found"], str(row["besides"]).splitlines()) == (MOST_TOLD + 2, list(found[:MOST_TOLD]))
 
 
 def test_the_weightiest_part_decides_for_the_review_in_any_order() -> None:

@@ -15,6 +15,7 @@ from review_advisor.mockworld.world import INSTRUCTIONS
 
 FOLDER = ".review-advisor/instructions/terse/"
 JUDGE, EXECUTOR = rule(instructions="terse"), rule(part="executor", instructions="terse")
+WHOLE = rule(part="review", instructions="terse")
 
 
 def made(which: ShadowRule = JUDGE, /, **texts: str) -> Instructions:
@@ -36,7 +37,10 @@ def test_without_a_folder_the_shipped_ones_are_its_own() -> None:
 
 def test_the_guard_watches_every_file_that_is_read() -> None:
     watched = PathRule(OWN_IMPLEMENTATION_ANYWHERE)
-    assert all(watched.matches(path) for path in (*instruction_files(JUDGE), *instruction_files(EXECUTOR)))
+    assert all(
+        watched.matches(path)
+        for path in (*instruction_files(JUDGE), *instruction_files(EXECUTOR), *instruction_files(WHOLE))
+    )
 
 
 def test_a_text_takes_the_place_of_its_own_kind_and_makes_another_version() -> None:
@@ -51,6 +55,12 @@ def test_a_text_takes_the_place_of_its_own_kind_and_makes_another_version() -> N
 def test_what_the_part_does_not_say_makes_no_version() -> None:
     assert made(post_verify="x", executor="y") == made(post_verify="x")
     assert made(EXECUTOR, post_verify="x", executor="y") == made(EXECUTOR, executor="y")
+
+
+def test_a_whole_review_reads_the_words_of_every_role() -> None:
+    words = {name: f"Of {name}." for name in INSTRUCTIONS.texts}
+    assert made(WHOLE, **words).texts == words
+    assert "put the words of a role" in refused(WHOLE)
 
 
 @pytest.mark.parametrize("which, other", [(JUDGE, "executor"), (EXECUTOR, "post_verify")])

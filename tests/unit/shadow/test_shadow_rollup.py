@@ -5,7 +5,13 @@ from typing import get_args
 
 import pytest
 
-from review_advisor.core.shadow.shadow_rollup import NOTHING_IN_SHADOW, ShadowRollup, ShadowSums, shadow_text
+from review_advisor.core.shadow.shadow_rollup import (
+    NOTHING_IN_SHADOW,
+    ShadowOfRun,
+    ShadowRollup,
+    ShadowSums,
+    shadow_text,
+)
 from review_advisor.core.shadow.shadow_rule import ShadowPart
 
 SUMS = ShadowSums(
@@ -70,6 +76,54 @@ def test_a_surface_can_only_have_stopped_what_was_approved() -> None:
     text = shadow_text(ShadowRollup((SURFACE,)))
     assert "would have stopped  2 of 10" in text
     assert not any(word in text for word in ("vetoed", "passed", "rejected", "differs"))
+
+
+WHOLE = replace(
+    SUMS,
+    part="review",
+    setup="review; model small",
+    approved=6,
+    changes_requested=3,
+    escalated=1,
+    missed=2,
+    found=1,
+    reviews_usd=9.5,
+    reviews_unpriced=1,
+)
+
+
+def test_a_whole_review_says_what_it_concluded_found_and_cost_beside_the_real_ones() -> None:
+    text = shadow_text(ShadowRollup((WHOLE,)))
+    assert "3.25 USD, and 1 call unknown; the reviews themselves 9.50 USD (of 1 unknown)" in text
+    assert "would have stopped   2 of 10" in text
+    assert "would have approved  1 of 10" in text
+    assert "it concluded         6 approved, 3 changes requested, 1 escalated" in text
+    assert "missed               2 critical or high findings" in text
+    assert "found besides        1 critical or high finding" in text
+    assert ShadowRollup((WHOLE,)).as_json()["parts"][0]["reviews_usd"] == 9.5
+
+
+def test_a_part_of_a_review_is_not_held_against_the_cost_of_all() -> None:
+    assert "the reviews themselves" not in shadow_text(ShadowRollup((replace(SUMS, reviews_usd=9.5),)))
+
+
+def test_one_of_a_review_says_its_outcome_and_what_only_it_found_on_one_line_each() -> None:
+    one = ShadowOfRun(
+        "run-1",
+        "terse",
+        "review",
+        "review",
+        "finished",
+        "would_veto",
+        0.5,
+        0,
+        outcome="changes_requested",
+        besides="high a.py:1 One\nhigh b.py:2 Two\x1b[31m",
+    )
+    assert one.words == "terse (review): would have stopped (changes requested), 0.50 USD"
+    first, second = one.found
+    assert first == "high a.py:1 One"
+    assert "\x1b" not in second
 
 
 @pytest.mark.parametrize("part", get_args(ShadowPart))

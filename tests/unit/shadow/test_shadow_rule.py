@@ -96,6 +96,7 @@ def test_the_setup_names_whatever_makes_figures_another() -> None:
         {"max_calls": 0},
         {"max_usd": 0},
         {"part": "executor", "advisors": ["dataSteward"]},
+        {"part": "consulted", "advisors": ["dataSteward"]},
         {"advisors": ["dataSteward", "dataSteward"]},
         {"model": "--dangerous"},
         {"effort": "most"},
@@ -133,6 +134,29 @@ def test_a_surface_in_shadow_is_one_that_a_review_can_leave_out_and_differs_in_n
 ) -> None:
     with pytest.raises(ValidationError, match=says):
         rule(part="surface", **told)
+
+
+@pytest.mark.parametrize(
+    "told, says",
+    [
+        ({"part": "review", "surfaces": ["pr_review"]}, "leave `surfaces` out"),
+        ({"part": "review", "paths": ["rfcs"]}, "paths"),
+        ({"part": "judge", "advisor_model": "big"}, "advisor_model"),
+        ({"part": "executor", "escalation": "harness"}, "escalation"),
+        ({"part": "review", "escalation": "often"}, "escalation"),
+        ({"part": "review", "advisor_model": "--dangerous"}, "advisor_model"),
+    ],
+)
+def test_a_whole_review_has_keys_of_its_own_and_its_own_surfaces(told: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        rule(**told)
+
+
+def test_who_joins_a_whole_review_speaks_there_as_declared_beside_the_adrs_advisor() -> None:
+    asked = Advisor("dataSteward", "You look after the data.", on=None, by_label=True)
+    made = shadow(part="review", advisors=("dataSteward",), model="big", known=(asked,))
+    assert made.panel == (ADR_ADVISOR, Advisor("dataSteward", "You look after the data."))
+    assert shadow(part="review").panel == ()
 
 
 def test_places_are_those_of_a_surface() -> None:

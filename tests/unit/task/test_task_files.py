@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 from tests.scenarios.task_runs import consult, done, guidance, play
 
+from review_advisor.cli.runs import TASK_STATUSES
 from review_advisor.core.task.task_events import TaskLimits
 from review_advisor.core.task.task_files import task_files, task_outcome
 from review_advisor.core.task.task_status import EXIT_CODES, STATUS_WORDS, RunStatus, error_mode
@@ -37,9 +38,9 @@ def test_events_that_do_not_begin_a_run_are_none() -> None:
         task_outcome(events[1:])
 
 
-def test_every_status_has_an_exit_code_and_words_and_only_completed_is_zero() -> None:
+def test_every_status_has_an_exit_code_words_and_a_place_in_the_list_of_runs_and_only_completed_is_zero() -> None:
     statuses = get_args(RunStatus)
-    assert set(EXIT_CODES) == set(STATUS_WORDS) == set(statuses)
+    assert set(EXIT_CODES) == set(STATUS_WORDS) == set(statuses) == set(TASK_STATUSES)
     assert [status for status in statuses if EXIT_CODES[status] == 0] == ["completed"]
 
 

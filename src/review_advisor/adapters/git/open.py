@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,13 +89,18 @@ def _remarks(since: str, untracked: Sequence[str], *, sent: bool) -> Iterator[st
         yield f"{word}: {named}{more}."
 
 
-def open_patch(path: Path, about: About | None = None, repo: Path | None = None) -> PatchSource:
+def open_patch(
+    path: Path,
+    about: About | None = None,
+    repo: Path | None = None,
+    read: Callable[[Path], bytes] = Path.read_bytes,
+) -> PatchSource:
     """A patch file, as ``git diff``, ``git format-patch`` or ``diff -u`` write it. Raises ``SourceError``.
 
     With a repository around (``repo``), its HEAD is the patch's base: for the configuration and the guard.
     """
     try:
-        patch = path.read_bytes()
+        patch = read(path)
     except OSError as error:
         raise SourceError(f"The patch {path} cannot be read: {error.strerror}.") from error
     said = about or About()

@@ -21,10 +21,9 @@ _HEAD = {
 from accounts import total
 
 
-def add_row(row, rows=[]):
-    """Add one row to a report, which is new unless it is given."""
-    rows.append(row)
-    return rows
+def by_month(rows):
+    """The rows of each month."""
+    return {row["month"]: row for row in rows}
 
 
 def by_month(rows):

@@ -95,6 +95,16 @@ def knows_repository(path: Path, name: str) -> bool:
         return bool(connection.execute(statement, (bindable(name),)).fetchone()[0])
 
 
+def _task_named(connection: sqlite3.Connection, named: str) -> str | None:
+    """The id of a task that begins so; None without one, or without a name."""
+    told = connection.execute(
+        "SELECT run_id FROM chains JOIN tasks ON tasks.chain = chains.id"
+        " WHERE ?1 <> '' AND substr(run_id, 1, length(?1)) = ?1 LIMIT 1",
+        (bindable(named),),
+    ).fetchone()
+    return None if told is None else str(told[0])
+
+
 def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
     """The id of the one run whose id begins so. Raises ``LedgerError`` if there is none, or several."""
     found = connection.execute(
@@ -105,6 +115,9 @@ def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
         (bindable(named),),
     ).fetchall()
     if not found or not named:
+        task = _task_named(connection, named)
+        if task is not None:
+            raise LedgerError(f"{task} is a task: see `review-advisor ui --run {task}`, or the run's own folder.")
         raise LedgerError(f"The ledger {path} has no run {named!r}.")
     if len(found) > 1 and found[0][0] != named:
         raise LedgerError(f"Several runs begin with {named!r}: {found[0][0]}, {found[1][0]} and maybe more.")

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from review_advisor.adapters.worktree import WorkFolder
 from review_advisor.app.settings import ConfigError
-from review_advisor.core.facts.files.declared import DECLARED, MOST_DECLARED, TOO_MANY, is_declared
+from review_advisor.core.facts.files.declared import DECLARED, MOST_DECLARED, PRICES, TOO_MANY, is_declared
 from review_advisor.core.facts.guidelines import MOST_READ, BaseText, base_text
 from review_advisor.core.roster.advisor import DEFAULT_ROSTER, Roster
 from review_advisor.core.roster.presets import PresetName, shipped_advisors
@@ -50,7 +51,7 @@ NOBODY = Declares()
 
 def roster_of(preset: PresetName, files: Mapping[str, BaseText], wanted: Iterable[str] = ()) -> Roster:
     """Everybody who may be asked, by these files. Raises ``RosterError`` with every mistake in them."""
-    if preset == "default" and not files:
+    if preset == "default" and not files.keys() - {PRICES}:
         return DEFAULT_ROSTER
     from review_advisor.core.roster.roster_files import declared_roster
 
@@ -94,12 +95,8 @@ def _files(folder: Path, folders: Iterable[str], names: Iterable[str]) -> Iterat
 
 
 def text_at(path: Path) -> BaseText:
-    """The beginning of a file of a working tree. A link is not followed."""
+    """The beginning of a file of a working tree. A link is not followed, and nothing but a file is read."""
     if path.is_symlink():
         return BaseText(problem="it is a symbolic link")
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MOST_READ)
-    except OSError as error:
-        return BaseText(problem=f"it cannot be read: {error.strerror}")
-    return base_text(raw)
+    raw = WorkFolder(path.parent, "").read(path.name, MOST_READ)
+    return BaseText(problem=raw) if isinstance(raw, str) else base_text(raw)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from review_advisor.adapters.artifacts import write_whole
+from review_advisor.adapters.user_file import LARGEST, UserFileError, read_user_file
 from review_advisor.app.init import Put
 from review_advisor.core.task.agent_files import (
     AGENTS_FILE,
@@ -39,10 +40,12 @@ def _look(top: Path, path: str) -> tuple[Put, str]:
     if link is not None:
         return Put(path, "refused", f"{link} is a symbolic link"), ""
     try:
-        there = (top / path).read_bytes().decode() if (top / path).exists() else ""
+        there = read_user_file(top / path, LARGEST).decode() if (top / path).exists() else ""
         text = with_block(there, BLOCK) if path == AGENTS_FILE else _skill(there)
     except UnicodeDecodeError:
         return Put(path, "refused", "it is not UTF-8 text"), ""
+    except UserFileError as problem:
+        return Put(path, "refused", f"it cannot be read: {problem}"), ""
     except OSError as error:
         return Put(path, "refused", f"it cannot be read: {error.strerror}"), ""
     except MarksError as problem:

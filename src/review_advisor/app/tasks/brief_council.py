@@ -10,29 +10,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.doctor import AgentChoice
 from review_advisor.app.review import ReviewBrokenError
+from review_advisor.app.roster.of_source import prices_at_head
 from review_advisor.app.settings import ConfigError
+from review_advisor.app.tasks.named_advisors import read_advisors, text_of
 from review_advisor.app.tasks.run_task import entered, opened_cli
 from review_advisor.core.council.brief import LONGEST_BRIEF, BriefError, read_brief
 from review_advisor.core.council.voices import counted_voices, vote_document
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, Switches, read_switches
 from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor
-from review_advisor.core.roster.declaration_text import LONGEST_FILE
-from review_advisor.core.roster.declarations import read_declarations
-from review_advisor.core.roster.layers import made_roster
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Agents
 from review_advisor.task.brief_votes import MODEL, CouncilRequest, FakeCouncil, ask_council
 
 Backend = Literal["embedded", "claude", "fake"]
-_BYTES_OF_A_CHARACTER = 4
-_MOST_FILES = 40
-_ENDINGS = (".json", ".md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +50,7 @@ def vote_on_brief(
     gives a vote, or the account can pay for none, that is a ``ReviewBrokenError``.
     """
     try:
-        brief = read_brief(_text(options.brief, LONGEST_BRIEF))
+        brief = read_brief(text_of(options.brief, LONGEST_BRIEF))
     except BriefError as problem:
         raise ConfigError(str(problem)) from None
     advisors = read_advisors(options.advisors)
@@ -82,7 +76,7 @@ def vote_on_brief(
             options.max_usd,
             nonce,
             redactor(environ),
-            read_prices(),
+            prices_at_head(Path()),
             SystemClock().now().date(),
         )
         try:
@@ -94,57 +88,6 @@ def vote_on_brief(
         told = "; ".join(f"{each.advisor.id}: {each.lost}" for each in reply.voices)
         raise ReviewBrokenError(f"No advisor voted ({told}).")
     return vote_document(brief, reply.voices, counted, inline=options.inline, cost_usd=reply.cost_usd)
-
-
-def read_advisors(path: Path) -> tuple[Advisor, ...]:
-    """The advisors that a file or the files of a folder declare. Raises ``ConfigError`` with every mistake."""
-    try:
-        files = _files(path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
-    declared = [read_declarations(str(file), _text(file, LONGEST_FILE)) for file in files]
-    roster, problems = made_roster("default", declared)
-    if any(each.said.id == ADR_ADVISOR.id for file in declared for each in file.advisors):
-        problems = (*problems, f"{ADR_ADVISOR.id!r} advises in reviews only.")
-    advisors = tuple(each for each in roster.advisors if each.id != ADR_ADVISOR.id)
-    if not problems and not advisors:
-        problems = (f"{path} declares no advisor.",)
-    if problems:
-        raise ConfigError("\n".join(problems))
-    return advisors
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        if path.suffix not in _ENDINGS:
-            raise ConfigError(f"{path}: advisors are declared in files that end in .md or .json.")
-        return [path]
-    named = [each for each in sorted(path.iterdir()) if not each.is_dir() and not each.name.startswith(".")]
-    files = [each for each in named if each.name.casefold() != "readme.md"]
-    wrong = [each for each in files if each.suffix not in _ENDINGS]
-    if wrong:
-        raise ConfigError(f"{wrong[0]}: advisors are declared in files that end in .md or .json.")
-    if len(files) > _MOST_FILES:
-        raise ConfigError(f"{path} holds more than {_MOST_FILES} files.")
-    return files
-
-
-def _text(path: Path, longest: int) -> str:
-    """The text of a file of at most so many characters; of a longer one no more is read than shows it."""
-    most = longest * _BYTES_OF_A_CHARACTER
-    try:
-        if not path.is_file():
-            raise ConfigError(f"{path} is no file.")
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
-    if len(data) > most:
-        raise ConfigError(f"{path} is longer than {longest:,} characters.")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not valid UTF-8.") from None
 
 
 def _refuse_switched_off(switches: Switches) -> None:

@@ -17,22 +17,28 @@ from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.source import GitSource
+from review_advisor.adapters.kept_prompts import forget_prompts
 from review_advisor.adapters.ledger.task_chains import TaskRecorder
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.configuration import load_settings
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
 from review_advisor.app.recording import CallRecording, open_recording
 from review_advisor.app.review import ReviewBrokenError, new_run_id
+from review_advisor.app.roster.declared_files import NOBODY
+from review_advisor.app.roster.of_source import declares_of, prices_at_head
 from review_advisor.app.settings import ConfigError, Settings
 from review_advisor.app.tasks.declared_commands import OWN_BACKENDS, declared_commands, open_command
+from review_advisor.app.tasks.task_advisors import council_of, switched_off
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_of
 from review_advisor.core.lessons.memory_record import MEMORY_FILE
 from review_advisor.core.metrics.call_estimate import CallEstimates
 from review_advisor.core.policy.guard import own_implementation
 from review_advisor.core.policy.recording_rules import RecordingMode, RecordingRules
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, Switches, read_switches
+from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.switches import read_switches
+from review_advisor.core.report.vote_text import last_vote_text
+from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import AgentCall, EditGrant, ReviewInterrupted
 from review_advisor.core.roles.repair_law import edit_grant
 from review_advisor.core.roles.reply_cache import RunNames
@@ -43,8 +49,10 @@ from review_advisor.core.task.task_files import task_files, task_outcome, task_o
 from review_advisor.core.task.task_patch import TaskPatch, patch_of
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Agents, ArtifactError, CliError, SourceError
-from review_advisor.task.fake_agents import MODEL, FakeTaskAgents
-from review_advisor.task.task_phase import TaskPhase, TaskPorts, TaskRequest
+from review_advisor.task.brief_votes import MODEL
+from review_advisor.task.fake_agents import FakeTaskAgents
+from review_advisor.task.task_phase import TaskPhase
+from review_advisor.task.task_request import TaskPorts, TaskRequest
 
 ARTIFACTS = Path("review_logs")
 
@@ -54,6 +62,8 @@ class TaskOptions:
     """What the user asked for. An empty model is the one of ``pr_review``. ``adapter`` declares further backends.
 
     ``recording`` beats the configuration at HEAD. With ``money_is_bound`` the limit of money is the user's own word.
+    ``actions`` are what declared advisors vote over, mildest first and with commas between them: those of the file
+    ``advisors``, or else of HEAD. Without both nobody of them takes part.
     """
 
     task: str
@@ -70,16 +80,27 @@ class TaskOptions:
     recording: RecordingMode | None = None
     edit: bool = False
     money_is_bound: bool = False
+    advisors: Path | None = None
+    actions: str = ""
+
+    @property
+    def of_head(self) -> bool:
+        """Whether the declared advisors of HEAD take part."""
+        return bool(self.actions) and self.advisors is None
 
 
 @dataclass(frozen=True, slots=True)
 class RanTask:
-    """A run that is over: its folder, what its ``outcome.json`` says, and the signal that ended it, if one did."""
+    """A run that is over: its folder, what its ``outcome.json`` says, and the signal that ended it, if one did.
+
+    ``votes`` are the last ones of its declared advisors, to print; empty without any.
+    """
 
     folder: Path
     outcome: Mapping[str, Any]
     as_json: str
     interrupted_by: int = 0
+    votes: str = ""
 
 
 @dataclass
@@ -119,20 +140,27 @@ def run_task(
     with ExitStack() as stack:
         stack.enter_context(INTERRUPTION.taken(lambda _number: "The task was interrupted."))
         run_id, nonce = new_run_id(), secrets.token_hex(8)
-        work = stack.enter_context(_work(options, environ)) if options.executor != "fake" else None
+        has_work = options.executor != "fake" or options.of_head
+        work = stack.enter_context(_work(options, environ)) if has_work else None
+        head = work.settings.rules.roster if work is not None else None
+        council = council_of(options.advisors, options.actions, head, options.advisor)
         speaker = FakeSpeaker(scenario_of(options.task), nonce, run_id)
         rules = _recording_rules(options, work)
         recording = open_recording(Path.cwd() / ARTIFACTS, rules, run_id, warn, warn)
         stack.callback(recording.close)
+        _forget_prompts(options.runs, rules, warn)
         redact = redactor(environ)
-        backends = _Backends(options, environ, warn, speaker, stack, recording)
+        backends = _Backends(options, environ, warn, FakeTaskAgents(speaker, council), stack, recording)
         switches = read_switches(environ)
         executor_model = _model(options.executor, options.executor_model, switches.executor_models)
         advisor_model = _model(options.advisor, options.advisor_model, switches.advisor_models)
-        clock, prices = SystemClock(), read_prices()
-        if options.money_is_bound:
-            sides = ((options.executor, executor_model), (options.advisor, advisor_model))
-            _hold_money(sides, CallEstimates(prices), clock.now().date())
+        clock, prices = SystemClock(), read_prices() if work is None else prices_at_head(options.repo)
+        declared = ((options.advisor, each.model) for each in council.advisors if each.model)
+        sides = ((options.executor, executor_model), (options.advisor, advisor_model), *declared)
+        for unbound in _unbound(sides, CallEstimates(prices), clock.now().date()):
+            if options.money_is_bound:
+                raise ConfigError(f"--max-usd cannot bind {unbound}")
+            warn(f"No limit of money binds {unbound}")
         names = RunNames(run_id, nonce)
         executor, advisor = (
             recording.around(backends.of(backend), names, redact) for backend in (options.executor, options.advisor)
@@ -150,11 +178,12 @@ def run_task(
             advisor_backend=options.advisor,
             executor_model=executor_model,
             advisor_model=advisor_model,
-            disabled=_switched_off(switches),
+            disabled=switched_off(switches, council),
             head=work.head if work is not None else "",
             tree=work.tree if work is not None else None,
             edits=work.grant if work is not None else None,
             lessons=_lessons(work.source) if work is not None else NO_LESSONS,
+            council=council,
         )
         ports = TaskPorts(executor, advisor, clock, record.take, record.keep_prompt, prices=prices)
         phase = TaskPhase(replace(ports, read_patch=work.patch) if work is not None else ports)
@@ -166,7 +195,7 @@ def run_task(
         except (ArtifactError, SourceError) as problem:
             raise ReviewBrokenError(f"{problem} The task did not run to its end.") from None
         outcome, as_json = task_outcome(record.events), task_outcome_json(record.events)
-        return RanTask(record.folder.folder, outcome, as_json, interrupted)
+        return RanTask(record.folder.folder, outcome, as_json, interrupted, last_vote_text(record.events))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +221,8 @@ def _work(options: TaskOptions, environ: Mapping[str, str]) -> Iterator[_Work]:
     """Open it. Raises ``SourceError``, ``ConfigError`` and ``SwitchError``."""
     source = open_range(options.repo, "HEAD..HEAD")
     try:
-        settings = load_settings(options.repo, None, source.base_file, environ, None)
+        declares = declares_of(source) if options.of_head else NOBODY
+        settings = load_settings(options.repo, None, source.base_file, environ, None, declares=declares)
         source = source.within(settings.rules.tree)
         with source.head_tree() as tree:
             grant = edit_grant(source.change(), settings.rules.own_globs) if options.edit else None
@@ -219,7 +249,7 @@ class _Backends:
     options: TaskOptions
     environ: Mapping[str, str]
     warn: Callable[[str], None]
-    speaker: FakeSpeaker
+    fake: FakeTaskAgents
     stack: ExitStack
     recording: CallRecording
     opened: dict[str, Agents] = field(default_factory=dict)
@@ -232,7 +262,7 @@ class _Backends:
     def _open(self, backend: str) -> Agents:
         match backend:
             case "fake":
-                return FakeTaskAgents(self.speaker)
+                return self.fake
             case "claude" | "embedded":
                 choice = AgentChoice(backend, self.options.claude_bin)
                 return entered(
@@ -273,18 +303,15 @@ def _model(backend: str, said: str, models: Mapping[Surface, str]) -> str:
     return MODEL if backend == "fake" else said or models[Surface.PR_REVIEW]
 
 
-def _hold_money(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> None:
-    """Refuse a limit of money that would not bind one of the backends. Raises ``ConfigError``."""
-    for backend, model in sides:
+def _forget_prompts(runs: Path, rules: RecordingRules, remark: Callable[[str], None]) -> None:
+    """Delete the prompts of earlier runs that are older than the rules allow."""
+    gone = 0 if rules.days is None else forget_prompts(Path.cwd() / runs, SystemClock().now(), rules.days)
+    if rules.days is not None and gone:
+        remark(f"Prompts of {counted(gone, 'run')} older than {counted(rules.days, 'day')} deleted from {runs}.")
+
+
+def _unbound(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> Iterator[str]:
+    """The backends whose calls no limit of money binds, each with the reason."""
+    for backend, model in dict.fromkeys(sides):
         if backend not in OWN_BACKENDS and not estimates.knows(model, today):
-            raise ConfigError(
-                f"--max-usd cannot bind {backend!r}: a command reports no cost, and the model {model!r} has no price to"
-                " estimate it by."
-            )
-
-
-def _switched_off(switches: Switches) -> str:
-    """The switch that turns the advisor off; empty if none does."""
-    if not switches.master:
-        return f"{MASTER} is off"
-    return "" if switches.roles[Role.MID_FLIGHT] else f"{ROLE_SWITCHES[Role.MID_FLIGHT]} is off"
+            yield f"{backend!r}: a command reports no cost, and the model {model!r} has no price to estimate it by."

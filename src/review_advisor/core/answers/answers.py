@@ -287,6 +287,10 @@ class RecommendedChange(Answer):
     quote: Text = Field(default="", description="a verbatim quote that proves a drop or lower")
 
 
+ADVICE_WORDS = 80
+"""Words that a rationale of advice is asked to have at most."""
+
+
 class Guidance(Answer):
     """The advisor's answer to a consult. ``stop_signal`` sends the review to a human.
 
@@ -306,4 +310,4 @@ class Guidance(Answer):
 class Recommendation(Guidance):
     """Guidance that the review itself asked for. Its rationale is short, because long advice distracts."""
 
-    rationale: Annotated[Text, at_most_words(80), _words(80)] = ""
+    rationale: Annotated[Text, at_most_words(ADVICE_WORDS), _words(ADVICE_WORDS)] = ""

@@ -8,8 +8,12 @@ well, and a finding of others was worth adding from five of the twelve on.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import compress
+from operator import not_
 
 from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.answers.decision_card import without_card
@@ -26,6 +30,8 @@ ALIKE = 0.25
 """The least share of common words (Dice coefficient) of two findings at one place that are the same."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 _SHORTEST_WORD = 3
+_File = tuple[str, bool]
+_Own = tuple[Finding, Advisor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +90,14 @@ def is_confirmed(raisers: int, members: int) -> bool:
 
 def is_same(one: Finding, other: Finding) -> bool:
     """Whether both are the same finding: by place first, then by words. One quote under one category is one finding."""
-    if one.id == other.id:
-        return True
     if (one.path, one.removed) != (other.path, other.removed):
         return False
+    if one.id == other.id:
+        return True
     apart = max(one.line, other.line) - min(max(one.line, one.end_line), max(other.line, other.end_line))
     if apart > NEAR:
         return False
-    mine, its = _words(one), _words(other)
+    mine, its = _words(one.title, one.body), _words(other.title, other.body)
     return 2 * len(mine & its) >= ALIKE * (len(mine) + len(its))
 
 
@@ -106,16 +112,20 @@ def agreement(lead: Mapping[object, Sequence[Finding]], reviewed: Sequence[Revie
     for part, findings in lead.items():
         for each in findings:
             parts.setdefault(each.id, set()).add(part)
-    told = tuple(_lead(each, parts[each.id], reviewed) for each in leading)
-    own = [
-        (found, each.member)
-        for each in reviewed
-        for found in each.findings
-        if not any(is_same(lead_finding, found) for lead_finding in leading)
-    ]
+    found_in, led_in = defaultdict[_File, list[_Own]](list), defaultdict[_File, list[Finding]](list)
+    for review in reviewed:
+        for found in review.findings:
+            found_in[_file(found)].append((found, review.member))
+    for each in leading:
+        led_in[_file(each)].append(each)
+    told = tuple(_lead(each, parts[each.id], reviewed, found_in[_file(each)]) for each in leading)
+    own = {
+        file: [each for each in these if not any(is_same(lead_finding, each[0]) for lead_finding in led_in[file])]
+        for file, these in found_in.items()
+    }
     declared = {each.member.id for each in reviewed if not each.member.is_added}
     everybody = len({each.member.id for each in reviewed})
-    clusters = tuple(_clusters(own, everybody))
+    clusters = sorted((each for these in own.values() for each in _clusters(these, everybody)), key=_in_order)
     bar = adds_from(len(declared))
     return Agreement(
         told,
@@ -124,44 +134,60 @@ def agreement(lead: Mapping[object, Sequence[Finding]], reviewed: Sequence[Revie
     )
 
 
-def _lead(finding: Finding, parts: Iterable[object], reviewed: Sequence[Reviewed]) -> Raised:
-    """Who raises a finding of the executor, in any part, of those who reviewed each of its ``parts``."""
-    raisers = [(each.member, same) for each in reviewed for same in each.findings if is_same(finding, same)]
+def _lead(finding: Finding, parts: Iterable[object], reviewed: Sequence[Reviewed], beside: Sequence[_Own]) -> Raised:
+    """Who raises a finding of the executor, in any part, of those who reviewed each of its ``parts``.
+
+    ``beside`` is what members found in its file.
+    """
+    raisers = [(member, same) for same, member in beside if is_same(finding, same)]
     by = {member.id for member, _ in raisers}
     seen = [{each.member.id for each in reviewed if each.part == part} for part in parts]
     could = set.intersection(*seen) | by
     declared = {each.member.id for each in reviewed if not each.member.is_added} & could
     told = Raised(finding, tuple(sorted(by)), len(could))
-    in_lens = any(_is_in_lens(member, finding) or _is_in_lens(member, same) for member, same in raisers)
-    if is_confirmed(len(by), len(declared)) or in_lens:
+    if is_confirmed(len(by), len(declared)):
         return told
-    return replace(told, because=told.words)
+    in_lens = any(_is_in_lens(member, finding) or _is_in_lens(member, same) for member, same in raisers)
+    return told if in_lens else replace(told, because=told.words)
 
 
 def _is_in_lens(member: Advisor, finding: Finding) -> bool:
     """Whether the finding names what the member looks at first: its id, or one of its scopes, word by word."""
-    said = _words(finding) | _split(finding.category)
+    said = _words(finding.title, finding.body) | _split(finding.category)
     lenses = (_split(each) for each in (member.id, *member.scopes))
     return any(lens and lens <= said for lens in lenses)
 
 
-def _clusters(own: Iterable[tuple[Finding, Advisor]], of: int) -> Iterator[Raised]:
+def _clusters(own: Iterable[_Own], of: int) -> Iterator[Raised]:
     """Findings of members, those that are the same as one: each cluster is what is the same as its worst finding."""
     rest = sorted(own, key=lambda each: (SEVERITIES.index(each[0].severity), repr(each[0]), each[1].id))
     while rest:
         head = rest[0][0]
-        yield Raised(head, tuple(sorted({member.id for found, member in rest if is_same(head, found)})), of)
-        rest = [each for each in rest if not is_same(head, each[0])]
+        same = [is_same(head, found) for found, _ in rest]
+        yield Raised(head, tuple(sorted({member.id for _, member in compress(rest, same)})), of)
+        rest = list(compress(rest, map(not_, same)))
+
+
+def _in_order(raised: Raised) -> tuple[int, str]:
+    return SEVERITIES.index(raised.finding.severity), repr(raised.finding)
+
+
+def _file(finding: Finding) -> _File:
+    """Where findings stand that may be the same: its file, before or after the change."""
+    return finding.path, finding.removed
 
 
 def _worst_then_most_first(raised: Raised) -> tuple[int, int]:
     return SEVERITIES.index(raised.finding.severity), -len(raised.by)
 
 
-def _words(finding: Finding) -> frozenset[str]:
-    return _split(f"{finding.title} {without_card(finding.body)}")
+@lru_cache(4_096)
+def _words(title: str, body: str) -> frozenset[str]:
+    """The words of a finding, which are compared with those of every other one at its place."""
+    return _split(f"{title} {without_card(body)}")
 
 
+@lru_cache(4_096)
 def _split(text: str) -> frozenset[str]:
     """Its words in lower case; names such as ``readAll`` and ``read_all`` are several."""
     return frozenset(word.lower() for word in _WORD.findall(text) if len(word) >= _SHORTEST_WORD)

@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from review_advisor.core.roster.declaration_text import DeclarationError, read_table
 from review_advisor.core.roster.nearest import nearest_of
@@ -30,11 +30,21 @@ _Text = Annotated[str, AfterValidator(_plain)]
 _Action = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 
 
+def _each_once(actions: tuple[str, ...]) -> tuple[str, ...]:
+    if len({each.casefold() for each in actions}) < len(actions):
+        raise ValueError("an action stands there twice")
+    return actions
+
+
+_Actions = Annotated[tuple[_Action, ...], Field(min_length=2, max_length=10), AfterValidator(_each_once)]
+_ACTIONS: TypeAdapter[tuple[str, ...]] = TypeAdapter(_Actions)
+
+
 class _BriefText(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     subject: Annotated[_Text, Field(max_length=1_000)]
-    actions: Annotated[tuple[_Action, ...], Field(min_length=2, max_length=10)]
+    actions: _Actions
     context: _Text = ""
     mode: _Text = ""
     brief_version: str | int | float = ""
@@ -45,13 +55,6 @@ class _BriefText(BaseModel):
         if not subject:
             raise ValueError("it is empty: say what the council votes on")
         return subject
-
-    @field_validator("actions")
-    @classmethod
-    def _each_once(cls, actions: tuple[str, ...]) -> tuple[str, ...]:
-        if len({each.casefold() for each in actions}) < len(actions):
-            raise ValueError("an action stands there twice")
-        return actions
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,16 @@ def read_brief(text: str) -> Brief:
     known = str(said.brief_version) == VERSION
     warnings = () if known else (f"The brief does not say brief_version {VERSION}; it is read as {VERSION}.",)
     return Brief(said.subject, said.actions, said.context, blind, warnings)
+
+
+def read_actions(text: str) -> tuple[str, ...]:
+    """The actions of a vote, mildest first and with commas between them. Raises ``BriefError``."""
+    try:
+        return _ACTIONS.validate_python(tuple(each.strip() for each in text.split(",")))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = "".join(f"number {int(step) + 1}: " for step in first["loc"])
+        raise BriefError(f"The actions cannot be used: {where}{first['msg'].removeprefix('Value error, ')}.") from None
 
 
 def _complaint(kind: str, steps: tuple[str | int, ...], message: str) -> str:

@@ -16,8 +16,11 @@ from review_advisor.core.answers.findings import Finding
 from review_advisor.core.escalation.reasons import Watched, finding_threshold
 from review_advisor.core.policy.escalation_rules import VERDICT
 
-Disposition = Literal["applied", "overridden", "superseded", "refused", "open"]
-"""What became of a recommendation. ``open``: the executor does not say although it was asked, or a halt came first."""
+Disposition = Literal["applied", "applied in part", "overridden", "superseded", "refused", "open"]
+"""What became of a recommendation. ``applied in part``: some of its changes were refused, and the others applied.
+
+``open``: the executor does not say although it was asked, or a halt came first.
+"""
 UNAPPLIED: tuple[Disposition, ...] = ("overridden", "refused")
 """After such an end the same advice stops the loop."""
 DROPPED = "dropped"
@@ -113,6 +116,8 @@ def disposition_of(
     Its word that it applied what its report does not show does not count.
     """
     if merged.wanted and is_applied(merged, report):
+        if merged.refused:
+            return "applied in part", f"the report shows the rest; refused: {'; '.join(merged.refused)}"
         return "applied", "the report shows it"
     if merged.refused and not merged.wanted:
         return "refused", "; ".join(merged.refused)

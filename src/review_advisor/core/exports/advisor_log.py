@@ -15,6 +15,7 @@ from review_advisor.core.outcome.events import (
     CallEnded,
     Consulted,
     Event,
+    MemberReviewed,
     Planned,
     PolicyFrozen,
     Reported,
@@ -44,14 +45,16 @@ class Rec(_Part):
 
 
 class AdvisorCall(_Part):
-    """One answer of the advisor, or None for one that did not come.
+    """One answer of an advisor, or None for one that did not come.
 
-    ``prompt`` is the question of a consult; whole prompts are not kept. ``tokens`` is None where they are only known
-    together with the executor's: an advisor that used tools, or did not answer, in mid-flight. ``disposition`` is what
-    became of the advice of a consult, and ``reason`` why: an override has one.
+    ``advisor`` is who was asked: its id, or the role for the ADR's advisor. ``prompt`` is the question of a consult;
+    whole prompts are not kept. ``tokens`` is None where they are only known together with the executor's: an advisor
+    that used tools, or did not answer, in mid-flight. ``disposition`` is what became of the advice of a consult.
+    ``reason`` says why: of an override, and of an answer that did not come.
     """
 
     role: Role
+    advisor: str
     trigger: str
     prompt: str | None
     recommendation: str | None
@@ -122,16 +125,19 @@ def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall
         ):
             yield AdvisorCall(
                 role=event.role,
+                advisor=event.advisor or event.role.value,
                 trigger=plans[event.surface] if event.role is Role.PRE_FLIGHT else "the executor's verdict",
                 prompt=None,
                 recommendation=said.get(number),
                 tokens=tokens(event.usage),
                 timestamp=event.at,
+                reason=event.reason,
             )
         elif isinstance(event, Consulted) and event.note.asked:
             guidance, end = event.note.guidance, ends[number]
             yield AdvisorCall(
                 role=Role.MID_FLIGHT,
+                advisor=event.advisor or Role.MID_FLIGHT.value,
                 trigger=_trigger(event, end.due),
                 prompt=event.note.consult.question,
                 recommendation=guidance.action if guidance else None,
@@ -139,7 +145,7 @@ def _calls(first: PolicyFrozen, events: Sequence[Event]) -> Iterator[AdvisorCall
                 tokens=event.note.tokens,
                 timestamp=event.at,
                 disposition=end.disposition,
-                reason=end.reason,
+                reason=end.reason or event.note.reason,
             )
 
 
@@ -161,6 +167,8 @@ def _said(events: Sequence[Event]) -> dict[int, str]:
         event = events[index]
         if isinstance(event, Planned):
             found[end] = event.plan.risk_summary
+        elif isinstance(event, MemberReviewed):
+            found[end] = f"by itself: {event.report.verdict}"
         elif isinstance(event, Voted):
             found[end] = f"{event.vote.verdict}: {event.vote.reasoning}"
         elif isinstance(event, VoicesHeard):

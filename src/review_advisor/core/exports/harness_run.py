@@ -29,7 +29,7 @@ from review_advisor.core.outcome.events import (
     Verified,
     Voted,
 )
-from review_advisor.core.outcome.learned import knowledge_of
+from review_advisor.core.outcome.learned import finding_behind, knowledge_of
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Move
 from review_advisor.core.outcome.steps.advice_events import Recommended
@@ -205,6 +205,7 @@ class _Run:
     def _proposals(self, event: Reported) -> None:
         for entry in knowledge_of([event]):
             said = {"content": f"{entry.title}\n\n{entry.body}", "source_excerpt": entry.evidence, "tags": entry.tags}
+            said |= {"source_finding": finding_behind(entry, event.report.findings)}
             unknown = dict.fromkeys(("type", "confidence", "expires_at"))
             proposal = self._row("mem_prop", self.proposals, event.at, **unknown, **said)
             self.tell("memory_proposal", event.at, turn=self._turn(event), proposal=proposal)

@@ -21,6 +21,7 @@ def session_view(session: SessionLine) -> Json:
     """One session: a review or a task, with what is known of both under the same names."""
     if isinstance(session, TaskLine):
         about: Json = {"kind": "task", "title": session.task, "error_mode": session.error_mode}
+        about |= {"executor_backend": session.executor_backend, "advisor_backend": session.advisor_backend}
         took: int | None = session.duration_ms
         ended, corrections = session.status == "completed", None
     else:

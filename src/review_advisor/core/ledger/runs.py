@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from review_advisor.core.facts.guidelines import GuidelineFact
+from review_advisor.core.ledger.advice_words import told_advice
 from review_advisor.core.ledger.dispute_words import dispute_lines
 from review_advisor.core.report.wording import and_unknown, effort_words, printable_line, table
 
@@ -158,6 +159,7 @@ def run_text(record: RunRecord, width: int | None = None) -> str:
         ("title", line.title),
         ("head", line.head_sha or "-"),
         ("status", line.status),
+        *(("because", reason) for reason in _reasons(record.events)),
         ("flags", line.flags or "-"),
         ("cost", money_words(line)),
         ("wall clock", "-" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"),
@@ -171,9 +173,14 @@ def run_text(record: RunRecord, width: int | None = None) -> str:
     disputes = dispute_lines(record.events)
     if disputes:
         blocks.append("disagreement\n" + "".join(f"{_indented(each)}\n" for each in disputes))
+    advice = told_advice(record.events)
+    if advice:
+        blocks.append("advice\n" + "".join(f"{_indented(each)}\n" for each in advice))
     for name, rows in record.tables.items():
         if rows:
             shown = [column for column in rows[0] if column in _SHOWN]
+            if any(row.get("advisor") not in ("", row.get("role"), None) for row in rows):
+                shown.insert(shown.index("role") + 1, "advisor")
             told = _lines(shown, [[_value(row[column]) for column in shown] for row in rows], width)
             blocks.append(f"{name}\n{told}")
     return "\n".join(blocks)
@@ -183,6 +190,13 @@ def _rules(events: Sequence[Mapping[str, Any]]) -> Iterator[GuidelineFact]:
     """The team's own rules that the first event names."""
     for each in events[0].get("guidelines", ()) if events else ():
         yield GuidelineFact(str(each["name"]), "", cut=int(each.get("cut", 0)), problem=str(each.get("problem", "")))
+
+
+def _reasons(events: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Why the review ended as it did."""
+    for each in events:
+        if each.get("kind") == "review_ended":
+            yield from map(str, each.get("because", ()))
 
 
 def _efforts(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,11 @@ class MemoryRefusedError(Exception):
 def approved(
     proposal: Mapping[str, Any], by: str, taught_by: str, now: datetime, redact: Callable[[str], str]
 ) -> MemoryRecord:
-    """The record that an approved proposal becomes. Raises ``MemoryRefusedError``, also where it holds a secret."""
+    """The record that an approved proposal becomes. Raises ``MemoryRefusedError``, also where it holds a secret.
+
+    ``taught_by`` is the finding that the user names; empty: the proposal's own.
+    """
+    taught_by = taught_by or str(proposal.get("source_finding") or "")
     said = {name: str(proposal.get(name) or "") for name in _WORDS}
     said["source_run"] = said["source_run"] or str(proposal.get("run_id") or "")
     named = proposal.get("tags")

@@ -76,7 +76,7 @@ def cited_lessons_section(lessons: Lessons, texts: Iterable[str], nonce: str) ->
 
 
 def cites(text: str, name: str) -> bool:
-    """Whether a finding's text names this entry: by its whole id."""
+    """Whether a text names an entry or a finding: by its whole id."""
     return re.search(rf"(?<![a-z0-9_]){re.escape(name)}(?![a-z0-9_])", text) is not None
 
 

@@ -33,10 +33,11 @@ class CallEstimates:
     def least_usd(self, call: AgentCall, today: date) -> float | None:
         """US dollars; None where the list has no price of the model.
 
-        A short name of a model, such as ``opus``, counts with the cheapest model that it may mean until a call was
-        answered by one. What an earlier call of the role has sent already is taken to be read from the cache.
+        A short name of a model, such as ``opus``, that has no price itself counts with the cheapest model that it may
+        mean until a call was answered by one. What an earlier call of the role has sent already is taken to be read
+        from the cache.
         """
-        prices = [price_on(model, today, self._prices) for model in self._models(call.model)]
+        prices = [price_on(model, today, self._prices) for model in self._models(call.model, today)]
         if not prices:
             return None
         first, last = _tokens(*call.blocks[:-1]), _tokens(call.system_prompt, *call.blocks[-1:])
@@ -52,7 +53,7 @@ class CallEstimates:
 
     def knows(self, model: str, today: date) -> bool:
         """Whether the list has a price of ``model``, by which its calls can be estimated."""
-        return any(price_on(each, today, self._prices) for each in self._models(model))
+        return any(price_on(each, today, self._prices) for each in self._models(model, today))
 
     def made(self, call: AgentCall) -> None:
         """Take note of a call that is made now."""
@@ -63,11 +64,11 @@ class CallEstimates:
         if any(each.model == resolved for each in self._prices):
             self._resolved[requested] = resolved
 
-    def _models(self, requested: str) -> set[str]:
-        resolved = self._resolved.get(requested)
-        if resolved is not None:
-            return {resolved}
-        return {each.model for each in self._prices if each.model == requested or _may_mean(requested, each.model)}
+    def _models(self, requested: str, today: date) -> set[str]:
+        named = self._resolved.get(requested, requested)
+        if price_on(named, today, self._prices) is not None:
+            return {named}
+        return {each.model for each in self._prices if _may_mean(named, each.model)}
 
     def _key(self, call: AgentCall) -> int:
         return hash((call.role, call.model, call.system_prompt, call.blocks[:-1]))

@@ -27,6 +27,11 @@ class Price:
     cache_read: float
     cache_write: float
 
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """Of input, output, reading from the cache and writing to it."""
+        return (self.input, self.output, self.cache_read, self.cache_write)
+
 
 @dataclass(frozen=True, slots=True)
 class Unpriced:

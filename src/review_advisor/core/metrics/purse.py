@@ -30,11 +30,16 @@ class Purse:
         """Whether ``call`` lacks money that only running calls can give back."""
         return may_come_back(self._budgets, self._spending, self._estimates.least_usd(call, today))
 
-    def reserve(self, call: AgentCall, elapsed_seconds: float, today: date) -> Allowance | Refused:
-        """Leave for ``call``, whose money is then reserved until it is settled; or why it has none."""
+    def reserve(
+        self, call: AgentCall, elapsed_seconds: float, today: date, *, jobs: int | None = None
+    ) -> Allowance | Refused:
+        """Leave for ``call``, whose money is then reserved until it is settled; or why it has none.
+
+        ``jobs`` says how many calls share the money now, where that varies.
+        """
         self._spending.elapsed_seconds = elapsed_seconds
         least = self._estimates.least_usd(call, today)
-        allowance = allow(self._budgets, self._spending, self._jobs, least)
+        allowance = allow(self._budgets, self._spending, jobs or self._jobs, least)
         if isinstance(allowance, Allowance):
             self._estimates.made(call)
             self._taken[call.number] = least or 0.0
@@ -48,7 +53,8 @@ class Purse:
         A call that ran and reports no cost counts with its estimate: otherwise no limit would ever bind it.
         """
         self._estimates.answered(call.model, receipt.resolved_model)
-        unreported = 0.0 if receipt == Receipt() else self._taken[call.number]
+        estimated = self._taken.pop(call.number)
+        unreported = 0.0 if receipt == Receipt() else estimated
         cost = receipt.usage.cost_usd
         self._spending.spent_usd += unreported if cost is None else cost
         self._spending.reserved_usd -= call.max_usd

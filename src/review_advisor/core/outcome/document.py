@@ -155,13 +155,13 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
 
 
 def answer_notes(document: OutcomeDocument) -> tuple[str, ...]:
-    """What of the models' answers was cut or set right before it was used, each with whose answer it was."""
+    """What of the models' answers was cut, set right or too long, each with whose answer it was."""
     found: list[str] = []
     for event in document.events:
         if isinstance(event, CallEnded):
             found += [f"{_named(event)}: {note}" for note in event.notes]
         elif isinstance(event, Consulted):
-            found += [f"{_named(event)}: {note}" for note in event.note.notes]
+            found += [f"{_named(event)}: {note}" for note in (*event.note.notes, event.note.overlong) if note]
     return tuple(dict.fromkeys(found))
 
 

@@ -75,7 +75,8 @@ class PolicyFrozen(Happened):
     that is not the change itself. ``repository`` and ``pull_request`` name a pull request, ``base_ref`` its base
     branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration holds; None for any other
     change. ``guidelines`` are the team's own rules that apply to the change, or could not be read. ``server`` is the
-    address of the GitHub that the repository is on, where one is known.
+    address of the GitHub that the repository is on, where one is known. ``priced_by`` names the repository's own list
+    of prices and its digest; empty where the shipped one counts alone.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -98,6 +99,7 @@ class PolicyFrozen(Happened):
     rules_sha: str | None = None
     guidelines: tuple[GuidelineFact, ...] = ()
     server: str = ""
+    priced_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from review_advisor.core.answers.evidence import CheckedReport, Knowledge
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.lessons.memory_prompt import cites
 from review_advisor.core.outcome.events import Event, PartEnded, Reported, Verified
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
@@ -26,3 +28,20 @@ def judgement_on(surface: Surface, events: Sequence[Event]) -> str:
         return said[-1]
     ended = [event for event in events if isinstance(event, PartEnded) and event.surface is surface]
     return "lost" if any(part.degraded for part in ended) else "not asked"
+
+
+def finding_behind(entry: Knowledge, findings: Iterable[Finding]) -> str:
+    """The id of the finding that taught an entry: one that it names, or else one on the lines that it quotes.
+
+    Empty if no finding of these is either. An executor knows no ids, so mostly the quote tells.
+    """
+    there = tuple(findings)
+    words = f"{entry.title}\n{entry.body}"
+    last = entry.line + entry.evidence.count("\n")
+    named = (each.id for each in there if cites(words, each.id))
+    quoted = (
+        each.id
+        for each in there
+        if each.path == entry.path and not each.removed and each.line <= last and entry.line <= each.end_line
+    )
+    return next(named, None) or next(quoted, "")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.council.panel import MemberAnswer
 from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.outcome.blocking import after_challenges, to_challenge
 from review_advisor.core.outcome.ends import (
@@ -83,6 +84,7 @@ class PartReplay(StepsInOrder):
         self._repair, self._tree = RepairState(), ""
         self._answered_by, self._answered_as = 0, ""
         self._turn: CallEnded | None = None
+        self._members: list[MemberAnswer] = []
         self._judges = ReplayedJudges(self, lambda: (self._answered_by, self._answered_as), require)
 
     def ended(self) -> PartEnded | None:
@@ -177,7 +179,8 @@ class PartReplay(StepsInOrder):
             require(not told.structural, "a model's report is marked as the bot's own structural check")
             if still or advised.halts:
                 return halted(still or "")
-            if isinstance(self._next(), PartEnded):
+            self._may_be_cut_short()
+            if self._is_over():
                 require(self._may_halt(alone, before, told.report, tree), "a report that needs a judgement has none")
                 return halted("")
             require(
@@ -317,10 +320,10 @@ class PartReplay(StepsInOrder):
         told: Attempt | None = None
         if len(panel) == 1:
             alone, told = self._judges.alone(panel[0], model)
-            members = [alone]
+            self._members = [alone]
         else:
-            members = [self._judges.member(each, model, self._tree) for each in panel]
-        due, joint = rule_panel(at, members)
+            self._members = [self._judges.member(each, model, self._tree) for each in panel]
+        due, joint = rule_panel(at, self._members)
         if joint is None:
             return due, None
         judged = told or self._take(Verified).judged

@@ -59,9 +59,9 @@ _TONES: dict[Outcome, Tone] = {
 _MOVES: dict[Move, Tone] = {Move.ACCEPT: "good", Move.RETRY: "ask", Move.ESCALATE: "warn"}
 
 
-def entry_json(number: int, event: Event) -> dict[str, Any]:
+def entry_json(number: int, event: Event, named: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The event as a page's value: ``number`` is its place in the run, by which it is linked to."""
-    entry = entry_of(event)
+    entry = entry_of(event, named)
     step = event if isinstance(event, Step) else None
     role = getattr(event, "role", None)
     surface = getattr(event, "surface", None)
@@ -82,8 +82,8 @@ def entry_json(number: int, event: Event) -> dict[str, Any]:
     return {"number": number, "at": event.at.isoformat(), **place, **about}
 
 
-def entry_of(event: Event) -> Entry:
-    """What the page says of an event."""
+def entry_of(event: Event, named: Mapping[str, str] | None = None) -> Entry:
+    """What the page says of an event; ``named`` are the run's findings by their ids (``findings_by_id``)."""
     match event:
         case PolicyFrozen():
             return _begun(event)
@@ -103,7 +103,7 @@ def entry_of(event: Event) -> Entry:
             | Repaired()
             | Verified()
         ):
-            return spoken(event)
+            return spoken(event, named)
         case CallStarted() | CallEnded() | RoleSkipped() | Ruled() | KnowledgeStored():
             return _small(event)
         case PartEnded() | SurfaceEnded() | ReviewStopped() | ReviewEnded():
@@ -123,6 +123,7 @@ def _begun(event: PolicyFrozen) -> Entry:
             ("blast radius", policy.blast.radius.value),
             ("budget", f"${policy.budgets.max_usd:.2f}, {counted(policy.budgets.max_consults, 'consult')}"),
             ("judged since", event.scope.since or ""),
+            ("own prices", event.priced_by),
         ),
         blocks=(
             ("Why this blast radius", policy.blast.because),

@@ -19,6 +19,7 @@ from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.entries import entry_json, finding_json
 from review_advisor.core.pages.report_changes import became_of_advice, changes
 from review_advisor.core.pages.text import page_lines, page_text
+from review_advisor.core.report.advice_text import findings_by_id
 from review_advisor.core.report.council_text import council_texts
 from review_advisor.core.safety.fence import as_facts
 from review_advisor.core.shadow.shadow_rollup import ShadowOfRun
@@ -112,6 +113,8 @@ class RunPage:
         yield "Flags", line.flags or "none"
         for shadow in self.in_shadow:
             yield "In shadow, without effect", shadow.words
+            for found in shadow.found:
+                yield "Found in shadow alone", found
         if self.events and isinstance(self.events[0], PolicyFrozen):
             policy = self.events[0].policy
             yield "Blast radius", policy.blast.radius.value
@@ -123,11 +126,11 @@ class RunPage:
 
     def _entries(self) -> Iterator[dict[str, Any]]:
         changed, became = changes(self.events), became_of_advice(self.events)
-        ends = ends_of_calls(self.events)
+        ends, named = ends_of_calls(self.events), findings_by_id(self.events)
         for number, event in enumerate(self.events):
             if isinstance(event, CallStarted) and number in ends:
                 continue  # its end tells everything that its beginning tells
-            entry = entry_json(number, event)
+            entry = entry_json(number, event, named)
             if number in became:
                 entry["facts"] = [*entry.get("facts", ()), ["what became of it", became[number]]]
             yield entry | {"change": changed[number].as_json()} if number in changed else entry

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.outcome.events import Consulted, Event, Repaired, Reported, Verified
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
 from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.pages.text import page_text, without_empty
 from review_advisor.core.policy.surfaces import Surface
@@ -16,6 +17,9 @@ from review_advisor.core.report.advice_ends import advice_ends
 
 How = Literal["new", "gone", "changed", "same"]
 _Numbered = tuple[int, Step]
+_FINAL = (Reported,)
+_SO_FAR = (Reported, Escalated, AdviceOpen)
+"""Where the review itself consults, the executor's report stands in these until the final one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ def became_of_advice(events: Sequence[Event]) -> dict[int, str]:
 def _within(steps: Sequence[_Numbered]) -> Iterator[tuple[int, ReportChange]]:
     for place, (number, event) in enumerate(steps):
         if _intervenes(event):
-            yield number, _change(steps[:place], steps[place + 1 :])
+            yield number, _change(event, steps[:place], steps[place + 1 :])
 
 
 def _intervenes(event: Step) -> bool:
@@ -92,15 +96,16 @@ def _intervenes(event: Step) -> bool:
     return isinstance(event, Verified) and event.judged.result.verdict == "VETO"
 
 
-def _change(earlier: Sequence[_Numbered], later: Sequence[_Numbered]) -> ReportChange:
-    before = next(((n, e) for n, e in reversed(earlier) if isinstance(e, Reported)), None)
-    after = next(((n, e) for n, e in later if isinstance(e, Reported)), None)
+def _change(event: Step, earlier: Sequence[_Numbered], later: Sequence[_Numbered]) -> ReportChange:
+    before = next(((n, e) for n, e in reversed(earlier) if isinstance(e, _SO_FAR)), None)
+    answers = _FINAL if isinstance(event, Verified) else _SO_FAR
+    after = next(((n, e) for n, e in later if isinstance(e, answers)), None)
     until_judged: list[Step] = []
-    for _, event in later:
-        if isinstance(event, Verified):
+    for _, each in later:
+        if isinstance(each, Verified):
             break
-        until_judged.append(event)
-    repairs = [event for event in until_judged if isinstance(event, Repaired) and event.result == "accepted"]
+        until_judged.append(each)
+    repairs = [each for each in until_judged if isinstance(each, Repaired) and each.result == "accepted"]
     old = before[1].report if before else None
     new = after[1].report if after else None
     return ReportChange(

@@ -15,13 +15,16 @@ from review_advisor.core.pages.costs import cost_json, usage_json
 from review_advisor.core.pages.entry import Entry, Tone
 from review_advisor.core.pages.text import page_block, page_lines, page_text, without_empty
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.vote_text import vote_texts
 from review_advisor.core.report.wording import counted
 from review_advisor.core.task.task_events import (
     BlockIgnored,
     BlockMalformed,
     ConsultHeard,
+    CouncilVoted,
     GuidanceHeard,
     GuidanceUsed,
+    OpinionHeard,
     PatchRead,
     ProposalHeard,
     Speaker,
@@ -29,6 +32,7 @@ from review_advisor.core.task.task_events import (
     TaskCalled,
     TaskEnded,
     TaskEvent,
+    voted_words,
 )
 from review_advisor.core.task.task_status import EXIT_CODES as TASK_EXIT_CODES
 from review_advisor.core.task.task_status import RunStatus
@@ -101,7 +105,7 @@ class TaskPage:
             "became": [],
             "unlabelled": "",
             "disputes": [],
-            "council": [],
+            "council": [page_text(each) for each in vote_texts(self.events)],
             "not_read": [],
             "repair": page_text(patches[-1]) if patches else "",
             "entries": [_entry_json(number, event) for number, event in enumerate(self.events)],
@@ -146,19 +150,25 @@ def _entry_json(number: int, event: TaskEvent) -> dict[str, Any]:
     return {"number": number, "at": event.at.isoformat(), **about}
 
 
-def _told(event: TaskEvent) -> Entry:  # noqa: C901, PLR0911 (a case for each kind of event)
+def _told(event: TaskEvent) -> Entry:  # noqa: C901, PLR0911, PLR0912 (a case for each kind of event)
     match event:
         case TaskBegun():
             limits = event.limits
             most = f"{counted(limits.max_turns, 'turn')}, {counted(limits.max_advisor_calls, 'question')}"
-            facts = (("limits", f"{most}, ${limits.max_usd:.2f}"), ("may edit", "yes" if event.edit else ""))
-            return Entry("The task began", facts=facts, blocks=(("Task", event.task),))
+            may_edit = ("may edit", "yes" if event.edit else "")
+            actions = ("actions, mildest first", ", ".join(event.actions))
+            about = (("limits", f"{most}, ${limits.max_usd:.2f}"), may_edit, actions)
+            return Entry("The task began", facts=about, blocks=(("Task", event.task), ("Advisors", event.advisors)))
         case TaskCalled():
             return _called(event)
         case ConsultHeard():
             asked = event.consult
-            facts = (("urgency", asked.urgency), ("preferred", asked.preferred_option or ""))
-            title = "The executor asks" if not event.refused else "A question is refused"
+            facts: tuple[tuple[str, str], ...] = (
+                ("urgency", asked.urgency),
+                ("preferred", asked.preferred_option or ""),
+            )
+            asks = f"The executor asks {event.asked}".rstrip()
+            title = asks if not event.refused else "A question is refused"
             blocks = (("Refused", event.refused), ("Question", asked.question), ("Context", asked.context))
             return Entry(title, "warn" if event.refused else "ask", facts, (*blocks, ("Options", tuple(asked.options))))
         case GuidanceHeard():
@@ -178,6 +188,11 @@ def _told(event: TaskEvent) -> Entry:  # noqa: C901, PLR0911 (a case for each ki
             made = event.made
             refused = tuple(f"{each.path}: {each.why}" for each in made.refused)
             return Entry("The edits were read", blocks=(("Files", tuple(made.files)), ("Refused", refused)))
+        case OpinionHeard():
+            title = f"{event.advisor} speaks before the first turn"
+            return Entry(title, "warn" if event.lost else "", (("no opinion", event.lost),), (("", event.opinion),))
+        case CouncilVoted():
+            return Entry("The declared advisors vote", blocks=(("", voted_words(event)),))
         case TaskEnded():
             tone = _ENDS[like_outcome(event.status)]
             return Entry(f"The task ended: {event.status.replace('_', ' ')}", tone, blocks=(("", event.reason),))
@@ -203,7 +218,7 @@ def _called(event: TaskCalled) -> Entry:
     }
     facts = (("why", event.reason), ("session", event.session_id))
     tone: Tone = "" if event.ended == "answered" else "warn"
-    title = f"{_NAMES[event.speaker]} {words[event.ended]}"
+    title = f"{event.advisor or _NAMES[event.speaker]} {words[event.ended]}"
     return Entry(title, tone, facts, (("", event.detail),), folded=(("Message", event.message),))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from review_advisor.core.answers.answers import FocusArea, Guidance, ReviewPlan
@@ -34,7 +34,7 @@ AdviceStep = Escalated | Recommended | AdviceOpen | Disposed
 Spoken = Planned | Opined | Consulted | BlindJudged | UnfoundedRejection | AdviceStep | Reported | Repaired | Verified
 
 
-def spoken(event: Spoken) -> Entry:
+def spoken(event: Spoken, named: Mapping[str, str] | None = None) -> Entry:
     """What the page says of such an event."""
     match event:
         case Planned():
@@ -49,7 +49,7 @@ def spoken(event: Spoken) -> Entry:
             by = " (our own check, no model was asked)" if event.structural else ""
             return _reported(f"Report: {event.report.verdict}{by}", event.report)
         case Escalated() | Recommended() | AdviceOpen() | Disposed():
-            return _advice(event)
+            return _advice(event, named)
         case Repaired():
             return _repaired(event)
         case Verified():
@@ -144,6 +144,7 @@ def _consulted(note: ConsultNote) -> Entry:
             ("model", note.resolved_model),
             ("took", "" if note.duration_ms is None else f"{note.duration_ms / 1000:.1f} s"),
             ("tokens", "" if note.tokens is None else f"{note.tokens:,}"),
+            ("too long", note.overlong),
             *_guided(given, wrapped=note.wrapped),
         ),
         blocks=(
@@ -204,14 +205,14 @@ def _learned(entry: Knowledge) -> str:
     return f"{entry.title} ({entry.path}:{entry.line})\n{entry.body}\nEvidence: {entry.evidence}{tags}"
 
 
-def _advice(event: AdviceStep) -> Entry:
+def _advice(event: AdviceStep, named: Mapping[str, str] | None) -> Entry:
     match event:
         case Escalated():
             return _escalated(event)
         case Recommended():
             tone: Tone = "warn" if event.merged.conflict or event.repeated else ""
             twice = "yes: the same was recommended before and not applied" if event.repeated else ""
-            diff = merge_lines(event.merged)
+            diff = merge_lines(event.merged, named)
             return Entry(f"Recommendation {event.recommendation}", tone, (("repeated", twice),), (("Diff", diff),))
         case AdviceOpen():
             return Entry(
@@ -219,7 +220,11 @@ def _advice(event: AdviceStep) -> Entry:
             )
         case Disposed():
             title = f"Recommendation {event.recommendation}: {event.disposition}"
-            return Entry(title, "warn" if event.disposition == "open" else "", blocks=(("Why", event.reason),))
+            return Entry(
+                title,
+                "warn" if event.disposition in ("open", "applied in part") else "",
+                blocks=(("Why", event.reason),),
+            )
         case _:
             assert_never(event)
 

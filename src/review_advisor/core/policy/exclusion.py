@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathspec import GitIgnoreSpec
 
 from review_advisor.core.facts.change import REGULAR_MODE, Change, FileChange, Status
+from review_advisor.core.facts.files.paths import globs_of
 from review_advisor.core.facts.lockfiles.lock_changes import Incoming, incoming
 from review_advisor.core.facts.lockfiles.lock_formats import ecosystem_of
 from review_advisor.core.facts.patches.diff_text import shown_path
@@ -104,7 +105,7 @@ def _left(file: FileChange, read: Collection[int] | None) -> FileChange:
 
 @lru_cache(maxsize=64)
 def _spec(globs: tuple[str, ...]) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines(globs)
+    return globs_of(globs)
 
 
 def excluding_glob(globs: tuple[str, ...], path: str) -> str | None:

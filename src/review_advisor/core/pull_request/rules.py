@@ -61,9 +61,7 @@ class PublicationRules(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    check_name: CheckName = Field(
-        default="review-advisor", description="The name of the check run, the one to require."
-    )
+    check_name: CheckName = Field(default="review-advisor", description="The check run to require.")
     login: Login = Field(
         default=ACTIONS_LOGIN,
         description="The account that the bot writes as: a GitHub App's is `name[bot]`.",
@@ -73,14 +71,12 @@ class PublicationRules(BaseModel):
     )
     fork_label: GivenName = Field(
         default="review-this-fork",
-        description="The label by which a maintainer admits the head of a fork; each push removes it.",
+        description="The label by which a maintainer admits the head of a fork.",
     )
     reviewers: tuple[Reviewer, ...] = Field(
         default=(), description="Reviewers to request for an escalation: accounts, and teams as `org/team`."
     )
-    volume: Volume = Field(
-        default="normal", description="How much is posted on the diff: see [Volume](#volume). The verdict is the same."
-    )
+    volume: Volume = Field(default="normal", description="[How much](#volume) is posted on the diff.")
     least_confidence: Confidence = Field(
         default=0.6,
         description="Findings of less confidence are folded, not posted; critical, high and blocking ones never.",
@@ -92,7 +88,7 @@ class PublicationRules(BaseModel):
         default=10,
         ge=1,
         le=100,
-        description="The most reviews of one pull request that pushes start; a person may request more.",
+        description="The most reviews of a pull request that pushes start.",
     )
     most_usd: float = Field(
         default=50.0,
@@ -127,14 +123,21 @@ class PublicationRules(BaseModel):
     )
     skip_paths: tuple[str, ...] = Field(
         default=(),
-        description="Gitignore-style globs: no review if all changed paths match and none is critical or the bot's.",
+        description="Globs: no review if all changed paths match and none is critical or the bot's.",
     )
     skip_bases: tuple[BranchName, ...] = Field(
-        default=(), description="Base branches, by exact name: pull requests into them are not reviewed."
+        default=(), description="Base branches whose pull requests are not reviewed."
     )
     skip_authors: tuple[BotLogin, ...] = Field(
         default=(),
-        description="Bots, such as `dependabot[bot]`, whose own work is not reviewed. By default bots are like people.",
+        description="Bots, such as `dependabot[bot]`, whose own work is not reviewed.",
+    )
+    shadow_percent: float = Field(
+        default=100.0,
+        ge=0,
+        le=100,
+        allow_inf_nan=False,
+        description="The share of pull requests that [shadow mode](shadow.md) reviews.",
     )
     push_repairs: bool = Field(
         default=False, description="Push an accepted repair to the pull request's branch; needs a GitHub App."
@@ -145,7 +148,7 @@ class PublicationRules(BaseModel):
     )
     trusted_bases: tuple[BranchName, ...] = Field(
         default=(),
-        description="Base branches, by exact name, whose own file applies to pull requests into them. Protect each.",
+        description="Base branches whose own file applies to pull requests into them. Protect each.",
     )
 
     @property

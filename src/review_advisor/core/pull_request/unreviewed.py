@@ -15,10 +15,13 @@ from review_advisor.core.pull_request.seals import sealed_on
 from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.core.pull_request.state import State
 from review_advisor.core.pull_request.writes import Conclusion
+from review_advisor.core.shadow.draw import drawn
 
 _WEB = "web-flow"
 """GitHub's own account: it signs what is made through its interface, and the author is then whoever asked for it."""
 _FURTHER_AUTHOR = "co-authored-by"
+_MODE = "shadow mode"
+"""What the draw of pull requests is for: no shadow draws the same ones by chance."""
 LEFT_OUT = "Not reviewed: configured"
 """The title of the check of what is left unreviewed."""
 
@@ -57,6 +60,16 @@ def is_untouched(head_sha: str, checks: Iterable[StandingCheck], state: State | 
 def left_out_by_base(base_ref: str, rules: PublicationRules) -> str | None:
     """Why a pull request into this base branch is not reviewed, in a few words; None if it is."""
     return f"its base branch {base_ref} is in github.skip_bases" if base_ref in rules.skip_bases else None
+
+
+def left_out_by_draw(pull_request: PullRequest, rules: PublicationRules) -> str | None:
+    """Why shadow mode does not review this pull request, whatever is pushed to it; None in mode ``enforce``."""
+    if not rules.is_shadow:
+        return None
+    repository = pull_request.repository.casefold()
+    found = drawn(rules.shadow_percent, _MODE, repository, str(pull_request.number))
+    share = f"github.shadow_percent is {rules.shadow_percent:g}"
+    return None if found.is_in else f"it has place {found.place:.2f} of 100, and {share}"
 
 
 def left_out_by_author(

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from review_advisor.core.escalation.recommendations import Merged
-from review_advisor.core.outcome.events import Event
+from review_advisor.core.outcome.events import Event, Reported
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
 from review_advisor.core.report.advice_ends import NOT_STATED, AdviceEnd
 from review_advisor.core.safety.terminal import wrapped
 
 
-def merge_lines(merged: Merged) -> tuple[str, ...]:
-    """The diff of a merge, what of the advice does not count, and the conflict, one line each."""
+def findings_by_id(events: Iterable[Event]) -> dict[str, str]:
+    """Title and place of every finding that an executor reported, also of one that it left out later."""
+    reports = (each.report for each in events if isinstance(each, Reported | Escalated | AdviceOpen))
+    return {each.id: f"'{each.title}' at {each.path}:{each.line}" for report in reports for each in report.findings}
+
+
+def merge_lines(merged: Merged, named: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The diff of a merge, what of the advice does not count, and the conflict, one line each.
+
+    ``named`` is what ``findings_by_id`` found; without it a finding is told by its id.
+    """
+    known = named or {}
     return (
-        *(f"{each.what}: {each.before} -> {each.after}" for each in merged.diff),
+        *(f"{known.get(each.what, each.what)}: {each.before} -> {each.after}" for each in merged.diff),
         *(f"refused: {words}" for words in merged.refused),
         *([f"conflict: {merged.conflict}"] if merged.conflict else []),
     )
 
 
-def advice_words(event: Escalated | Recommended | AdviceOpen | Disposed) -> str:
-    """One line for a person who waits."""
+def advice_words(event: Escalated | Recommended | AdviceOpen | Disposed, named: Mapping[str, str] | None = None) -> str:
+    """One line for a person who waits; ``named`` as for ``merge_lines``."""
     match event:
         case Escalated():
             why = ", ".join(reason.detail for reason in event.reasons)
             return f"a consult was refused: {event.refused}" if event.refused else f"the advisor is consulted: {why}"
         case Recommended():
-            told = "; ".join(merge_lines(event.merged)) or "no change of the report"
+            told = "; ".join(merge_lines(event.merged, named)) or "no change of the report"
             return f"recommendation {event.recommendation}: {told}"
         case AdviceOpen():
             return f"the executor is asked what became of {', '.join(event.recommendations)}"
@@ -36,9 +46,10 @@ def advice_words(event: Escalated | Recommended | AdviceOpen | Disposed) -> str:
             return f"recommendation {event.recommendation} is {event.disposition}{why}"
 
 
-def advice_lines(events: Iterable[Event]) -> tuple[str, ...]:
+def advice_lines(events: Sequence[Event]) -> tuple[str, ...]:
     """Every merge and every end of a recommendation, in their order."""
-    return tuple(advice_words(each) for each in events if isinstance(each, Recommended | Disposed))
+    named = findings_by_id(events)
+    return tuple(advice_words(each, named) for each in events if isinstance(each, Recommended | Disposed))
 
 
 def consult_lines(end: AdviceEnd) -> Iterator[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.answers.member_vote import ACTIONS, MemberVote
 from review_advisor.core.answers.own_answer import own_words
 from review_advisor.core.council.agreement import Agreement, Raised
-from review_advisor.core.council.ballots import Ballot
+from review_advisor.core.council.ballots import Ballot, Tally
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.outcome.council_records import CouncilRecord, council_findings, council_records
 from review_advisor.core.outcome.events import Event
@@ -27,8 +27,11 @@ def vote_words(vote: MemberVote) -> str:
 
 def matrix(record: CouncilRecord) -> tuple[tuple[str, ...], ...]:
     """The header and one row for each member, then the means."""
-    counted = record.counted
-    why = dict(record.why_missing)
+    return matrix_of(record.counted, dict(record.why_missing))
+
+
+def matrix_of(counted: Tally, why: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    """The same for any vote. ``why`` says of missing members why they are."""
     rows = [_row(each, counted.actions, why.get(each.member, "no usable vote")) for each in counted.ballots]
     means = ("mean", *(f"{mean:.0f}" for mean in counted.means), "")
     return (("member", *counted.actions, ""), *rows, means)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from review_advisor.core.answers.answers import Consult, Guidance
+from review_advisor.core.answers.answers import ADVICE_WORDS, Consult, Guidance
 from review_advisor.core.answers.tolerant import Notes
 from review_advisor.core.answers.words import CLEAR_NOES, bare, sets_stop
 from review_advisor.core.facts.patches.diff_text import shown_path
@@ -74,6 +74,17 @@ class ConsultNote:
     def asked(self) -> bool:
         """Whether the advisor was asked: a question that the cap denied never came to it, and is no consult."""
         return self.status != "denied"
+
+    @property
+    def overlong(self) -> str:
+        """That the executor was given more words than were asked of the advisor; empty if it was not.
+
+        What the CLI's sub-agent answers goes straight to the executor: nobody can cut it on the way.
+        """
+        said = "" if self.guidance is None else self.guidance.action if self.wrapped else self.guidance.rationale
+        many = len(said.split())
+        what = "the answer without the asked form" if self.wrapped else "the rationale"
+        return f"{what} has {many} words of {ADVICE_WORDS}, and all were given" if many > ADVICE_WORDS else ""
 
 
 class MidFlightAdvisor:

@@ -14,11 +14,11 @@ _TEMPERAMENTS: Mapping[Temperament, str] = {
 }
 
 
-def as_advisor(advisor: Advisor) -> str:
-    """Who it is to be, and what it looks at first."""
+def as_advisor(advisor: Advisor, what: str = "review") -> str:
+    """Who it is to be in ``what``, and what it looks at first."""
     focus = f" Look first at: {'; '.join(advisor.scopes)}. The rest is yours to see as well." if advisor.scopes else ""
     temperament = f"\n\n{_TEMPERAMENTS[advisor.temperament]}" if advisor.temperament else ""
-    return f"In this review you are the advisor {advisor.id}.{focus}\n\n{advisor.persona}{temperament}"
+    return f"In this {what} you are the advisor {advisor.id}.{focus}\n\n{advisor.persona}{temperament}"
 
 
 def field_of(advisor: Advisor) -> str:

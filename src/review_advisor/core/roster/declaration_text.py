@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-LONGEST_FILE = 32_000
-"""Characters of one declaration file. A longer one is refused, not cut: half of it says something else."""
+from review_advisor.core.facts.files.declared import LONGEST_FILE
+
 DEEPEST = 8
 MOST_VALUES = 2_000
 """Values of one file, whatever holds them."""

@@ -9,11 +9,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from review_advisor.core.facts.files.declared import LENS_MAP, OPTIONAL
+from review_advisor.core.facts.files.declared import LENS_MAP, LONGEST_FILE, OPTIONAL
 from review_advisor.core.facts.files.paths import is_glob
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 from review_advisor.core.roster.advisor import Advisor, MappedPaths
-from review_advisor.core.roster.declaration_text import LONGEST_FILE
 from review_advisor.core.roster.declarations import ID, ScopeText
 from review_advisor.core.roster.nearest import nearest_of
 

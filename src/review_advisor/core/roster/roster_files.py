@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
-from review_advisor.core.facts.files.declared import ADVISORS, DECLARED, LENS_MAP, OPTIONAL
+from review_advisor.core.facts.files.declared import ADVISORS, DECLARED, LENS_MAP, OPTIONAL, PRICES
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.roster.advisor import Roster
 from review_advisor.core.roster.declarations import DeclaredFile, read_declarations
@@ -28,7 +28,7 @@ def declared_roster(
     lens_map = NO_MAP
     for path, text in sorted(texts.items()):
         name = PurePosixPath(path).name
-        if "/" in path and (name.startswith(".") or name.casefold() == _README):
+        if path == PRICES or ("/" in path and (name.startswith(".") or name.casefold() == _README)):
             continue
         told = _misplaced(path) or text.problem
         if told:
@@ -49,6 +49,8 @@ def _misplaced(path: str) -> str:
         return ""
     if path.casefold() == LENS_MAP:
         return f"files there are not read: the map of paths is {LENS_MAP}"
+    if path.casefold() == PRICES:
+        return f"files there are not read: the list of prices is {PRICES}"
     if str(PurePosixPath(path).parent) not in (ADVISORS, OPTIONAL):
         return f"files there are not read: declare advisors in {ADVISORS}, or in {OPTIONAL}"
     if PurePosixPath(path).suffix not in (".md", ".json"):

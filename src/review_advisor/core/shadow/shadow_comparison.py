@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from review_advisor.core.answers.answers import ReviewPlan
 from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.findings import Finding
 from review_advisor.core.council.agreement import is_same
 from review_advisor.core.council.panel import MemberAnswer
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.ends import Ending
 from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome, worst
+from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome, worst
+from review_advisor.core.outcome.questions import unanswered
 from review_advisor.core.outcome.rulings import Move, Ruling
 from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.budgets import Refused
@@ -22,11 +24,20 @@ from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.roster.advisor import Roster
-from review_advisor.core.shadow.shadow_rule import Shadow, ShadowRule
+from review_advisor.core.shadow.shadow_advice import AdviceQuestion, advice_questions
+from review_advisor.core.shadow.shadow_rule import Shadow, ShadowPart, ShadowRule
 
 _NO_CONSULTS = RoleDecision(False, ("a shadow consults nobody",))
 _NO_REPAIR = RoleDecision(False, ("a shadow repairs nothing",))
 _GRAVE = ("critical", "high")
+_ROLES: Mapping[ShadowPart, tuple[Role, ...]] = {
+    "judge": (Role.POST_VERIFY,),
+    "executor": (Role.EXECUTOR,),
+    "consulted": (Role.MID_FLIGHT,),
+    "surface": (),
+    "review": tuple(Role),
+}
+"""Who speaks with the effort of a shadow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +61,25 @@ class LeftOut:
     surface: Surface
 
 
-def shadow_questions(
-    document: OutcomeDocument, policy: Policy, shadow: Shadow
-) -> tuple[ShadowQuestion, ...] | tuple[LeftOut, ...]:
+@dataclass(frozen=True, slots=True)
+class OnceMore:
+    """The whole review, as the shadow's configuration runs it."""
+
+
+Asked = ShadowQuestion | AdviceQuestion | LeftOut | OnceMore
+
+
+def shadow_questions(document: OutcomeDocument, policy: Policy, shadow: Shadow) -> tuple[Asked, ...]:
     """What a shadow is asked about this review; nothing of one that was stopped, or that no model made.
 
     ``policy`` is the one of a review under the rules and switches of the shadow.
     """
     if document.outcome is Outcome.STOPPED or document.policy.static is not None:
         return ()
+    if shadow.rule.part == "review":
+        return (OnceMore(),) if document.surfaces else ()
+    if shadow.rule.part == "consulted":
+        return advice_questions(document.events, shadow.rule.surfaces or Surface)
     if shadow.rule.part == "surface":
         ran = {row.surface for row in document.policy.surfaces if not row.left_out_by}
         applying = (row.surface for row in policy.surfaces)
@@ -101,8 +122,12 @@ def with_surface(document: OutcomeDocument, ending: Ending) -> bool:
 
 def is_unanswered(calls: Iterable[CallEnded]) -> bool:
     """Whether an answer that a verdict needs did not come. What was asked once more, and came then, did come."""
-    asked = {(each.role, each.advisor, each.attempt, each.shard): each.ended for each in calls}
-    return any(ended != "answered" for (role, *_), ended in asked.items() if role is not Role.PRE_FLIGHT)
+    return any(each.role is not Role.PRE_FLIGHT for each in unanswered(calls))
+
+
+def is_cut_by_cap(call: CallEnded) -> bool:
+    """Whether a cap of the shadow's own took the answer of a call."""
+    return call.ended in ("refused", "cut_short")
 
 
 def cut_by_cap(members: Sequence[MemberAnswer]) -> bool:
@@ -125,22 +150,29 @@ class Left:
 def shadow_policy(policy: Policy, shadow: Shadow, left: Left) -> Policy:
     """The review's policy with the shadow's judges, models, effort and money. It repairs nothing.
 
-    A surface is judged by whoever judges the review. Inline members only advise, and nobody reads that in a shadow.
+    A surface is judged by whoever judges the review. Inline members only advise, and nobody reads that in a shadow. Of
+    a whole review ``policy`` is its own: it consults and repairs as a review does, so that nothing else differs.
     """
     rule = shadow.rule
     judging = tuple(each for each in policy.roster.advisors if not each.inline)
     surfaces = tuple(row for row in policy.surfaces if rule.part != "surface" or row.surface in rule.surfaces)
-    role = Role.EXECUTOR if rule.part == "executor" else Role.POST_VERIFY
-    effort = {**policy.effort, role: {policy.blast.radius: rule.effort}} if rule.effort else policy.effort
+    budgets = replace(
+        policy.budgets,
+        max_usd=left.usd_for(rule),
+        review_seconds=max(0.0, min(policy.budgets.review_seconds, left.seconds)),
+    )
+    effort = policy.effort
+    if rule.effort:
+        effort = {**effort, **{role: {policy.blast.radius: rule.effort} for role in _ROLES[rule.part]}}
+    if rule.part == "review":
+        return replace(policy, budgets=budgets, roster=Roster(judging), effort=effort, outage=NO_SECOND_TRY)
+    if rule.part == "consulted":
+        rows = tuple(replace(row, advisor_model=rule.model or row.advisor_model) for row in policy.surfaces)
+        return replace(policy, surfaces=rows, budgets=budgets, effort=effort, outage=NO_SECOND_TRY)
     return replace(
         policy,
         surfaces=tuple(_row(row, shadow) for row in surfaces),
-        budgets=replace(
-            policy.budgets,
-            max_usd=left.usd_for(rule),
-            review_seconds=max(0.0, min(policy.budgets.review_seconds, left.seconds)),
-            max_consults=0,
-        ),
+        budgets=replace(budgets, max_consults=0),
         roster=Roster(judging if rule.part == "surface" else shadow.panel),
         effort=effort,
         outage=NO_SECOND_TRY,
@@ -159,7 +191,12 @@ def _row(row: SurfacePolicy, shadow: Shadow) -> SurfacePolicy:
     return replace(row, roles=roles, executor_model=executor, advisor_model=advisor)
 
 
-def missed_findings(real: CheckedReport, shadow: CheckedReport) -> tuple[str, ...]:
-    """The ids of the real critical and high findings that the shadow executor does not have."""
-    grave = (each for each in real.findings if each.severity in _GRAVE)
-    return tuple(each.id for each in grave if not any(is_same(each, other) for other in shadow.findings))
+def only_in(one: Iterable[Finding], other: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The critical and high findings of ``one`` that the ``other`` one does not have."""
+    grave = (each for each in one if each.severity in _GRAVE)
+    return tuple(each for each in grave if not any(is_same(each, its) for its in other))
+
+
+def concluded(document: OutcomeDocument) -> Outcome:
+    """What a review concludes, as its exit code says: an approval can call a person, too."""
+    return next(outcome for outcome, code in EXIT_CODES.items() if code == document.exit_code)

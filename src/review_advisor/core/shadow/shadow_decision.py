@@ -7,18 +7,39 @@ from typing import Literal
 
 from review_advisor.core.ledger.row import Tables, row
 from review_advisor.core.outcome.cost import MOST_USD, ShadowCost
-from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowCalled, ShadowDecided, ShadowEnded, ShadowEvent
+from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.shadow.shadow_events import (
+    ShadowAdvised,
+    ShadowBegan,
+    ShadowCalled,
+    ShadowEnded,
+    ShadowEvent,
+    ShadowReviewed,
+    ShadowSaid,
+)
 
 ShadowDecision = Literal["would_veto", "would_pass", "differs", "lost", "agreed"]
-"""The weightiest first. Of a judge, ``would_veto``: it objects to an approval that passed; ``would_pass``: it accepts
-an approval to which the review objected; ``differs``: they differ on a rejection. Of an executor, ``would_veto``: it
-rejects what the real one approves; ``differs``: it approves what the real one rejects. Of a surface, ``would_veto``: it
-objects to a review that approved. ``lost``: an answer of the shadow did not come."""
+"""The weightiest first. ``would_veto`` would have stopped what passed, ``would_pass`` the other way round:
+
+- a judge: it objects to an approval that passed; accepts one to which the review objected; differs on a rejection
+- an executor: it rejects what the real one approves; differs: it approves what the real one rejects
+- an advisor on consults: it calls a person; calls none where the real one did; differs: it changes something else
+- a surface: it objects to a review that approved
+- a whole review: it does not approve what was approved; approves what was not; differs: one requests changes, the other
+  calls a person
+
+``lost``: an answer of the shadow did not come."""
+MOST_TOLD = 10
+"""Findings of a shadow alone that its row tells in words; its events have all."""
 _WEIGHTIEST_FIRST: tuple[ShadowDecision, ...] = ("would_veto", "would_pass", "differs", "lost", "agreed")
 
 
-def decision_on(decided: ShadowDecided) -> ShadowDecision:
-    """What the shadow would have changed in one part of a surface."""
+def decision_on(decided: ShadowSaid) -> ShadowDecision:
+    """What the shadow would have changed in one part of a surface, or in the whole review."""
+    if isinstance(decided, ShadowReviewed):
+        return _decision_on_review(decided.real, decided.outcome)
+    if isinstance(decided, ShadowAdvised):
+        return _decision_on_advice(decided)
     if decided.shadow_objects is None:
         return "lost"
     if decided.shadow_objects is decided.real_objects:
@@ -28,7 +49,25 @@ def decision_on(decided: ShadowDecided) -> ShadowDecision:
     return "would_veto" if decided.shadow_objects else "would_pass"
 
 
-def shadow_decision(decided: Iterable[ShadowDecided], *, finished: bool) -> ShadowDecision:
+def _decision_on_review(real: Outcome, outcome: Outcome | None) -> ShadowDecision:
+    if outcome is None:
+        return "lost"
+    if outcome is real:
+        return "agreed"
+    if real is Outcome.APPROVED:
+        return "would_veto"
+    return "would_pass" if outcome is Outcome.APPROVED else "differs"
+
+
+def _decision_on_advice(advised: ShadowAdvised) -> ShadowDecision:
+    if advised.stops is None:
+        return "lost"
+    if advised.stops is not advised.real_stops:
+        return "would_veto" if advised.stops else "would_pass"
+    return "agreed" if advised.changes == advised.real else "differs"
+
+
+def shadow_decision(decided: Iterable[ShadowSaid], *, finished: bool) -> ShadowDecision:
     """The same for the review: its weightiest part counts. A shadow that did not reach its end has lost an answer."""
     found = {decision_on(each) for each in decided}
     if not finished or not found:
@@ -58,7 +97,8 @@ def readings_of_shadow(events: Sequence[ShadowEvent]) -> Tables:
     status = last.status if isinstance(last, ShadowEnded) else "unfinished"
     calls = [each.call for each in events if isinstance(each, ShadowCalled) and each.call.ended != "refused"]
     costs = [call.usage.cost_usd for call in calls if call.usage.cost_usd is not None]
-    decided = [each for each in events if isinstance(each, ShadowDecided)]
+    decided = [each for each in events if isinstance(each, ShadowSaid)]
+    reviewed = next((each for each in decided if isinstance(each, ShadowReviewed)), None)
     told = row(
         of_run=first.of_run,
         shadow=first.shadow,
@@ -68,9 +108,12 @@ def readings_of_shadow(events: Sequence[ShadowEvent]) -> Tables:
         pull_request=first.pull_request,
         status=status,
         decision=shadow_decision(decided, finished=status == "finished"),
-        missed=sum(len(each.missed) for each in decided),
+        missed=sum(len(each.missed) for each in decided if not isinstance(each, ShadowAdvised)),
         calls=len(calls),
         unpriced=len(calls) - len(costs),
         cost_usd=sum(costs),
+        outcome="" if reviewed is None or reviewed.outcome is None else reviewed.outcome.value,
+        found=0 if reviewed is None else len(reviewed.besides),
+        besides="" if reviewed is None else "\n".join(reviewed.besides[:MOST_TOLD]),
     )
     return {"shadows": (told,)}

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.steps.happened import Happened
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.shadow.shadow_rule import ShadowPart
@@ -67,6 +68,40 @@ class ShadowDecided(Happened):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowAdvised(Happened):
+    """What it advised on one consult of the review, beside the ``real`` advice: what each changes in the report.
+
+    ``real_stops`` and ``stops`` say whether they call a person; ``stops`` is None for an answer that did not come.
+    """
+
+    kind: Literal["shadow_advised"] = "shadow_advised"
+    surface: Surface
+    shard: int
+    attempt: int
+    real_stops: bool
+    stops: bool | None
+    real: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowReviewed(Happened):
+    """What a whole review in shadow came to, beside the ``real`` one: what each concludes, as its exit code says.
+
+    ``outcome`` is None where an answer that its verdict needs did not come. ``missed`` are the ids of the real review's
+    critical and high findings that it does not have, ``besides`` its own that the real one does not have, in words.
+    """
+
+    kind: Literal["shadow_reviewed"] = "shadow_reviewed"
+    real: Outcome
+    outcome: Outcome | None
+    because: str
+    missed: tuple[str, ...] = ()
+    besides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShadowEnded(Happened):
     """The last event. Without it the run was killed while its shadow was at work."""
 
@@ -75,4 +110,9 @@ class ShadowEnded(Happened):
     because: str = ""
 
 
-ShadowEvent = Annotated[ShadowBegan | ShadowCalled | ShadowDecided | ShadowEnded, Field(discriminator="kind")]
+ShadowSaid = ShadowDecided | ShadowAdvised | ShadowReviewed
+"""What it would have decided."""
+ShadowEvent = Annotated[
+    ShadowBegan | ShadowCalled | ShadowDecided | ShadowAdvised | ShadowReviewed | ShadowEnded,
+    Field(discriminator="kind"),
+]

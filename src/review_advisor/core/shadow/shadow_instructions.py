@@ -11,19 +11,34 @@ from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.instructions import ADVISOR, Instructions, without_frontmatter
 from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import clean
-from review_advisor.core.shadow.shadow_rule import ShadowRule
+from review_advisor.core.shadow.shadow_rule import ShadowPart, ShadowRule
 
 INSTRUCTIONS = f"{DECLARED}/instructions"
 LONGEST_INSTRUCTIONS = 10_000
 """Characters of one file. The system prompt is an argument of a process, and has three of them."""
+_JUDGE = (ADVISOR, Role.POST_VERIFY.value)
+_SPOKEN: Mapping[ShadowPart, tuple[str, ...]] = {
+    "judge": _JUDGE,
+    "executor": (Role.EXECUTOR.value,),
+    "consulted": (ADVISOR, Role.MID_FLIGHT.value),
+    "surface": (),
+    "review": (ADVISOR, *(role.value for role in Role)),
+}
+"""The files of a part, beside those of the surfaces."""
+_SPEAKERS: Mapping[ShadowPart, str] = {
+    "judge": "a judge",
+    "executor": "an executor",
+    "consulted": "an advisor on consults",
+    "surface": "a surface",
+    "review": "a role",
+}
 
 
 def instruction_files(rule: ShadowRule) -> tuple[str, ...]:
     """The paths at which a version of the prompts of this shadow can stand; none where it has those that ship."""
     if not rule.instructions:
         return ()
-    spoken = (Role.EXECUTOR.value,) if rule.part == "executor" else (ADVISOR, Role.POST_VERIFY.value)
-    names = (*spoken, *(surface.value for surface in Surface))
+    names = (*_SPOKEN[rule.part], *(surface.value for surface in Surface))
     return tuple(f"{_folder(rule)}{name}.md" for name in names)
 
 
@@ -50,8 +65,7 @@ def instructions_of(
             problem = found.problem or _problem(found.text, text)
             problems += [f"{path}: {problem}."] if problem else []
     if not instead:
-        part = "an executor" if rule.part == "executor" else "a judge"
-        problems.append(f"put the words of {part} into one of its files: {', '.join(read)}.")
+        problems.append(f"put the words of {_SPEAKERS[rule.part]} into one of its files: {', '.join(read)}.")
     if problems:
         return tuple(f"shadow.{rule.id}: {each}" for each in problems)
     return replace(shipped, texts={**shipped.texts, **instead})

@@ -22,7 +22,9 @@ class ShadowSums:
     ``would_veto_reverted`` of them reverted later. ``would_pass_known`` have a known fate, and in
     ``would_pass_settled`` people dismissed a finding or overrode the outcome. ``capped`` and ``broken_off`` say how
     often it did not reach its end, whatever it had decided by then. ``missed`` are the critical and high findings that
-    a shadow executor did not have.
+    a shadow executor, or a whole review in shadow, did not have; ``found`` are those that only the latter had.
+    ``approved``, ``changes_requested`` and ``escalated`` say how often it ended so. ``reviews_usd`` is what the reviews
+    beside it reported as their cost, ``reviews_unpriced`` of them reported none.
     """
 
     shadow: str
@@ -44,6 +46,12 @@ class ShadowSums:
     calls: int
     unpriced: int
     cost_usd: float
+    approved: int = 0
+    changes_requested: int = 0
+    escalated: int = 0
+    found: int = 0
+    reviews_usd: float = 0.0
+    reviews_unpriced: int = 0
 
     @property
     def compared(self) -> int:
@@ -81,7 +89,9 @@ class _Words:
 _WORDS: dict[ShadowPart, _Words] = {
     "judge": _Words("would have vetoed", "would have passed", "differs on a no"),
     "executor": _Words("would have rejected", differs="would have approved"),
+    "consulted": _Words("would have called a person", "would have called nobody", "would have advised otherwise"),
     "surface": _Words("would have stopped"),
+    "review": _Words("would have stopped", "would have approved", "differs on a no"),
 }
 _ANY_PART: tuple[ShadowDecision, ...] = ("agreed", "lost")
 _UNTOLD = "differs"
@@ -100,12 +110,20 @@ class ShadowOfRun:
     decision: ShadowDecision
     cost_usd: float
     unpriced: int
+    outcome: str = ""
+    besides: str = ""
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The grave findings that only it had, each on one line: as many as its row tells."""
+        return tuple(map(printable_line, self.besides.splitlines()))
 
     @property
     def words(self) -> str:
         """On one line: who it was, what it would have done, and what it cost."""
         said = self.decision if self.decision in _ANY_PART else getattr(_WORDS[self.part], self.decision) or _UNTOLD
-        ended = "" if self.status == "finished" else f", {self.status}"
+        ended = f" ({self.outcome.replace('_', ' ')})" if self.outcome else ""
+        ended += "" if self.status == "finished" else f", {self.status}"
         money = f"{self.cost_usd:,.2f} USD{and_unknown(self.unpriced)}"
         return printable_line(f"{self.shadow} ({self.setup}): {said}{ended}, {money}")
 
@@ -130,15 +148,28 @@ def _part_text(sums: ShadowSums) -> str:
         if word or count:
             told.append((word or _UNTOLD, _share(count, sums.compared) + (f"; {known}" if count and known else "")))
     told.append(("lost", f"{sums.lost}; at its own cap {sums.capped}, broken off {sums.broken_off}"))
+    if sums.part == "review":
+        changes = f"{sums.changes_requested} changes requested"
+        told.append(("it concluded", f"{sums.approved} approved, {changes}, {sums.escalated} escalated"))
     if sums.missed:
         told.append(("missed", counted(sums.missed, "critical or high finding")))
+    if sums.found:
+        told.append(("found besides", counted(sums.found, "critical or high finding")))
     width = max(len(word) for word, _ in told)
     lines = [
         printable_line(f"{sums.shadow} ({sums.setup})"),
-        f"  {counted(sums.reviews, 'review')}, {counted(sums.calls, 'call')}, {money}",
+        f"  {counted(sums.reviews, 'review')}, {counted(sums.calls, 'call')}, {money}{_beside(sums)}",
         *(f"  {word:{width}}  {figures}" for word, figures in told),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _beside(sums: ShadowSums) -> str:
+    """What the same work has cost in the real reviews; empty for a part of a review."""
+    if sums.part != "review":
+        return ""
+    unknown = f" (of {sums.reviews_unpriced} unknown)" if sums.reviews_unpriced else ""
+    return f"; the reviews themselves {sums.reviews_usd:,.2f} USD{unknown}"
 
 
 def _share(part: int, cases: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
@@ -11,14 +10,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 
 from review_advisor.core.facts.files.paths import Glob
 from review_advisor.core.policy.effort import GivenEffort
+from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Surface
 from review_advisor.core.policy.switches import Switches
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor
+from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.core.roster.nearest import nearest_of
+from review_advisor.core.shadow.draw import drawn
 
-ShadowPart = Literal["judge", "executor", "surface"]
-"""What runs in shadow: judges of the executor's report, an executor beside the real one, or a surface left out."""
+ShadowPart = Literal["judge", "executor", "consulted", "surface", "review"]
+"""What runs in shadow: judges of the executor's report, an executor beside the real one, an advisor who answers the
+consults of the review, a surface left out, or a whole review once more."""
 SHADOW_ID = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 MOST_SHADOWS = 10
 _Surface = Annotated[Surface, WithJsonSchema({"type": "string", "enum": [each.value for each in Surface]})]
@@ -36,13 +38,17 @@ class ShadowRule(BaseModel):
     )
     part: ShadowPart = Field(
         default="judge",
-        description="What it does: judge the report, review the change, or run a surface that the review left out.",
+        description="What runs.",
     )
     advisors: Annotated[tuple[str, ...], Field(max_length=9)] = Field(
         default=(),
-        description="Ids of its judges; several are a council. Empty: the ADR's.",
+        description="Ids of its judges; empty: the ADR's advisor. Of a whole review: who joins it.",
     )
     model: _Model = Field(default="", description="Its model, instead of the review's.")
+    advisor_model: _Model = Field(default="", description="The model of a whole review's advisors; `model` executes.")
+    escalation: EscalationProfile | Literal[""] = Field(
+        default="", description="A whole review's profile of `escalation`."
+    )
     effort: GivenEffort = Field(default="", description="Its `--effort`.")
     surfaces: tuple[_Surface, ...] = Field(default=(), description="Its surfaces. Empty: all.")
     paths: tuple[Glob, ...] = Field(
@@ -59,12 +65,16 @@ class ShadowRule(BaseModel):
 
     @model_validator(mode="after")
     def _one_thing_differs(self) -> ShadowRule:
-        if self.part == "executor" and self.advisors:
+        if self.part in ("executor", "consulted") and self.advisors:
             raise ValueError('`advisors` are the judges of `part = "judge"`: leave them out')
         if self.part == "surface":
             self._check_surface()
         elif self.paths:
             raise ValueError('`paths` are the places of `part = "surface"`: leave them out')
+        if self.part == "review" and self.surfaces:
+            raise ValueError("a whole review has the surfaces of the change: leave `surfaces` out")
+        if self.part != "review" and (self.advisor_model or self.escalation):
+            raise ValueError('`advisor_model` and `escalation` are those of `part = "review"`: leave them out')
         if len(set(self.advisors)) < len(self.advisors):
             raise ValueError("`advisors` names one of them twice")
         return self
@@ -93,7 +103,10 @@ ShadowRules = Annotated[tuple[ShadowRule, ...], Field(max_length=MOST_SHADOWS), 
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """A rule with its judges: those of the configuration's own commit."""
+    """A rule with its judges: those of the configuration's own commit.
+
+    Of a whole review they are everybody who advises there; nobody: whoever advises the real one.
+    """
 
     rule: ShadowRule
     panel: tuple[Advisor, ...] = (ADR_ADVISOR,)
@@ -106,6 +119,9 @@ class Shadow:
         rule = self.rule
         words = [f"judge: {', '.join(each.id for each in self.panel)}" if rule.part == "judge" else rule.part]
         words += [f"model {rule.model}"] if rule.model else []
+        words += [f"advisor model {rule.advisor_model}"] if rule.advisor_model else []
+        words += [f"with {', '.join(rule.advisors)}"] if rule.part == "review" and rule.advisors else []
+        words += [f"escalation {rule.escalation}"] if rule.escalation else []
         words += [f"effort {rule.effort}"] if rule.effort else []
         words += [f"instructions {rule.instructions} ({prompts})"] if rule.instructions else []
         words += [f"on {', '.join(rule.surfaces)}"] if rule.surfaces else []
@@ -113,28 +129,44 @@ class Shadow:
         return "; ".join(words)
 
     def rules(self, rules: Rules) -> Rules:
-        """The review's rules with the places of its surface."""
+        """The review's rules with the places of its surface, or with what a whole review tries."""
         rule = self.rule
+        if rule.part == "review":
+            roster = Roster(self.panel) if self.panel else rules.roster
+            profile = rule.escalation or rules.escalation.profile
+            return replace(rules, roster=roster, escalation=replace(rules.escalation, profile=profile))
         places = {SURFACE_DEFAULTS[each].places: rule.paths for each in rule.surfaces if rule.paths}
         folders = tuple(each.strip("/") for each in places.get("adr_folders", rules.adr_folders))
         return replace(rules, adr_folders=folders, visual_paths=places.get("visual_paths", rules.visual_paths))
 
     def switches(self, switches: Switches) -> Switches:
-        """The review's switches with its surfaces on."""
-        if self.rule.part != "surface":
-            return switches
-        return replace(switches, surfaces={**switches.surfaces, **dict.fromkeys(self.rule.surfaces, True)})
+        """The review's switches with its surfaces on, or with the models of a whole review."""
+        rule = self.rule
+        match rule.part:
+            case "surface":
+                return replace(switches, surfaces={**switches.surfaces, **dict.fromkeys(rule.surfaces, True)})
+            case "review":
+                executors = dict.fromkeys(Surface, rule.model) if rule.model else switches.executor_models
+                advisors = dict.fromkeys(Surface, rule.advisor_model) if rule.advisor_model else switches.advisor_models
+                return replace(switches, executor_models=executors, advisor_models=advisors)
+            case _:
+                return switches
 
 
 def shadow_of(rule: ShadowRule, known: Iterable[Advisor]) -> Shadow | str:
     """The rule with its judges out of the ``known`` advisors; or, for an unknown id, a sentence that names the nearest.
 
-    Whoever judges in shadow has a vote there, whenever it speaks in a review.
+    Whoever judges in shadow has a vote there, whenever it speaks in a review. In a whole review everybody speaks as
+    declared, and the ADR's advisor is one of them.
     """
     by_id = {each.id: each for each in known}
     unknown = next((each for each in rule.advisors if each not in by_id), None)
     if unknown is not None:
         return f"shadow.{rule.id}: nobody has the id {unknown!r}; {nearest_of(unknown, by_id)}"
+    if rule.part == "review":
+        joining = [by_id[each] for each in rule.advisors if each != ADR_ADVISOR.id]
+        named = (ADR_ADVISOR, *(replace(each, by_label=False) for each in joining))
+        return Shadow(rule, named if rule.advisors else ())
     ids = rule.advisors or (ADR_ADVISOR.id,)
     return Shadow(rule, tuple(_voting(by_id[each], rule.model) for each in ids))
 
@@ -173,10 +205,8 @@ def due(rule: ShadowRule, repository: str | None, label: str, head_sha: str | No
     The digest is the same for every run of one review. An author who tries heads until one is drawn gains nothing: a
     shadow decides nothing.
     """
-    about = (rule.salt, rule.id, (repository or "").casefold(), label, head_sha or "")
-    digest = hashlib.sha256("\0".join(about).encode("utf-8", "replace")).digest()
-    place = int.from_bytes(digest[:8], "big") / 2**64 * 100
-    return Due(place < rule.percent, f"the review has place {place:.2f} of 100, and {rule.percent:g} run in shadow")
+    found = drawn(rule.percent, rule.salt, rule.id, (repository or "").casefold(), label, head_sha or "")
+    return Due(found.is_in, f"the review has place {found.place:.2f} of 100, and {rule.percent:g} run in shadow")
 
 
 def shadows_due(

@@ -29,10 +29,14 @@ class TaskMessage(Answer):
 
 
 class TaskConsult(Consult):
-    """A question of a task's executor. Only the question must be there."""
+    """A question of a task's executor. Only the question must be there.
+
+    ``advisor`` is the id of the declared advisor that is asked; empty for the run's own. Records tell it elsewhere.
+    """
 
     options: Annotated[tuple[Annotated[Short, or_left_out()], ...], at_most(20), otherwise(())] = ()
     urgency: Annotated[Literal["low", "normal", "high"], _IN_ANY_CASE, otherwise("normal")] = "normal"
+    advisor: Annotated[Short, otherwise("")] = Field(default="", exclude=True)
 
 
 class TaskGuidance(Answer):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from review_advisor.core.roles.calls import Usage
+from review_advisor.core.council.ballots import Ballot, Tally, tally
+from review_advisor.core.roles.calls import Cause, Usage
 from review_advisor.core.task.messages import Disposition, MemoryProposal, TaskConsult, TaskDone, TaskGuidance
 from review_advisor.core.task.task_patch import TaskPatch
 from review_advisor.core.task.task_status import RunStatus, ended_words
@@ -35,7 +36,11 @@ class TaskStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskBegun(TaskStep):
-    """The first event. ``head`` is the commit whose tree the executor reads; empty without a tree."""
+    """The first event. ``head`` is the commit whose tree the executor reads; empty without a tree.
+
+    ``advisors`` are the declared ones in words, ``actions`` what they vote over, mildest first, and ``blind_spots``
+    what the declarations ask for and no run has.
+    """
 
     kind: Literal["task_began"] = "task_began"
     run_id: str
@@ -46,6 +51,9 @@ class TaskBegun(TaskStep):
     head: str = ""
     edit: bool = False
     prompts: str = ""
+    advisors: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+    blind_spots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +61,8 @@ class TaskCalled(TaskStep):
     """One call is over. ``number`` counts the calls of its speaker from 1. ``message`` is what it said, all of it.
 
     A ``refused`` call was not made. ``exit_code`` is 124 for a call that ran out of time, 127 for one that could not
-    be started, and None where nobody knows it.
+    be started, and None where nobody knows it. ``advisor`` is the id of the declared advisor that was asked; empty for
+    the run's own two.
     """
 
     kind: Literal["task_called"] = "task_called"
@@ -72,16 +81,21 @@ class TaskCalled(TaskStep):
     tool_failures: int = 0
     prompt_characters: int = 0
     prompt_sha256: str = ""
+    advisor: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsultHeard(TaskStep):
-    """The executor asks. ``refused`` says why the advisor was not asked; empty if it was."""
+    """The executor asks. ``refused`` says why nobody was asked; empty if somebody was.
+
+    ``asked`` is the id of the declared advisor that the question is for; empty for the run's own.
+    """
 
     kind: Literal["consult_heard"] = "consult_heard"
     id: str
     consult: TaskConsult
     refused: str = ""
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +157,48 @@ class PatchRead(TaskStep):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpinionHeard(TaskStep):
+    """What a declared advisor says before the first turn; ``own`` are its own fields as JSON.
+
+    ``lost`` says why it says nothing.
+    """
+
+    kind: Literal["opinion_heard"] = "opinion_heard"
+    advisor: str
+    opinion: str = ""
+    concerns: tuple[str, ...] = ()
+    own: str = ""
+    lost: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskVote:
+    """One declared advisor's vote: ``calls`` as it gave them, and the weight of each action that was read from them.
+
+    ``lost`` says why there is none, and ``cause`` who can have caused that.
+    """
+
+    advisor: str
+    weight: float
+    veto: bool
+    calls: str = ""
+    weights: tuple[float, ...] = ()
+    own: str = ""
+    lost: str = ""
+    cause: Cause = Cause.CONTENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CouncilVoted(TaskStep):
+    """Declared advisors vote over the run's actions: after a ``turn`` those who watch it, at the ``finish`` all."""
+
+    kind: Literal["council_voted"] = "council_voted"
+    moment: Literal["turn", "finish"]
+    actions: tuple[str, ...]
+    votes: tuple[TaskVote, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEnded(TaskStep):
     """The last event. ``done`` is what the executor said at the end, if it did."""
 
@@ -152,16 +208,37 @@ class TaskEnded(TaskStep):
     done: TaskDone | None = None
 
 
+def counted_votes(event: CouncilVoted, *, missing: bool = True) -> Tally:
+    """What the votes come to, by the rules of a council. Without ``missing`` only those count that came."""
+    came = [each for each in event.votes if missing or not each.lost]
+    return tally(
+        event.actions,
+        [Ballot(each.advisor, each.cause if each.lost else each.weights, each.weight, each.veto) for each in came],
+    )
+
+
+def voted_words(event: CouncilVoted) -> str:
+    """The result of a vote on one line."""
+    when = "vote on the end" if event.moment == "finish" else "vote of who watches"
+    return f"{when}: {counted_votes(event).why}"
+
+
 def told_live(event: TaskEvent) -> str:
     """The line that somebody who waits is shown; empty where there is nothing to show."""
     match event:
         case TaskCalled():
             cost = "" if event.usage.cost_usd is None else f", ${event.usage.cost_usd:.4f}"
-            return f"turn {event.turn}, {event.speaker}: {event.ended} in {event.duration_seconds:.0f} s{cost}"
+            who = event.advisor or event.speaker
+            return f"turn {event.turn}, {who}: {event.ended} in {event.duration_seconds:.0f} s{cost}"
         case ConsultHeard():
-            return f"turn {event.turn}, question: {event.consult.question}"
+            whom = f" to {event.asked}" if event.asked else ""
+            return f"turn {event.turn}, question{whom}: {event.consult.question}"
         case GuidanceHeard():
             return f"turn {event.turn}, guidance: {event.guidance.guidance}"
+        case OpinionHeard():
+            return f"{event.advisor}: {event.opinion or f'no opinion ({event.lost})'}"
+        case CouncilVoted():
+            return f"turn {event.turn}, {voted_words(event)}"
         case BlockMalformed():
             return f"turn {event.turn}, {event.tag} of the {event.speaker} is malformed: {event.error}"
         case TaskEnded():
@@ -180,5 +257,7 @@ TaskEvent = (
     | BlockMalformed
     | BlockIgnored
     | PatchRead
+    | OpinionHeard
+    | CouncilVoted
     | TaskEnded
 )

@@ -10,12 +10,15 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from review_advisor.core.task.messages import MemoryProposal
+from review_advisor.core.task.task_council import council_document
 from review_advisor.core.task.task_events import (
     BlockIgnored,
     BlockMalformed,
     ConsultHeard,
+    CouncilVoted,
     GuidanceHeard,
     GuidanceUsed,
+    OpinionHeard,
     PatchRead,
     ProposalHeard,
     Speaker,
@@ -23,6 +26,7 @@ from review_advisor.core.task.task_events import (
     TaskCalled,
     TaskEnded,
     TaskEvent,
+    counted_votes,
 )
 from review_advisor.core.task.task_status import error_mode
 
@@ -32,6 +36,7 @@ PATCH_FILE = "executor.patch"
 Prompts = Mapping[tuple[Speaker, int], str]
 Json = dict[str, Any]
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
+_KEEPS_IT = ". --recording full keeps it."
 
 
 def task_files(events: Sequence[TaskEvent], prompts: Prompts) -> dict[str, str]:
@@ -46,7 +51,9 @@ def task_files(events: Sequence[TaskEvent], prompts: Prompts) -> dict[str, str]:
     for call in events:
         if isinstance(call, TaskCalled):
             files |= _call_files(first.run_id, call, prompts)
-    policy, schema = _json({"limits": first.limits, "edit": first.edit}), _json(MemoryProposal.model_json_schema())
+    council = {"advisors": first.advisors, "actions": first.actions} if first.advisors else {}
+    policy = _json({"limits": first.limits, "edit": first.edit, **council})
+    schema = _json(MemoryProposal.model_json_schema())
     manifest = _manifest(first, policy, schema)
     patches = [event.made for event in events if isinstance(event, PatchRead) and event.made.patch]
     if patches:
@@ -74,6 +81,7 @@ def task_outcome(events: Sequence[TaskEvent]) -> Json:
     executor = [call for call in calls if call.speaker == "executor" and call.ended != "refused"]
     ended = last if isinstance(last, TaskEnded) else None
     malformed = _malformed(events)
+    council = council_document(events)
     status = ended.status if ended else "running"
     return {
         "run_id": first.run_id,
@@ -103,6 +111,7 @@ def task_outcome(events: Sequence[TaskEvent]) -> Json:
             None,
         ),
         "usage": {speaker: _usage(calls, speaker) for speaker in ("executor", "advisor")},
+        **({} if council is None else {"council": council}),
     }
 
 
@@ -126,10 +135,15 @@ def _usage(calls: Sequence[TaskCalled], speaker: str) -> Json:
     }
 
 
+def is_prompt_digest(text: str) -> bool:
+    """Whether the file of a prompt tells its length and digest alone."""
+    return text.startswith("A prompt of ") and text.endswith(f"{_KEEPS_IT}\n") and text.count("\n") == 1
+
+
 def _call_files(run_id: str, call: TaskCalled, prompts: Prompts) -> Json:
     name = f"{call.speaker}_turn_{call.number}"
     prompt = prompts.get((call.speaker, call.number))
-    digest = f"A prompt of {call.prompt_characters} characters, sha256 {call.prompt_sha256}. --recording full keeps it."
+    digest = f"A prompt of {call.prompt_characters} characters, sha256 {call.prompt_sha256}{_KEEPS_IT}"
     shown = f"{digest if prompt is None else prompt}\n"
     stdout = (
         "What the backend wrote to stdout is not kept."
@@ -155,7 +169,7 @@ def _call_files(run_id: str, call: TaskCalled, prompts: Prompts) -> Json:
 
 
 def _manifest(first: TaskBegun, policy: str, schema: str) -> Json:
-    names = ("executor_start", "advisor_guidance", "executor_resume")
+    names = ("executor_start", "advisor_guidance", "executor_resume", *(["advisor_vote"] if first.actions else []))
     return {
         "schema_version": "run-version-manifest.v1",
         "created_at": first.at,
@@ -172,7 +186,7 @@ def _line(run_id: str, event: TaskEvent) -> Json:
     return {"created_at": event.at, "run_id": run_id, "type": kind, "turn": turn, **told}
 
 
-def _told(run_id: str, event: TaskEvent) -> tuple[str, Json]:  # noqa: C901, PLR0911 (a line for each kind of event)
+def _told(run_id: str, event: TaskEvent) -> tuple[str, Json]:  # noqa: C901, PLR0911, PLR0912 (a line for each kind of event)
     match event:
         case TaskBegun():
             backends = {"executor_backend": event.executor_backend, "advisor_backend": event.advisor_backend}
@@ -180,7 +194,8 @@ def _told(run_id: str, event: TaskEvent) -> tuple[str, Json]:  # noqa: C901, PLR
         case TaskCalled():
             final = {"exit_code": event.exit_code, "final_message": event.message, "ended": event.ended}
             used = {"usage": event.usage, "duration_seconds": event.duration_seconds}
-            return f"{event.speaker}_turn", {**final, **used}
+            declared = {"advisor": event.advisor} if event.advisor else {}
+            return f"{event.speaker}_turn", {**final, **used, **declared}
         case ConsultHeard() if event.refused:
             return "alert", {"reason": f"a question was refused: {event.refused}"}
         case ConsultHeard():
@@ -197,6 +212,17 @@ def _told(run_id: str, event: TaskEvent) -> tuple[str, Json]:  # noqa: C901, PLR
             return "ignored_block", {"tag": event.tag, "reason": event.why}
         case PatchRead():
             return "patch", {"files": event.made.files, "refused": event.made.refused}
+        case OpinionHeard():
+            said = {"opinion": event.opinion, "concerns": event.concerns, "own": event.own, "lost": event.lost}
+            return "advisor_opinion", {"advisor": event.advisor, **said}
+        case CouncilVoted():
+            winner = counted_votes(event).winner
+            return "council_vote", {
+                "moment": event.moment,
+                "actions": event.actions,
+                "votes": event.votes,
+                "winner": winner,
+            }
         case TaskEnded():
             return "run_completed", {"status": event.status, "reason": event.reason}
 
@@ -207,7 +233,9 @@ def _consults(run_id: str, events: Sequence[TaskEvent]) -> list[Json]:
 
 
 def _consult(run_id: str, event: ConsultHeard) -> Json:
-    return {"id": event.id, "run_id": run_id, "turn": event.turn, **dict(event.consult), "created_at": event.at}
+    asked = {"advisor": event.asked} if event.asked else {}
+    said = event.consult.model_dump()
+    return {"id": event.id, "run_id": run_id, "turn": event.turn, **said, **asked, "created_at": event.at}
 
 
 def _guidance(events: Sequence[TaskEvent]) -> list[Json]:

@@ -42,8 +42,13 @@ _DONE = f'{{"status":"completed","summary":"...","guidance":[{_USED}]}}'
 _PROPOSAL = '{"type":"fact","content":"...","source_excerpt":"...","confidence":0.8,"expires_at":null,"tags":[]}'
 
 
-def executor_opening(task: str, limits: TaskLimits, nonce: str, *, edit: bool, lessons: Lessons = NO_LESSONS) -> str:
-    """What every call of the executor begins with: the task and the form of its message."""
+def executor_opening(
+    task: str, limits: TaskLimits, nonce: str, *, edit: bool, lessons: Lessons = NO_LESSONS, council: str = ""
+) -> str:
+    """What every call of the executor begins with: the task and the form of its message.
+
+    ``council`` is what it is told of declared advisors.
+    """
     leave = (
         "The current folder is a throw-away copy of the repository. Change it with Edit and Write as little as will"
         " do: the harness makes a patch of it. Delete, move and link nothing, and leave alone what configures CI, git,"
@@ -66,7 +71,7 @@ def executor_opening(task: str, limits: TaskLimits, nonce: str, *, edit: bool, l
         f"List each guidance that you were given, by its id, with what you did with it: {dispositions}. All but applied"
         " need a reason.\n\n"
         "To offer a durable fact, decision, preference, episode or anti_pattern for the memory (a person decides):\n"
-        f"{_form(BlockTag.PROPOSAL, _PROPOSAL, nonce)}"
+        f"{_form(BlockTag.PROPOSAL, _PROPOSAL, nonce)}" + (f"\n\n{council}" if council else "")
     )
 
 
@@ -76,7 +81,7 @@ def executor_turn(transcript: Sequence[str], turn: int, limits: TaskLimits) -> s
         return f"This is turn 1 of {limits.max_turns}. Begin."
     last = " No further question is answered: finish with EXECUTOR_DONE." if turn > limits.max_turns else ""
     return (
-        f"This was said so far:\n\n{_newest(transcript)}\n\nThis is turn {turn}.{last} Apply the newest"
+        f"This was said so far:\n\n{transcript_of(transcript)}\n\nThis is turn {turn}.{last} Apply the newest"
         " guidance if it is consistent with your evidence; otherwise say why not when you end."
     )
 
@@ -91,8 +96,21 @@ def advisor_opening(task: str, nonce: str) -> str:
 
 def advisor_question(transcript: Sequence[str], consult: TaskConsult, consult_id: str, nonce: str) -> str:
     """What varies in a call of the advisor."""
-    before = f"This was said so far:\n\n{_newest(transcript)}\n\n" if transcript else ""
+    before = f"This was said so far:\n\n{transcript_of(transcript)}\n\n" if transcript else ""
     return f"{before}The question {consult_id}:\n{fence_facts('QUESTION', consult, nonce)}"
+
+
+def transcript_of(transcript: Sequence[str]) -> str:
+    """A transcript in a prompt, without its oldest entries where it is too long."""
+    kept, room = list[str](), MOST_TRANSCRIPT
+    for entry in reversed(transcript):
+        room -= len(entry)
+        if room < 0:
+            break
+        kept.insert(0, entry)
+    missing = len(transcript) - len(kept)
+    told = [f"[{missing} older entries are left out]"] if missing else []
+    return "\n\n".join((*told, *kept))
 
 
 def said_before(who: str, message: str, nonce: str) -> str:
@@ -147,19 +165,6 @@ def prompts_version() -> str:
 
 def _form(tag: BlockTag, body: str, nonce: str) -> str:
     return f'<{tag} nonce="{nonce}">\n{body}\n</{tag}>'
-
-
-def _newest(transcript: Sequence[str]) -> str:
-    """The transcript without its oldest entries where it is too long."""
-    kept, room = list[str](), MOST_TRANSCRIPT
-    for entry in reversed(transcript):
-        room -= len(entry)
-        if room < 0:
-            break
-        kept.insert(0, entry)
-    missing = len(transcript) - len(kept)
-    told = [f"[{missing} older entries are left out]"] if missing else []
-    return "\n\n".join((*told, *kept))
 
 
 def _without_middle(text: str) -> str:

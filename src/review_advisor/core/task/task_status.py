@@ -18,8 +18,8 @@ HarnessStatus = Literal[
 ]
 """The closed list of advisor-harness. ``running`` is also a run that was killed."""
 
-RunStatus = Literal[HarnessStatus, "conflict_needs_human", "budget_exceeded", "disabled", "degraded"]
-"""That list, and four of ours."""
+RunStatus = Literal[HarnessStatus, "voted_down", "conflict_needs_human", "budget_exceeded", "disabled", "degraded"]
+"""That list, and five of ours."""
 
 EXIT_CODES: Mapping[RunStatus, int] = {
     "completed": 0,
@@ -27,6 +27,7 @@ EXIT_CODES: Mapping[RunStatus, int] = {
     "advisor_call_limit_reached": 10,
     "max_turns_reached": 10,
     "malformed_block": 10,
+    "voted_down": 10,
     "advisor_stop_signal": 11,
     "conflict_needs_human": 11,
     "degraded": 11,
@@ -44,9 +45,11 @@ STATUS_WORDS: Mapping[RunStatus, str] = {
     "advisor_call_limit_reached": "the executor asks again after a refusal",
     "max_turns_reached": "the executor asks after the last turn",
     "malformed_block": "a block stays unreadable",
-    "advisor_stop_signal": "the advisor asks to stop",
-    "conflict_needs_human": "the executor wants a person or passes over a guidance, or its patch is refused",
-    "degraded": "completed without an answer of the advisor",
+    "voted_down": "the vote is for another action than the mildest",
+    "advisor_stop_signal": "the advisor asks to stop, or a watching one with `veto` blocks",
+    "conflict_needs_human": "the executor wants a person or passes over a guidance, its patch is refused, or a vote is"
+    " split or missing",
+    "degraded": "completed without an answer of an advisor",
     "executor_failed": "the executor says failed, or does not answer",
     "advisor_failed": "the advisor's account or model cannot be used",
     "budget_exceeded": "over a limit of money, time or prompt size",

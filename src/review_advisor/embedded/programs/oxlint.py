@@ -17,7 +17,7 @@ _PLUGINS = ("eslint", "unicorn", "oxc", "jest")
 _RULES = {
     "eslint": "for-direction no-compare-neg-zero no-const-assign no-dupe-class-members"
     " no-dupe-else-if no-dupe-keys no-duplicate-case no-import-assign no-invalid-regexp no-new-native-nonconstructor"
-    " no-obj-calls no-this-before-super no-unsafe-negation use-isnan valid-typeof",
+    " no-obj-calls no-this-before-super no-unsafe-negation use-isnan",
     "unicorn": "no-invalid-remove-event-listener",
     "oxc": "bad-array-method-on-arguments bad-char-at-comparison bad-min-max-func bad-object-literal-comparison"
     " missing-throw number-arg-out-of-range uninvoked-array-callback",

@@ -22,11 +22,13 @@ _NOTHING_COLLECTED = 3
 _EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _OF_PUSHERS = re.compile(
     r"\s*(?:(?:inputs|github\.event\.inputs|matrix|secrets|vars)\.[\w-]+|github\.event\.(?:pull_request\.)?number"
+    r"|github\.event\.pull_request\.(?:base\.(?:label|ref|sha)|head\.sha)"
     r"|github\.event\.release\.(?:html_url|id|tag_name)"
     r"|github\.(?:base_ref|ref_name|repository|repository_owner|run_attempt|run_id|run_number|sha))\s*",
     re.IGNORECASE,
 )
 """What only people who can push write. Any other spelling may lead to what an outsider writes."""
+_VARIABLE = re.compile(r"\s*env\.([\w-]+)\s*", re.IGNORECASE)
 
 
 class _Point(BaseModel):
@@ -40,7 +42,6 @@ class _Span(BaseModel):
 
 class _Concrete(BaseModel):
     location: _Span
-    feature: str = ""
 
 
 class _Symbolic(BaseModel):
@@ -72,7 +73,7 @@ def copy_name(number: int, _name: str) -> str:
 
 
 def read(
-    _folder: Path, copies: Sequence[str], run: Callable[[Sequence[str]], tuple[int, bytes]]
+    folder: Path, copies: Sequence[str], run: Callable[[Sequence[str]], tuple[int, bytes]]
 ) -> Iterator[tuple[str, Complaint]]:
     """What zizmor says, without the network. Raises ``CheckerError`` or pydantic's ``ValidationError``."""
     for copy in copies:
@@ -84,23 +85,40 @@ def read(
         elif code:
             raise CheckerError(f"zizmor ended with {code}")
         else:
-            yield from ((copy, said) for said in _said(_ANSWER.validate_json(written)))
+            lines = (folder / copy).read_text(encoding="utf-8", errors="replace").split("\n")
+            yield from ((copy, said) for said in _said(_ANSWER.validate_json(written), lines))
 
 
-def _said(answer: Sequence[_Found]) -> Iterator[Complaint]:
+def _said(answer: Sequence[_Found], lines: Sequence[str]) -> Iterator[Complaint]:
     for found in answer:
         severity = _AUDITS.get(found.ident)
-        is_sure = found.determinations.confidence != "Low" and _is_reachable(found)
-        if severity is None or not is_sure:
+        if severity is None or found.determinations.confidence == "Low":
             continue
         spans = [each.concrete.location for each in found.locations if each.symbolic.kind == "Primary"]
+        if found.ident == "template-injection":
+            spans = [span for span in spans if _is_reachable(span, lines)]
         yield from (
             Complaint(found.ident, found.desc, at.start_point.row + 1, at.end_point.row + 1, "security", severity, 0.8)
             for at in spans
         )
 
 
-def _is_reachable(found: _Found) -> bool:
-    expressions = [text for each in found.locations for text in _EXPRESSION.findall(each.concrete.feature)]
-    is_of_pushers = bool(expressions) and all(_OF_PUSHERS.fullmatch(text) for text in expressions)
-    return found.ident != "template-injection" or not is_of_pushers
+def _is_reachable(span: _Span, lines: Sequence[str]) -> bool:
+    """Whether an outsider may write what an expression on these lines stands for."""
+    expressions = _EXPRESSION.findall("\n".join(lines[span.start_point.row : span.end_point.row + 1]))
+    return not expressions or not all(_is_of_pushers(each, lines, frozenset()) for each in expressions)
+
+
+def _is_of_pushers(expression: str, lines: Sequence[str], within: frozenset[str]) -> bool:
+    """Whether only people who can push write it: of a variable, whether that holds on every line that sets it."""
+    variable = _VARIABLE.fullmatch(expression)
+    if variable is None:
+        return _OF_PUSHERS.fullmatch(expression) is not None
+    name = variable[1]
+    sets = re.compile(rf"\b{re.escape(name)}[\"']?\s*[:=]", re.IGNORECASE)
+    return name in within or all(
+        _is_of_pushers(each, lines, within | {name})
+        for line in lines
+        if sets.search(line)
+        for each in _EXPRESSION.findall(line)
+    )

@@ -15,6 +15,10 @@ _PYTHON_2 = re.compile(
     r"^\s*print\s+(?![=(\s])|^\s*print\s*>>|^\s*except\b[^#:]*,\s*\w+\s*:|^\s*raise\s+[\w.\[\]]+\s*,|^\s*exec\s+[\"'\w]|\b0[0-7]+\b"
 )
 """A statement that only Python 2 has."""
+_OLDER = {
+    _PYTHON_2: "it is written for Python 2",
+    re.compile(r"\.async\b|\basync\s*[=(,)]|\bimport\s+async\b"): "it is written for a Python before 3.7",
+}
 _PYTHON_3 = re.compile(
     r"\bf[\"']|\)\s*->|^\s*async\s+(?:def|for|with)\b|\bawait\s|^\s*nonlocal\b|:=|\bsuper\(\)"
     r"|^\s*def\s.*\w\s*:\s*\w.*\)\s*:|^from __future__ import annotations|^(?:<{7}|>{7})\s",
@@ -42,8 +46,9 @@ def not_run_as_they_stand(found: Sequence[RuffRemark], tree: Path) -> Mapping[Ru
     reasons: dict[RuffRemark, str] = {}
     for remark in found:
         faults = at_fault.get(remark.path, ())
-        if any(map(_PYTHON_2.search, faults)) or rules.is_of_python_2(remark.name):
-            reasons[remark] = "it is written for Python 2"
+        older = next((why for pattern, why in _OLDER.items() if any(map(pattern.search, faults))), "")
+        if older or rules.is_of_python_2(remark.name):
+            reasons[remark] = older or _OLDER[_PYTHON_2]
         elif remark.rule == rules.SYNTAX and any(map(_TEMPLATE.search, faults)):
             reasons[remark] = "it is a template"
         elif remark.name and names_of[remark.path] >= _FEWEST_NAMES:

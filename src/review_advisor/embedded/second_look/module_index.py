@@ -23,8 +23,6 @@ class ModuleIndex:
     def __init__(self, module: ast.Module) -> None:
         self.calls: dict[int, list[ast.Call]] = {}
         self.definitions: dict[int, Function | ast.ClassDef] = {}
-        self.defaults: dict[int, list[tuple[Function, str]]] = {}
-        """The parameters whose defaults stand on a line, each with its function."""
         self.awaited: set[int] = set()
         """The lines where somebody waits for an exception."""
         self.imports_everything = False
@@ -35,10 +33,7 @@ class ModuleIndex:
         match node:
             case ast.Call():
                 self.calls.setdefault(node.lineno, []).append(node)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.definitions[node.lineno] = node
-                self._note_defaults(node)
-            case ast.ClassDef():
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self.definitions[node.lineno] = node
             case ast.ImportFrom(names=[ast.alias(name="*")]):
                 self.imports_everything = True
@@ -49,15 +44,6 @@ class ModuleIndex:
                     self.awaited.update(range(node.lineno, (node.end_lineno or 0) + 1))
             case _:
                 pass
-
-    def _note_defaults(self, function: Function) -> None:
-        given = function.args
-        positional = [*given.posonlyargs, *given.args]
-        pairs = [*zip(positional[len(positional) - len(given.defaults) :], given.defaults, strict=True)]
-        pairs += [(name, value) for name, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value]
-        for name, default in pairs:
-            if isinstance(default, ast.List):  # a dictionary is often a cache
-                self.defaults.setdefault(default.lineno, []).append((function, name.arg))
 
 
 def _awaits(expression: ast.expr) -> bool:

@@ -5,40 +5,25 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.embedded.ruff_run import RuffRemark
-from review_advisor.embedded.second_look.module_index import Function, ModuleIndex, module_index
+from review_advisor.embedded.second_look.module_index import ModuleIndex, module_index
 
-_TEST_FOLDERS = frozenset({"test", "tests", "testing", "testdata", "__tests__", "spec"})
+_TEST_FOLDER = re.compile(
+    r"(?:test|tests|testing)(?:[-_.\d].*)?|test(?:apps?|cases?|data|files|libs?|projects?|resources|suites?|utils?)"
+    r"|unittests?|.*[-_]tests?|__tests__|spec"
+)
 _DATA_FOLDERS = frozenset({"cases", "data", "fixtures", "samples", "snippets", "testdata"})
 _OF_TESTS = frozenset({"pytest", "mock", "unittest", "staticmethod", "classmethod"})
 """What such a decorator is put on is not registered anywhere: a second one of its name takes its place."""
 _REDEFINED = re.compile(r"`([^`]+)`")
-_CHANGING = frozenset(
-    {
-        "add",
-        "append",
-        "clear",
-        "discard",
-        "extend",
-        "insert",
-        "pop",
-        "popitem",
-        "remove",
-        "reverse",
-        "setdefault",
-        "sort",
-        "update",
-    }
-)
 
 
 def is_test(path: str) -> bool:
     """Whether a file is a test or lies among them."""
-    return kind_of_path(path) is Kind.TESTS or not _TEST_FOLDERS.isdisjoint(PurePosixPath(path).parts[:-1])
+    return kind_of_path(path) is Kind.TESTS or any(map(_TEST_FOLDER.fullmatch, PurePosixPath(path).parts[:-1]))
 
 
 def is_test_data(path: str) -> bool:
@@ -55,8 +40,6 @@ def is_read_by_tests(path: str) -> bool:
 
 def is_noise(remark: RuffRemark, tree: Path) -> bool:
     """Whether a second look at its code says that a reviewer would leave it unsaid."""
-    if remark.rule == "PLE0302":  # a stub overloads special methods
-        return remark.path.endswith(".pyi")
     if remark.rule not in _HOLDS:
         return False
     text = (tree / remark.path).read_text(encoding="utf-8", errors="replace")
@@ -96,34 +79,7 @@ def _checks_nothing(index: ModuleIndex, remark: RuffRemark) -> bool:
     return remark.first not in index.awaited
 
 
-def _is_changed(index: ModuleIndex, remark: RuffRemark) -> bool:
-    """Whether the function changes the list that all its calls share."""
-    return any(
-        not name.startswith("_") and name in _changed_in(function)
-        for function, name in index.defaults.get(remark.first, ())
-    )
-
-
-@lru_cache(maxsize=1)
-def _changed_in(function: Function) -> frozenset[str]:
-    """The names of what a function changes. One of a thousand parameters has as many remarks."""
-    return frozenset(name for node in ast.walk(function) if (name := _changed(node)))
-
-
-def _changed(node: ast.AST) -> str:
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _CHANGING:
-            return name
-        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
-            return name
-        case ast.AugAssign(target=ast.Name(id=name)):
-            return name
-        case _:
-            return ""
-
-
 _HOLDS: Mapping[str, Callable[[ModuleIndex, RuffRemark], bool]] = {
-    "B006": _is_changed,
     "B015": _checks_nothing,
     "F811": _is_lost,
     "F821": _is_unknown,

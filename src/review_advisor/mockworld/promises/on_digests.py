@@ -9,12 +9,21 @@ from review_advisor.core.policy.blast import Blast, BlastRadius
 from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import policy_digest
+from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.mockworld.promises.played_review import Reading
 from review_advisor.mockworld.stories.stage import PlayedReview
 
 BROUGHT_ALONG = frozenset({"max_usd", "review_seconds"})
 """A budget that the change itself makes larger."""
+HELD_ON = {
+    Role.PRE_FLIGHT: {"pr_review", "adr_review"},
+    Role.MID_FLIGHT: {"pr_review", "pre_merge_spec_check"},
+    Role.POST_VERIFY: {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest"},
+}
+"""ADR-0059's matrix: where a role runs that a switch may turn off. The specification's plan is that of pr_review."""
+LEFT_OUT = {"adr_review"}
+"""The surfaces that do not run at all where their own switch is off."""
 
 
 def the_same_settings_have_one_digest(reading: Reading) -> Iterator[str]:
@@ -40,7 +49,8 @@ def _settings(review: PlayedReview) -> object:
                 row.surface,
                 switches.advisor_models[row.surface],
                 switches.executor_models[row.surface],
-                {role: switches.disabled_by(role, row.surface) for role in row.roles},
+                row.surface not in LEFT_OUT or switches.surfaces[row.surface],
+                {role: switches.disabled_by(role, row.surface) for role in row.roles if row.surface in HELD_ON[role]},
             )
             for row in rows
         ],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, UnfoundedRejection, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.roles.calls import Lost
+from review_advisor.mockworld.fake_advisor_runner import PlayedCall
 from review_advisor.mockworld.promises.played_review import ASIDE, Reading, answer_of, fault_of
 
 VETO_SURFACES = {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate"}
@@ -21,6 +23,8 @@ OWN_FILES_HERE = {"action.yml", "makefile", "pyproject.toml", "src/review_adviso
 CRITICAL_FOLDERS = {"auth", "oauth", "login", "security", "crypto", "secrets", "migrations", "payments", "billing"}
 OUTAGES = {"crash", "silent", "truncated", "server_error", "rate_limited"}
 """What no change can cause; anything else may come from its content."""
+CRASHES_OF_CONTENT = 2
+"""One question that crashes so often is no outage."""
 ON = {"true", "1", "yes", "on"}
 
 
@@ -60,13 +64,30 @@ def has_veto(reading: Reading, surface: str) -> bool:
 
 
 def an_unanswered_veto_goes_to_a_human(reading: Reading) -> Iterator[str]:
-    """A veto on a veto surface stands until post-verify itself takes it back, whatever the executor had said."""
+    """A veto on a veto surface stands until post-verify takes it back, or an outage leaves the executor's own no."""
     if reading.review.ended not in {"approved", "changes_requested"}:
         return
     for (surface, shard), asked in reading.parts.items():
         said = [answer for each in asked if each.call.role is Role.POST_VERIFY and (answer := answer_of(each))]
-        if said and said[-1]["verdict"] == "VETO" and has_veto(reading, surface):
+        vetoed = bool(said) and said[-1]["verdict"] == "VETO" and has_veto(reading, surface)
+        if vetoed and not (reading.review.ended == "changes_requested" and _an_outage_leaves_a_no(reading, asked)):
             yield f"{reading.review.ended} although the last judgement of {surface}, part {shard + 1}, is a veto"
+
+
+def _an_outage_leaves_a_no(reading: Reading, asked: Sequence[PlayedCall]) -> bool:
+    """Whether the executor rejected after all judgements that came, and only an outage took the one on that."""
+    no = max((at for at, each in enumerate(asked) if each.call.role is Role.EXECUTOR), default=0)
+    answer, judges = answer_of(asked[no]), asked[no + 1 :]
+    faults = [fault_of(each) for each in judges if isinstance(each.came, Lost)]
+    out = 0 < len(faults) == len(judges) and OUTAGES.issuperset(faults) and faults.count("crash") < CRASHES_OF_CONTENT
+    rejects = answer is not None and answer["verdict"] == "reject"
+    return rejects and out and not (touches_itself(reading) or fails_as_veto(reading))
+
+
+def fails_as_veto(reading: Reading) -> bool:
+    """Whether the team wants a lost judgement to be a veto."""
+    value = reading.review.environment.get("HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO", "")
+    return value.strip().lower() in ON
 
 
 def approval_is_judged_or_called_degraded(reading: Reading) -> Iterator[str]:
@@ -150,8 +171,7 @@ def a_refused_judgement_is_no_approval(reading: Reading) -> Iterator[str]:
 
 def an_outage_is_a_veto_where_the_team_wants_it(reading: Reading) -> Iterator[str]:
     """With FAIL_AS_VETO a lost judgement on a veto surface is never an approval."""
-    value = reading.review.environment.get("HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO", "").strip().lower()
-    if value not in ON or not reading.approved:
+    if not fails_as_veto(reading) or not reading.approved:
         return
     for key, judgement in reading.judgements.items():
         if judgement is None and reading.last(key, Role.POST_VERIFY) is not None and has_veto(reading, key[0]):

@@ -19,7 +19,13 @@ SHADOWS = 0.06
 IN_SHADOW_MODE = 0.03
 """The share of worlds whose reviews enforce nothing."""
 MOST_SHADOWS = 3
-PARTS: tuple[tuple[ShadowPart, float], ...] = (("judge", 6), ("executor", 3), ("surface", 2))
+PARTS: tuple[tuple[ShadowPart, float], ...] = (
+    ("judge", 6),
+    ("executor", 3),
+    ("surface", 2),
+    ("review", 3),
+    ("consulted", 2),
+)
 FAULTS: tuple[Fault, ...] = (*LOSSES, "misshapen", "two_answers", "slow", "credit_gone", "interrupted")
 """How a judge in shadow can fail. A process that is killed is killed for the review, too."""
 

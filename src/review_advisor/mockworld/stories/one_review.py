@@ -13,7 +13,7 @@ from review_advisor.core.outcome.events import CallStarted
 from review_advisor.core.report.repair_text import PATCH_FILE
 from review_advisor.core.report.report_text import headline
 from review_advisor.core.shadow.shadow_decision import ShadowDecision, shadow_cost, shadow_decision
-from review_advisor.core.shadow.shadow_events import ShadowDecided
+from review_advisor.core.shadow.shadow_events import ShadowSaid
 from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.mockworld.lines import Killed
 from review_advisor.mockworld.stories.story_expect import StoryEnd
@@ -73,7 +73,7 @@ def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> Over:
         world.shadow_events.clear()
         ended = world.shadow(document, shadow)
         if ended is not None:
-            told = [each for each in world.shadow_events if isinstance(each, ShadowDecided)]
+            told = [each for each in world.shadow_events if isinstance(each, ShadowSaid)]
             decisions[shadow.rule.id] = shadow_decision(told, finished=ended.status == "finished")
             document = replace(document, shadows=(*document.shadows, shadow_cost(world.shadow_events)))
     return Over(document.outcome.value, document.exit_code, document.because, document, decisions)

@@ -61,7 +61,7 @@ class AdvisorBlock(Block):
 
 
 class ShadowBlock(Block):
-    """A judge, an executor or a surface that runs on every review of the story in shadow."""
+    """A judge, an executor, a surface or the whole bot that runs on every review of the story in shadow."""
 
     id: str = Field(description="Its id.")
     part: ShadowPart = Field(default="judge", description="What runs in shadow.")

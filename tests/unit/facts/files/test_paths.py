@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
@@ -143,7 +143,9 @@ def test_the_words_of_a_part_of_a_path_are_whole_words(part: str, words: set[str
     assert path_words(part) == words
 
 
-@given(st.text(st.sampled_from("aZz-[]!^\\*?/# ."), max_size=8))
+@given(st.text(st.sampled_from("aZz-[]!^\\*?/# .&|~"), max_size=8))
+@example("[[]")
+@example("[a&&b||c~~d]")
 def test_a_glob_that_is_readable_can_be_compared_and_no_other_is_taken(glob: str) -> None:
     """What a configuration takes never ends a review: neither as it stands nor in small letters."""
     if not is_readable_glob(glob):

@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const RANGE = /^(\d+(?:\.\d+)?)?(\.\.)?(\d+(?:\.\d+)?)?$/;
-  const NAMES = ["text", "status", "surface", "role", "model", "error", "repository", "pr", "cost", "consults", "since", "until"];
+  const NAMES = ["text", "status", "surface", "role", "model", "backend", "error", "repository", "pr", "cost", "consults", "since", "until"];
 
   // What `N`, `A..B`, `A..` and `..B` say; null for anything else.
   function between(text) {
@@ -42,15 +42,15 @@
     return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   }
 
-  // Surface, role, model and error are held against one call at a time: answered once for each casting of a chunk.
-  function casting({ surface, role, model, error }) {
-    if (!surface && !role && !model && !error) return null;
+  // Surface, role, model, backend and error are held against one call at a time: answered once for each casting of a chunk.
+  function casting({ surface, role, model, backend, error }) {
+    if (!surface && !role && !model && !backend && !error) return null;
     const answers = new Map();
     const reason = error && error !== "any" && error !== "none";
     const one = ([itsSurface, itsRole, itsModel, itsError]) =>
       (!surface || itsSurface === surface) && (!role || itsRole === role) && (!model || itsModel === model)
-      && (error !== "any" || itsError !== "") && (!reason || itsError === error);
-    const asksOne = surface || role || model || error !== "none";
+      && (!backend || (itsSurface === "task" && itsModel === backend)) && (error !== "any" || itsError !== "") && (!reason || itsError === error);
+    const asksOne = surface || role || model || backend || error !== "none";
     const all = (parts) => (!asksOne || parts.some(one)) && (error !== "none" || parts.every((part) => part[3] === ""));
     return (chunk) => {
       if (!answers.has(chunk)) answers.set(chunk, chunk.castings.map(all));

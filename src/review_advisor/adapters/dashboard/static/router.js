@@ -1,4 +1,4 @@
-// Which page the address names: #/overview, #/runs?filters, #/run/ID, #/run/ID/eN.
+// Which page the address names: #/overview, #/runs?filters, #/evaluations, #/run/ID, #/run/ID/eN.
 (function () {
   "use strict";
   const { element, link, put, load, say } = dashboard;
@@ -53,6 +53,7 @@
       shown = "";
       if (where[0] === "runs") await dashboard.showRuns(main, about, route(mine));
       else if (where[0] === "overview") dashboard.showOverview(main, about);
+      else if (where[0] === "evaluations") dashboard.showEvaluations(main, about);
       else nothing("There is no such page.");
       return mine === turn && arrive(where[0], isFirst);
     } catch (problem) {
@@ -96,7 +97,7 @@
   }
 
   function arrive(page, isFirst) {
-    for (const each of ["overview", "runs"]) {
+    for (const each of ["overview", "runs", "evaluations"]) {
       const its = document.getElementById(`to-${each}`);
       if (each === page) its.setAttribute("aria-current", "page");
       else its.removeAttribute("aria-current");

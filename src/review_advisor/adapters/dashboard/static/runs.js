@@ -4,7 +4,7 @@
   const { element, link, place, put, badge, words, filters, say } = dashboard;
   const ROWS = 50;
   const LABELS = {
-    text: "Title or task holds", status: "Status", surface: "Surface", role: "Role", model: "Model or backend", error: "Error", repository: "Repository",
+    text: "Title or task holds", status: "Status", surface: "Surface", role: "Role", model: "Model", backend: "Backend of a task", error: "Error", repository: "Repository",
     pr: "Pull request", cost: "Cost in $", consults: "Consults", since: "Since (UTC)", until: "Before (UTC)",
   };
   const TYPES = { text: "search", pr: "number", since: "date", until: "date" };
@@ -18,7 +18,7 @@
     const heading = element("h1", { tabindex: "-1" }, "Runs");
     const form = element("form", { class: "filters card", role: "search", "aria-label": "Filter the runs" });
     form.addEventListener("submit", (event) => event.preventDefault());
-    // Twelve fields would fill a phone before the first run is seen.
+    // Thirteen fields would fill a phone before the first run is seen.
     const narrow = matchMedia("(max-width: 900px)");
     const used = filters.NAMES.some((name) => route.query()[name]);
     const fold = element("details", { class: "fold", open: used || !narrow.matches }, element("summary", {}, "Filters"), form);
@@ -80,6 +80,7 @@
       surface: some(parts.map((part) => part[0]), words.plain),
       role: Object.entries(words.ROLES),
       model: some(parts.map((part) => part[2])),
+      backend: some(parts.filter((part) => part[0] === "task").map((part) => part[2])),
       error: [["any", "any error"], ["none", "no error"], ...some(parts.map((part) => part[3]), words.plain)],
       repository: some(chunks.flatMap((chunk) => chunk.columns.repository)),
     };

@@ -33,11 +33,17 @@ _SUMS = """
            count(*) FILTER (WHERE status = 'capped') AS capped,
            count(*) FILTER (WHERE status IN ('stopped', 'unfinished')) AS broken_off,
            sum(missed) AS missed, sum(shadows.calls) AS calls, sum(shadows.unpriced) AS unpriced,
-           sum(shadows.cost_usd) AS cost_usd
+           sum(shadows.cost_usd) AS cost_usd,
+           count(*) FILTER (WHERE outcome = 'approved') AS approved,
+           count(*) FILTER (WHERE outcome = 'changes_requested') AS changes_requested,
+           count(*) FILTER (WHERE outcome = 'escalated') AS escalated,
+           sum(found) AS found, coalesce(sum(review_usd), 0) AS reviews_usd,
+           count(*) FILTER (WHERE review_usd IS NULL) AS reviews_unpriced
     FROM shadows LEFT JOIN (
         SELECT chains.run_id AS met, fates.reverted AS reverted, fates.overridden AS overridden,
-               said.dismissed AS dismissed, said.chain IS NOT NULL AS heard
+               said.dismissed AS dismissed, said.chain IS NOT NULL AS heard, runs.cost_usd AS review_usd
         FROM chains LEFT JOIN fates ON fates.chain = chains.id LEFT JOIN said ON said.chain = chains.id
+        LEFT JOIN runs ON runs.chain = chains.id
     ) ON met = of_run
     WHERE (:since IS NULL OR shadows.chain >= :since) AND (:until IS NULL OR shadows.chain < :until)
           AND (:repository IS NULL OR shadows.repository = :repository COLLATE NOCASE)
@@ -46,7 +52,7 @@ _SUMS = """
 
 
 _OF_RUNS = """
-    SELECT of_run, shadow, part, setup, status, decision, cost_usd, unpriced
+    SELECT of_run, shadow, part, setup, status, decision, cost_usd, unpriced, outcome, besides
     FROM shadows WHERE of_run IN (SELECT value FROM json_each(?)) ORDER BY chain
 """
 
@@ -68,7 +74,7 @@ def shadows_of_runs(path: Path, run_ids: Iterable[str]) -> Mapping[str, tuple[Sh
     with sentences(path), closing(open_to_read(path)) as connection:
         for row in rows(connection, _OF_RUNS, (json.dumps(list(run_ids)),)):
             is_told = row["part"] in get_args(ShadowPart) and row["decision"] in get_args(ShadowDecision)
-            words = (row["shadow"], row["setup"], row["status"])
+            words = (row["shadow"], row["setup"], row["status"], row["outcome"], row["besides"])
             figures = (row["cost_usd"], row["unpriced"])
             if not is_told or not all(isinstance(each, str) for each in words) or not all(map(_is_figure, figures)):
                 raise LedgerError(f"The ledger {path} is damaged: one of its rows holds what it cannot hold.")

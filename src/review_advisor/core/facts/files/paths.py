@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -115,10 +116,20 @@ def literal(path: str) -> str:
     return re.sub(r"([\\*?\[\]!# ])", r"\\\1", path)
 
 
+def globs_of(patterns: Iterable[str]) -> GitIgnoreSpec:
+    """The patterns, each to be compared with paths as git compares it; ``ValueError`` or ``re.error`` if one cannot be.
+
+    Signs such as ``[`` in a class are what they are: Python warns that its own expressions may read them otherwise.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return GitIgnoreSpec.from_lines(patterns)
+
+
 def is_readable_glob(pattern: str) -> bool:
     """Whether a pattern can be compared with paths, as it is and in small letters. A blank one or a comment can."""
     try:
-        GitIgnoreSpec.from_lines([pattern, pattern.casefold()])
+        globs_of([pattern, pattern.casefold()])
     except (ValueError, re.error):
         return False
     return True
@@ -136,9 +147,7 @@ Glob = Annotated[str, AfterValidator(_readable)]
 
 def is_glob(pattern: str) -> bool:
     """Whether a pattern can match a path at all, or take one out again."""
-    return is_readable_glob(pattern) and any(
-        each.include is not None for each in GitIgnoreSpec.from_lines([pattern]).patterns
-    )
+    return is_readable_glob(pattern) and any(each.include is not None for each in globs_of([pattern]).patterns)
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -152,7 +161,7 @@ def path_words(part: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines(p.casefold() for p in patterns)
+    return globs_of(p.casefold() for p in patterns)
 
 
 @lru_cache(maxsize=8_192)

@@ -107,8 +107,7 @@ class ReplayedAdvice:
             raise Unsound("a recommendation follows no consult")
         due = merge_recommendations(self._last.report, guidance, self._about, told.proven)
         require(
-            (told.merged.verdict, told.merged.findings, told.merged.wanted, bool(told.merged.conflict))
-            == (due.verdict, due.findings, due.wanted, bool(due.conflict)),
+            _counted(told.merged) == _counted(due),
             "a merge does not follow from the report and the advice",
         )
         key = same_advice(guidance)
@@ -136,8 +135,12 @@ class ReplayedAdvice:
         require(told.disposition != "overridden" or bool(told.reason.strip()), "advice is overridden without a reason")
         self._became[told.recommendation] = told.disposition
         merged = self._merges.get(told.recommendation)
-        if told.disposition == "applied" and merged is not None:
+        if told.disposition in ("applied", "applied in part") and merged is not None:
             self._to_show.append(merged)
+        if told.disposition in ("applied", "applied in part"):
+            some_refused = merged is not None and bool(merged.refused)
+            in_part = told.disposition == "applied in part"
+            require(some_refused is in_part, "advice of which a part was refused counts as applied, or the reverse")
         if told.disposition == "superseded":
             asked = self._reconciled and told.recommendation == self._conflict
             require(asked, "advice is superseded by a question that nobody asked")
@@ -221,3 +224,8 @@ def followed_advice(
 ) -> ReplayedAdvice:
     """The advice of one attempt, before its first consult; without a ``row`` nobody is consulted in it."""
     return ReplayedAdvice(None if row is None else watched_in(first, policy, row, shard), tree, unapplied)
+
+
+def _counted(merged: Merged) -> tuple[object, ...]:
+    """What of a merge counts, without the words for people."""
+    return (merged.verdict, merged.findings, merged.wanted, len(merged.refused), bool(merged.conflict))

@@ -6,8 +6,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TypeVar
 
+from review_advisor.core.outcome.events import CallEnded, CallStarted, PartEnded
 from review_advisor.core.outcome.replayed.replayed_advice import Unsound
 from review_advisor.core.outcome.steps.happened import Step
+from review_advisor.core.roster.advisor import VOICES
 
 Kind = TypeVar("Kind", bound=Step)
 OUT_OF_PLACE = "an event is missing, appears twice or is out of place"
@@ -31,6 +33,12 @@ class StepsInOrder:
     def _next_but(self, kind: type[Step]) -> Step | None:
         """The next event that is not of this kind."""
         return next((each for each in self._steps if not isinstance(each, kind)), None)
+
+    def _is_over(self) -> bool:
+        """Whether nobody judges any more: the part ends here, or its inline members speak before it does."""
+        told = self._next()
+        speaks = isinstance(told, CallStarted | CallEnded) and told.advisor == VOICES
+        return speaks or isinstance(told, PartEnded)
 
     def _may_be_cut_short(self) -> None:
         """Raise ``CutShort`` where a stop ended the review at this place."""

@@ -1,0 +1,170 @@
+"""The folder of an evaluation: what was asked, the results so far, and all of them once they are there."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from review_advisor.core.evaluation.trials.manifest import EvaluationManifest, in_order, manifest_json, read_manifest
+from review_advisor.core.evaluation.trials.manifest import wanted as wanted_of
+from review_advisor.core.evaluation.trials.trial import CountedTrial, TrialKey, read_trial, trial_line
+
+MANIFEST = "manifest.json"
+RESULTS = "results.jsonl"
+PARTIAL = "results.partial.jsonl"
+
+
+class EvaluationError(Exception):
+    """An evaluation cannot be read or kept. One sentence for the user."""
+
+
+class EvaluationFolder:
+    """One evaluation's folder, opened by one process at a time. Raises ``EvaluationError`` wherever a file fails."""
+
+    def __init__(self, folder: Path, manifest: EvaluationManifest) -> None:
+        self.folder = folder
+        self._manifest = manifest
+        self._partial: IO[bytes] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all results are in their place. A shard without a case has none, and is whole once it says so."""
+        return (self.folder / RESULTS).exists()
+
+    @contextmanager
+    def opened(self, *, fresh: bool = False) -> Iterator[dict[TrialKey, CountedTrial]]:
+        """The results that are there already; with ``fresh`` none, and those that were there are removed."""
+        with _sentences(self.folder):
+            for name in (MANIFEST, RESULTS, PARTIAL):
+                if (self.folder / name).is_symlink():
+                    raise EvaluationError(f"{self.folder / name} is a symbolic link: it is not written through.")
+            make_folder(self.folder)
+            lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise EvaluationError(f"Another process is evaluating in {self.folder}.") from None
+            yield self._begun(fresh=fresh)
+        finally:
+            if self._partial is not None:
+                self._partial.close()
+            os.close(lock)
+
+    def keep(self, trial: CountedTrial) -> None:
+        """Append one result: it is there if the process dies right after."""
+        if self._partial is None:
+            raise EvaluationError(f"{self.folder} is not open.")
+        with _sentences(self.folder):
+            self._partial.write(trial_line(trial))
+            self._partial.flush()
+
+    def finish(self, trials: dict[TrialKey, CountedTrial]) -> None:
+        """Put all results in the place of the partial ones, at once."""
+        _whole(self.folder, RESULTS, b"".join(trial_line(each) for each in in_order(self._manifest, trials)))
+        with _sentences(self.folder):
+            (self.folder / PARTIAL).unlink(missing_ok=True)
+
+    def _begun(self, *, fresh: bool) -> dict[TrialKey, CountedTrial]:
+        with _sentences(self.folder):
+            if fresh:
+                for name in (RESULTS, PARTIAL):
+                    (self.folder / name).unlink(missing_ok=True)
+            wanted = set(wanted_of(self._manifest))
+            there = {
+                each.trial.key: each
+                for name in (RESULTS, PARTIAL)
+                for each in _lines(self.folder / name)
+                if each.trial.key in wanted
+            }
+            if not there or read_manifest(_bytes(self.folder / MANIFEST)) != self._manifest:
+                _whole(self.folder, MANIFEST, manifest_json(self._manifest))
+            if len(there) < len(wanted):
+                # Written anew: half a line of a process that died would swallow the next one.
+                _whole(self.folder, PARTIAL, b"".join(trial_line(each) for each in there.values()))
+                self._partial = (self.folder / PARTIAL).open("ab")
+        return there
+
+
+def read_evaluation(folder: Path) -> tuple[EvaluationManifest, list[CountedTrial]]:
+    """A whole evaluation, or a whole shard of one. Raises ``EvaluationError``: also for a partial one."""
+    with _sentences(folder):
+        manifest = read_manifest(_bytes(folder / MANIFEST))
+        if manifest is None:
+            raise EvaluationError(f"{folder} holds no evaluation: {MANIFEST} is not there, or not ours.")
+        if not (folder / RESULTS).exists():
+            raise EvaluationError(f"The evaluation in {folder} is not over: run it again, and it goes on.")
+        trials = {each.trial.key: each for each in _lines(folder / RESULTS)}
+    ordered, wanted = in_order(manifest, trials), list(wanted_of(manifest))
+    if len(ordered) < len(wanted):
+        first = next(key for key in wanted if key not in trials)
+        missing = f"{len(wanted) - len(ordered)} of {len(wanted)} reviews"
+        raise EvaluationError(f"{folder / RESULTS} lacks {missing}, the first of {first.case} by {first.arm}.")
+    return manifest, ordered
+
+
+def results_so_far(folder: Path) -> list[CountedTrial]:
+    """What an evaluation has come to so far, whole or not. Raises ``EvaluationError``."""
+    with _sentences(folder):
+        return [each for name in (RESULTS, PARTIAL) for each in _lines(folder / name)]
+
+
+def keep_evaluation(folder: Path, manifest: EvaluationManifest, trials: list[CountedTrial]) -> None:
+    """Write a whole evaluation. Raises ``EvaluationError``."""
+    with EvaluationFolder(folder, manifest).opened(fresh=True):
+        EvaluationFolder(folder, manifest).finish({each.trial.key: each for each in trials})
+
+
+def make_folder(folder: Path) -> Path:
+    """A folder that git ignores. Raises ``EvaluationError``."""
+    with _sentences(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    _whole(folder, ".gitignore", b"*\n")
+    return folder
+
+
+def keep_text(folder: Path, name: str, text: str) -> None:
+    """Write a reading of the results beside them. Raises ``EvaluationError``."""
+    _whole(folder, name, text.encode("utf-8", "backslashreplace"))
+
+
+def evaluations_in(root: Path) -> list[Path]:
+    """The folders of whole evaluations below ``root``, in the order of their names; none if it is not there."""
+    return sorted(each.parent for each in root.glob(f"*/{RESULTS}"))
+
+
+def _lines(path: Path) -> Iterator[CountedTrial]:
+    """Every line that is a result. The last one of a process that died may be half a line."""
+    for line in _bytes(path).splitlines():
+        told = read_trial(line)
+        if told is not None:
+            yield told
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def _whole(folder: Path, name: str, content: bytes) -> None:
+    beside = folder / f".{name}.{os.getpid()}"
+    with _sentences(folder):
+        try:
+            beside.write_bytes(content)
+            beside.replace(folder / name)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _sentences(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise EvaluationError(f"The evaluation in {folder} cannot be kept: {error.strerror}.") from None

@@ -1,0 +1,106 @@
+"""A golden case as a real repository with a base and a head, so that it can be reviewed like any other change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from review_advisor.adapters.git.run import Git, find_git
+from review_advisor.core.evaluation.golden.golden_case import (
+    CommitsChange,
+    FilesChange,
+    GoldenCase,
+    GoldenFile,
+    NamedChange,
+    PatchChange,
+)
+from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.report.wording import printable_line
+from review_advisor.ports.review import SourceError
+
+_WHEN = "2026-01-05T09:00:00Z"
+_WHO = "golden@example.invalid"
+_ENVIRONMENT = {
+    **{
+        f"GIT_{role}_{fact}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for fact, value in (("NAME", "Golden"), ("EMAIL", _WHO), ("DATE", _WHEN))
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenRepository:
+    """Where the change of a case lies, and between which commits."""
+
+    folder: Path
+    base: str
+    head: str
+
+
+def make_golden_repository(case: GoldenCase, folder: Path, clone: Path | None = None) -> GoldenRepository:
+    """The change of ``case`` in a repository: made in the empty ``folder``, or found in ``clone``.
+
+    The same case makes the same commits. ``clone`` is needed for a case that names commits, and is not changed.
+    Raises ``SourceError``: for a patch that does not apply, and for commits that ``clone`` does not hold.
+    """
+    change = case.change
+    if isinstance(change, CommitsChange):
+        return _found(change.repository, change.base, change.head, clone)
+    if isinstance(change, NamedChange):
+        raise SourceError(f"The case {case.id} only names {change.url}: it has no change that can be reviewed.")
+    if isinstance(change, FilesChange):
+        git = _begun(folder, change.files)
+        _write(folder, ((file.path, file.after) for file in change.files), git)
+    else:
+        git = _begun(folder, change.base_files)
+        _apply(change, git, case.id)
+    git.run("commit", "--quiet", "--allow-empty", f"--message={printable_line(case.title).strip() or case.id}")
+    base, head = (git.run("rev-parse", name).decode().strip() for name in ("HEAD~1", "HEAD"))
+    return GoldenRepository(folder, base, head)
+
+
+def _begun(folder: Path, files: Iterable[GoldenFile]) -> Git:
+    """A new repository whose one commit holds the files as they were."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise SourceError(f"{folder} is not empty.")
+    git = Git(find_git(folder), folder, ("core.autocrlf=false", "commit.gpgSign=false"), _ENVIRONMENT)
+    git.run("init", "--quiet", "--initial-branch=main", "--template=")
+    _write(folder, ((file.path, file.before) for file in files), git)
+    git.run("commit", "--quiet", "--allow-empty", "--message=Begin")
+    return git
+
+
+def _apply(change: PatchChange, git: Git, case_id: str) -> None:
+    reply = git.attempt("apply", "--index", "--whitespace=nowarn", "-", stdin=change.patch.encode())
+    if reply.code != 0:
+        raise SourceError(f"The patch of the case {case_id} does not apply: {reply.complaint}.")
+
+
+def _write(folder: Path, texts: Iterable[tuple[str, str | None]], git: Git) -> None:
+    known = list(texts)
+    try:
+        for path, text in known:
+            if text is None:
+                (folder / path).unlink(missing_ok=True)
+        for path, text in known:
+            if text is not None:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(text.encode())
+    except (OSError, UnicodeError) as error:
+        raise SourceError(f"A file of the case cannot be written: {error}.") from None
+    git.run("add", "--all", "--force", ".")
+
+
+def _found(repository: str, base: str, head: str, clone: Path | None) -> GoldenRepository:
+    if clone is None:
+        raise SourceError(f"The case is about commits of {repository}: name a clone of it.")
+    git = Git(find_git(clone), clone)
+    for commit in (base, head):
+        named = re.fullmatch(OBJECT_NAME, commit) is not None
+        if not named or git.attempt("cat-file", "-e", f"{commit}^{{commit}}").code != 0:
+            raise SourceError(f"{clone} does not hold the commit {commit[:64]} of {repository}.")
+    return GoldenRepository(clone, base, head)

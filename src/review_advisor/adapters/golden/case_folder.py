@@ -1,0 +1,53 @@
+"""A golden set as a folder: ``set.toml`` with its name and version, and one TOML file for each case below it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from review_advisor.adapters.golden.bounded_files import read_bounded
+from review_advisor.core.evaluation.golden.case_file import MOST_CASE_BYTES, read_case
+from review_advisor.core.evaluation.golden.golden_case import GoldenSet, GoldenSetError, golden_set
+from review_advisor.core.facts.files.toml_text import TomlError, read_toml
+
+SET_FILE = "set.toml"
+_MOST_CASES = 5_000
+_MOST_SET_BYTES = 10_000
+
+
+def read_case_folder(folder: Path) -> GoldenSet:
+    """The cases in every TOML file below ``folder``; links are not followed. Raises ``GoldenSetError``."""
+    name, version = _named(folder)
+    files = sorted(
+        path for path in folder.rglob("*.toml") if path != folder / SET_FILE and not _hidden(path.relative_to(folder))
+    )
+    if not files:
+        raise GoldenSetError(f"{folder} holds no golden case: no TOML file lies below it.")
+    if len(files) > _MOST_CASES:
+        raise GoldenSetError(f"{folder} holds more than {_MOST_CASES:,} cases.")
+    cases = []
+    for path in files:
+        if path.is_symlink():
+            raise GoldenSetError(f"{path} is a link; a case is a file of its own.")
+        case_id = path.relative_to(folder).with_suffix("").as_posix()
+        cases.append(read_case(case_id, read_bounded(path, MOST_CASE_BYTES), str(path)))
+    return golden_set(name, version, cases)
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _named(folder: Path) -> tuple[str, str]:
+    if not folder.is_dir():
+        raise GoldenSetError(f"{folder} is no folder.")
+    path = folder / SET_FILE
+    if not path.exists():
+        return folder.resolve().name, ""
+    try:
+        told = read_toml(read_bounded(path, _MOST_SET_BYTES))
+    except TomlError as error:
+        raise GoldenSetError(f"{path} is not valid TOML: {error}.") from None
+    name, version = told.get("name"), told.get("version")
+    if told.keys() != {"name", "version"} or not isinstance(name, str) or not isinstance(version, str):
+        raise GoldenSetError(f"{path} says the name and the version of the set as texts, and nothing else.")
+    return name, version

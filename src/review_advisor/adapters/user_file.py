@@ -1,0 +1,38 @@
+"""A file that a user names: read whole, and never more of it than may be read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+LARGEST = 100_000_000
+"""Bytes of the largest text that a user may name, where nothing smaller is said."""
+_STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Where a shell puts what it pipes into a command: such a pipe has an end."""
+
+
+class UserFileError(Exception):
+    """The file cannot be read. One sentence, without a full stop."""
+
+
+def read_user_file(path: Path, most: int) -> bytes:
+    """The bytes of a file that has at most ``most``. Raises ``UserFileError``.
+
+    A link is followed: it is the user who names the file. A named pipe or a device is refused and never waited for.
+    """
+    streams = str(path).startswith(_STREAMS)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if streams else os.O_NONBLOCK))
+        with os.fdopen(descriptor, "rb") as file:
+            mode = os.fstat(descriptor).st_mode
+            if not (stat.S_ISREG(mode) or (streams and stat.S_ISFIFO(mode))):
+                raise UserFileError("it is no file")
+            data = file.read(most + 1)
+    except OSError as error:
+        raise UserFileError(str(error.strerror)) from None
+    except ValueError as error:  # a name that no file can have
+        raise UserFileError(str(error)) from None
+    if len(data) > most:
+        raise UserFileError(f"it is larger than {most:,} bytes")
+    return data

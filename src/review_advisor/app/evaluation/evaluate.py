@@ -1,0 +1,167 @@
+"""Running an evaluation: every review that is not there yet is asked for, side by side, and kept as it comes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from review_advisor.adapters.evaluation_folder import (
+    EvaluationError,
+    EvaluationFolder,
+    evaluations_in,
+    keep_evaluation,
+    keep_text,
+    read_evaluation,
+    results_so_far,
+)
+from review_advisor.core.evaluation.golden.golden_case import GoldenCase, GoldenSet
+from review_advisor.core.evaluation.trials.group_samples import SAMPLES
+from review_advisor.core.evaluation.trials.manifest import (
+    EvaluationManifest,
+    ShardError,
+    merged_manifest,
+    wanted,
+    why_not_comparable,
+)
+from review_advisor.core.evaluation.trials.measures import ReviewSums
+from review_advisor.core.evaluation.trials.result_table import result_json, result_text
+from review_advisor.core.evaluation.trials.results import EvaluationResult, evaluation_result
+from review_advisor.core.evaluation.trials.simulated_reviewers import SIMULATED, true_sums
+from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial, TrialKey, count
+
+__all__ = ["EvaluationError", "ShardError"]
+Answers = Callable[[GoldenCase, TrialKey], Trial]
+"""Asks one arm to review one case. It is called from several threads."""
+TrialProgress = Callable[[int, int, CountedTrial], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """An evaluation that is over. ``asked`` reviews were made or joined now; the others were there already."""
+
+    folder: Path
+    result: EvaluationResult
+    asked: int
+
+
+def evaluate(
+    manifest: EvaluationManifest,
+    cases: GoldenSet,
+    answers: Answers,
+    root: Path,
+    progress: TrialProgress,
+    *,
+    jobs: int = 1,
+    fresh: bool = False,
+) -> Evaluated:
+    """Review every case of the manifest's shard by every arm, and score it. What is there already is not asked again.
+
+    An exception of ``answers`` ends it; what came before is kept. Raises ``EvaluationError``.
+    """
+    kept = EvaluationFolder(folder_of(root, manifest), manifest)
+    by_id = {case.id: case for case in cases.cases}
+    with kept.opened(fresh=fresh) as there:
+        missing = [key for key in wanted(manifest) if key not in there]
+        total = len(there) + len(missing)
+        for trial in _answered(missing, lambda key: count(by_id[key.case], answers(by_id[key.case], key)), jobs):
+            kept.keep(trial)
+            there[trial.trial.key] = trial
+            progress(len(there), total, trial)
+        if missing or not kept.is_whole:
+            kept.finish(there)
+    return Evaluated(kept.folder, scored(kept.folder), len(missing))
+
+
+def folder_of(root: Path, manifest: EvaluationManifest) -> Path:
+    """Where an evaluation is kept."""
+    return root / manifest.id
+
+
+def spent_in(folder: Path) -> float:
+    """US dollars that the results of an unfinished evaluation have cost, as far as it is known."""
+    return sum(each.trial.usd or 0.0 for each in results_so_far(folder))
+
+
+def _answered(keys: Sequence[TrialKey], ask: Callable[[TrialKey], CountedTrial], jobs: int) -> Iterator[CountedTrial]:
+    """The answers as they come; one at a time in their order. No more are begun than ``jobs`` after a failure."""
+    if jobs == 1:
+        yield from map(ask, keys)
+        return
+    rest = iter(keys)
+    with ThreadPoolExecutor(jobs) as pool:
+        running: set[Future[CountedTrial]] = {pool.submit(ask, key) for key in islice(rest, jobs)}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {pool.submit(ask, key) for key in islice(rest, len(done))}
+            for each in done:
+                yield each.result()
+
+
+def scored(folder: Path) -> EvaluationResult:
+    """The score of a whole evaluation, kept beside its results: the same bytes for the same results.
+
+    Raises ``EvaluationError``.
+    """
+    manifest, trials = read_evaluation(folder)
+    result = evaluation_result(manifest, trials, SAMPLES, _draw(manifest), _truth(manifest))
+    keep_text(folder, "summary.json", as_json(result))
+    keep_text(folder, "summary.txt", result_text(result))
+    return result
+
+
+def as_json(result: EvaluationResult) -> str:
+    """As it is kept and printed."""
+    return json.dumps(result_json(result), indent=2) + "\n"
+
+
+def merge(folders: Sequence[Path], root: Path) -> Evaluated:
+    """The shards of one evaluation as a whole one. Raises ``ShardError`` and ``EvaluationError``."""
+    parts = [read_evaluation(folder) for folder in folders]
+    whole = merged_manifest([manifest for manifest, _ in parts])
+    folder = folder_of(root, whole)
+    together = [each for _, trials in parts for each in trials]
+    keep_evaluation(folder, whole, together)
+    return Evaluated(folder, scored(folder), len(together))
+
+
+def compare(folders: Sequence[Path]) -> EvaluationResult:
+    """The arms of several evaluations beside one another. Raises ``EvaluationError`` where they cannot be compared."""
+    (first, trials), *others = [read_evaluation(folder) for folder in folders]
+    arms, told = list(first.arms), list(trials)
+    for folder, (manifest, more) in zip(folders[1:], others, strict=True):
+        why = why_not_comparable(first, manifest)
+        if why is not None:
+            raise EvaluationError(f"{folders[0]} and {folder} cannot be compared. {why}")
+        twice = {each.name for each in arms} & {each.name for each in manifest.arms}
+        if twice:
+            raise EvaluationError(f"{folders[0]} and {folder} both have an arm that is called {min(twice)}.")
+        arms += manifest.arms
+        told += more
+    together = replace(first, arms=tuple(arms))
+    return evaluation_result(together, told, SAMPLES, _draw(together), _truth(together))
+
+
+def whole_evaluations(root: Path) -> list[EvaluationResult]:
+    """Every whole evaluation below ``root`` that can be read, in the order of their names."""
+    found = []
+    for folder in evaluations_in(root):
+        with suppress(EvaluationError):
+            found.append(scored(folder))
+    return found
+
+
+def _draw(manifest: EvaluationManifest) -> Callable[[int], int]:
+    return Random(manifest.seed).randrange  # noqa: S311 (a score wants to be repeated, not secret)
+
+
+def _truth(manifest: EvaluationManifest) -> Mapping[str, ReviewSums]:
+    if manifest.answers != "simulated":
+        return {}
+    names = {arm.name for arm in manifest.arms}
+    return {each.name: true_sums(each) for each in SIMULATED if each.name in names}

@@ -1,0 +1,298 @@
+"""``review-advisor eval``: review golden cases by several arms, score them, and decide whether advice pays."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from review_advisor.cli.ledger import AS_JSON, PATH
+from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.output import note, put
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
+
+if TYPE_CHECKING:
+    from review_advisor.app.evaluation.evaluate import Evaluated
+    from review_advisor.core.evaluation.trials.arms import Arm
+    from review_advisor.core.evaluation.trials.manifest import AnswerSource, CaseShard
+    from review_advisor.core.evaluation.trials.trial import CountedTrial
+
+NOT_PASSED = 10
+_ARM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,60}")
+_SHARD = re.compile(r"([1-9]\d{0,3})/([1-9]\d{0,3})")
+ROOT = click.option(
+    "--out",
+    "root",
+    type=PATH,
+    metavar="DIR",
+    default=Path("review_logs", "evaluations"),
+    show_default=True,
+    help="Where evaluations are kept.",
+)
+GATE = click.option(
+    "--gate",
+    type=click.Choice(["ship", "cost_of_correct"]),
+    multiple=True,
+    help="Exit with 10 unless this gate passes for every arm that it is for.",
+)
+
+
+@click.group(name="eval", short_help="Review golden cases by several arms, and decide whether advice pays.")
+def evaluation() -> None:
+    """Review golden cases by several arms, score them with intervals, and decide whether advice pays."""
+
+
+@evaluation.command(short_help="Review the cases by each arm; what is there already is not asked again.")
+@click.option("--set", "set_path", type=PATH, metavar="PATH", help="The golden set: not for simulated answers.")
+@click.option(
+    "--answers",
+    type=click.Choice(["simulated", "embedded", "recorded", "live"]),
+    default="simulated",
+    show_default=True,
+    help="Who answers: invented reviewers with a known truth, static checks, earlier reviews, or models.",
+)
+@click.option(
+    "--arms",
+    "arm_names",
+    metavar="NAME,...",
+    help="Which arms review. [default: executor-only,advisor-only,paired,council, unless other arms are named]",
+)
+@click.option("--arm", "own", multiple=True, metavar="NAME=FILE", help="An arm with a configuration file of your own.")
+@click.option("--matrix", metavar="MODEL,...", help="Each model alone, and each as the executor of each other.")
+@click.option(
+    "--recorded", type=PATH, metavar="DIR", help="Earlier reviews: CASE/ARM/REPETITION/outcome.json below DIR."
+)
+@click.option(
+    "--max-usd", type=BoundedNumber(0.01, 100_000), metavar="USD", help="What live reviews may spend together."
+)
+@click.option("--groups", type=click.IntRange(1, 10_000), default=40, show_default=True, help="Of simulated cases.")
+@click.option("--repeat", type=click.IntRange(1, 20), default=1, show_default=True, help="Reviews of a case by an arm.")
+@click.option("--seed", type=click.IntRange(0, 2**31), default=17, show_default=True, help="What chance begins with.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Reviews at a time.")
+@click.option("--shard", metavar="I/N", help="Only every N-th case, from the I-th on; `eval merge` joins the parts.")
+@click.option("--fresh", is_flag=True, help="Ask again what was answered before.")
+@ROOT
+@GATE
+@AS_JSON
+@click.pass_context
+def run(context: click.Context, /, root: Path, gate: tuple[str, ...], as_json: bool, **asked: Any) -> None:
+    """Review every case by each arm, and print what it comes to.
+
+    Results are kept one by one: a run that was interrupted goes on where it was. Live reviews need --max-usd. Exit code
+    0 unless --gate says more.
+    """
+    with _refusals():
+        evaluated = _evaluated(EvalRun(**asked), root)
+    _tell(context, evaluated, gate, as_json=as_json)
+
+
+class EvalRun(NamedTuple):
+    """What the command line asks for."""
+
+    set_path: Path | None
+    answers: AnswerSource
+    arm_names: str | None
+    own: tuple[str, ...]
+    matrix: str | None
+    recorded: Path | None
+    max_usd: float | None
+    groups: int
+    repeat: int
+    seed: int
+    jobs: int
+    shard: str | None
+    fresh: bool
+
+
+def _evaluated(asked: EvalRun, root: Path) -> Evaluated:
+    from review_advisor.app.evaluation.evaluate import evaluate
+    from review_advisor.app.evaluation.golden_sets import read_golden_set
+    from review_advisor.app.evaluation.reviewed import EvaluationExtent, answers_to, manifest_of
+    from review_advisor.app.evaluation.simulated import simulated
+
+    extent = EvaluationExtent(asked.repeat, _shard(asked.shard), asked.seed)
+    _check(asked)
+    if asked.answers == "simulated":
+        names = [arm.name for arm in _arms(asked)]
+        manifest, cases, answer = simulated(names, asked.groups, extent)
+    else:
+        cases = read_golden_set(asked.set_path or Path())
+        arms = _arms(asked)
+        manifest = manifest_of(cases, arms, asked.answers, extent)
+        answer = answers_to(manifest, arms, root, os.environ, recorded=asked.recorded, max_usd=asked.max_usd)
+    return evaluate(manifest, cases, answer, root, _progress, jobs=asked.jobs, fresh=asked.fresh)
+
+
+def _check(asked: EvalRun) -> None:
+    """One sentence for what does not go together."""
+    is_simulated = asked.answers == "simulated"
+    if (asked.set_path is None) != is_simulated:
+        raise click.UsageError("--set names the golden set of reviews: simulated answers have cases of their own.")
+    if is_simulated and (asked.own or asked.matrix):
+        raise click.UsageError("--arm and --matrix are about reviews: simulated answers have arms of their own.")
+    if (asked.recorded is None) == (asked.answers == "recorded"):
+        raise click.UsageError("--answers recorded and --recorded DIR belong together.")
+    if asked.answers == "live" and asked.max_usd is None:
+        raise click.UsageError("Live reviews cost money: say with --max-usd how much all of them may spend.")
+    if asked.answers != "live" and asked.max_usd is not None:
+        raise click.UsageError("--max-usd is for --answers live: nothing else costs anything.")
+
+
+def _arms(asked: EvalRun) -> list[Arm]:
+    from review_advisor.app.configuration import read_text
+    from review_advisor.core.evaluation.trials.arms import USUAL_ARMS, configured, matrix
+
+    usual = {arm.name: arm for arm in USUAL_ARMS}
+    others = bool(asked.own or asked.matrix)
+    names = _words(asked.arm_names) if asked.arm_names else [] if others else list(usual)
+    unknown = [each for each in names if each not in usual]
+    if unknown:
+        raise click.UsageError(f"--arms has {unknown[0]!r}: there are {', '.join(usual)}.")
+    arms = [usual[name] for name in names]
+    for each in asked.own:
+        name, given, file = each.partition("=")
+        if not given or not _ARM.fullmatch(name):
+            raise click.UsageError(f"--arm is {each!r}: use NAME=FILE, the name of letters, digits and dashes.")
+        arms.append(configured(name, read_text(Path(file), "configuration")))
+    arms += matrix(_words(asked.matrix)) if asked.matrix else ()
+    twice = [name for name, times in Counter(arm.name for arm in arms).items() if times > 1]
+    if twice:
+        raise click.UsageError(f"Two arms are called {twice[0]}.")
+    return arms
+
+
+def _words(given: str) -> list[str]:
+    return list(dict.fromkeys(filter(None, (each.strip() for each in given.split(",")))))
+
+
+@evaluation.command(short_help="Play the seven stories of advisor-harness: exit 0 if each ends as it says.")
+@ROOT
+@click.pass_context
+def scenarios(context: click.Context, root: Path) -> None:
+    """Play the seven stories of advisor-harness without a model, and compare with the last time."""
+    with _refusals():
+        from datetime import UTC, datetime
+
+        from review_advisor.app.evaluation.scenarios import play_scenarios
+
+        folder, text, trend = play_scenarios(root, os.environ, datetime.now(UTC))
+    put(text)
+    note(f"Kept in {folder}")
+    context.exit(NOT_PASSED if trend == "regressed" or "FAIL  " in text else 0)
+
+
+@evaluation.command(name="review-case", hidden=True)
+@click.argument("repo", type=PATH)
+@click.argument("revisions")
+@click.option("--agent", type=click.Choice(["embedded", "claude"]), required=True)
+@click.option("--config", type=PATH, required=True)
+@click.option("--output", type=PATH, required=True)
+@click.option("--artifacts", type=PATH, required=True)
+@click.option("--title")
+@click.option("--body-file", type=PATH)
+@click.option("--spec-file", type=PATH)
+@click.option("--most-usd", type=float)
+@click.pass_context
+def review_case(context: click.Context, /, repo: Path, revisions: str, agent: str, **given: Any) -> None:
+    """Review one golden case: `eval run` starts this for each."""
+    with clear_refusals():
+        from review_advisor.app.evaluation.one_case import review_one
+
+        context.exit(review_one(repo, revisions, "embedded" if agent == "embedded" else "claude", os.environ, **given))
+
+
+def _shard(given: str | None) -> CaseShard:
+    from review_advisor.core.evaluation.trials.manifest import CaseShard
+
+    if given is None:
+        return CaseShard()
+    found = _SHARD.fullmatch(given)
+    if found is None or int(found[1]) > int(found[2]):
+        raise click.UsageError(f"--shard is {given!r}: use I/N, as in 2/5.")
+    return CaseShard(int(found[1]), int(found[2]))
+
+
+def _progress(done: int, total: int, counted: CountedTrial) -> None:
+    """Tenths of the way for quick answers, every review for slow ones."""
+    if counted.trial.seconds or done == total or done % max(total // 10, 1) == 0:
+        from review_advisor.core.report.wording import printable_line
+
+        trial = counted.trial
+        note(printable_line(f"{done}/{total} {trial.case} by {trial.arm}: {trial.verdict}, {trial.status}"))
+
+
+@evaluation.command(short_help="Join the shards of one evaluation.")
+@click.argument("folders", type=PATH, nargs=-1, required=True, metavar="DIR...")
+@ROOT
+@GATE
+@AS_JSON
+@click.pass_context
+def merge(context: click.Context, folders: tuple[Path, ...], root: Path, gate: tuple[str, ...], as_json: bool) -> None:
+    """Join the shards of one evaluation, and print what it comes to. A missing shard, or one twice, is refused."""
+    with _refusals():
+        from review_advisor.app.evaluation.evaluate import merge as join
+
+        evaluated = join(folders, root)
+    _tell(context, evaluated, gate, as_json=as_json)
+
+
+@evaluation.command(short_help="Print what a whole evaluation comes to.")
+@click.argument("folder", type=PATH, metavar="DIR")
+@AS_JSON
+def show(folder: Path, as_json: bool) -> None:
+    """Print what a whole evaluation comes to, from its results."""
+    with _refusals():
+        from review_advisor.app.evaluation.evaluate import as_json as json_of
+        from review_advisor.app.evaluation.evaluate import scored
+        from review_advisor.core.evaluation.trials.result_table import result_text
+
+        result = scored(folder)
+    put(json_of(result) if as_json else result_text(result))
+
+
+@evaluation.command(short_help="Put the arms of several evaluations beside one another.")
+@click.argument("folders", type=PATH, nargs=-1, required=True, metavar="DIR DIR...")
+@AS_JSON
+def compare(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Put the arms of several evaluations beside one another, over the same samples.
+
+    Evaluations of different golden sets, rules of matching or sources of answers are refused.
+    """
+    with _refusals():
+        from review_advisor.app.evaluation.evaluate import as_json as json_of
+        from review_advisor.app.evaluation.evaluate import compare as beside
+        from review_advisor.core.evaluation.trials.result_table import result_text
+
+        result = beside(folders)
+    put(json_of(result) if as_json else result_text(result))
+
+
+def _tell(context: click.Context, evaluated: Evaluated, gate: tuple[str, ...], *, as_json: bool) -> None:
+    from review_advisor.app.evaluation.evaluate import as_json as json_of
+    from review_advisor.core.evaluation.trials.result_table import result_text
+
+    result = evaluated.result
+    put(json_of(result) if as_json else result_text(result))
+    note(f"Kept in {evaluated.folder}" if evaluated.asked else f"All was there already: {evaluated.folder}")
+    watched = [each for each in result.gates if each.gate in gate]
+    passed = bool(watched) and all(each.answer == "pass" for each in watched)
+    context.exit(0 if passed or not gate else NOT_PASSED)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    from review_advisor.app.evaluation.evaluate import EvaluationError, ShardError
+    from review_advisor.app.evaluation.golden_sets import GoldenSetError
+    from review_advisor.core.report.wording import printable_line
+
+    try:
+        with clear_refusals():
+            yield
+    except (EvaluationError, ShardError, GoldenSetError) as refusal:
+        raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None

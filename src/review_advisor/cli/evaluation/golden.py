@@ -1,0 +1,131 @@
+"""``review-advisor golden``: sets of changes whose faults are known."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.runs import moment
+from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.output import note, put
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals, ledger_refusals
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from review_advisor.core.evaluation.golden.golden_case import GoldenSet
+
+SET = click.argument("path", type=PATH, metavar="SET")
+
+
+@click.group(short_help="List, check, match or gather changes whose faults are known.")
+def golden() -> None:
+    """List, check, match or gather golden cases: changes whose faults are known.
+
+    SET is a folder with a TOML file for each case, a file of JSON lines, or a checkout of Martian's
+    code-review-benchmark or of AACR-Bench; docs/evaluation.md explains them.
+    """
+
+
+@golden.command(name="list", short_help="Print the cases of a set.")
+@SET
+@AS_JSON
+def list_cases(path: Path, as_json: bool) -> None:
+    """Print one line for each case of SET: its id, kind, language, number of labels and title."""
+    from review_advisor.core.evaluation.golden.set_table import cases_text, set_as_json
+
+    known = _read(path)
+    put(json.dumps(set_as_json(known), indent=2) + "\n" if as_json else cases_text(known))
+
+
+@golden.command(short_help="Check every case of a set.")
+@SET
+def check(path: Path) -> None:
+    """Check every case of SET, and print what the set holds and what it does not say.
+
+    In a set of the own form each label has to stand on lines of its file that change, and each patch to apply. A set
+    that cannot be used ends with exit code 2 and one sentence.
+    """
+    from review_advisor.core.evaluation.golden.set_table import check_text
+
+    put(check_text(_read(path, checked=True)))
+
+
+@golden.command(short_help="Hold findings of any reviewer against a set.")
+@SET
+@click.argument("findings", type=PATH, metavar="FINDINGS")
+@click.option("--judge", metavar="MODEL", help="Also ask this model through claude which texts mean the same fault.")
+@click.option("--max-usd", type=BoundedNumber(0.01, 1_000), default=5, show_default=True, help="Money of the judge.")
+@click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
+@AS_JSON
+def match(path: Path, findings: Path, judge: str | None, max_usd: float, claude_bin: str, as_json: bool) -> None:
+    """Hold the findings of any reviewer against SET: which labels they say, and which of them are wrong.
+
+    FINDINGS has one JSON object a line: `case`, `text`, and if known `file`, `first_line`, `last_line` and `severity`.
+    A line with a `case` alone says that nothing was found in it. A judge has to answer three examples first; if one is
+    wrong, nothing is counted and the exit code is 12.
+    """
+    with clear_refusals():
+        from review_advisor.app.evaluation.golden_sets import GoldenSetError
+        from review_advisor.app.evaluation.match_findings import JudgeChoice, match_findings
+        from review_advisor.core.evaluation.golden.match_table import judge_line, matchings_as_json, matchings_text
+        from review_advisor.core.report.wording import printable_line
+
+        choice = None if judge is None else JudgeChoice(judge, max_usd, claude_bin)
+        try:
+            done = match_findings(path, findings, choice, environ=os.environ, warn=note)
+        except GoldenSetError as refusal:
+            raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None
+    if done.judge is not None:
+        told = done.judge
+        counts = {"pairs": told.pairs, "unanswered": told.unanswered, "unpaid": told.unpaid}
+        note(judge_line(**counts, cost_usd=told.cost_usd))
+    text = matchings_text(done.known, done.of_cases)
+    put(json.dumps(matchings_as_json(done.known, done.of_cases), indent=2) + "\n" if as_json else text)
+
+
+@golden.command(name="from-ledger", short_help="Write cases from what people decided in your repository.")
+@click.argument("folder", type=PATH, metavar="FOLDER")
+@click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
+@click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
+@LEDGER
+@AS_JSON
+def from_ledger(folder: Path, repository: str | None, since: datetime | None, ledger_file: Path, as_json: bool) -> None:
+    """Write a case into FOLDER for each observed pull request of which people said something.
+
+    A finding is a label if people agreed to it or the pull request was reverted, and refuted if it was dismissed or
+    marked as wrong, as `observe` recorded it; the author's word against a finding never counts. A case that is there
+    already is not changed.
+    """
+    with clear_refusals(), ledger_refusals():
+        from review_advisor.app.evaluation.golden_from_ledger import MOST_GOLDEN_REVIEWS, write_cases_from
+        from review_advisor.core.evaluation.golden.set_table import observed_as_json, observed_text
+        from review_advisor.core.ledger.runs import RunFilter
+        from review_advisor.core.report.wording import printable_line
+
+        done = write_cases_from(ledger_file, folder, RunFilter(repository=repository, since=since))
+    for each in done.left_out:
+        note(printable_line(f"left out: {each}"))
+    if done.more:
+        note(f"Only the newest {MOST_GOLDEN_REVIEWS:,} reviews were read.")
+    if as_json:
+        told = {**observed_as_json(done.found), "written": list(done.written), "kept": list(done.kept)}
+        put(json.dumps(told, indent=2) + "\n")
+        return
+    put(observed_text(done.found))
+    put(f"{len(done.written)} written to {folder}, {len(done.kept)} were there already\n")
+
+
+def _read(path: Path, *, checked: bool = False) -> GoldenSet:
+    from review_advisor.app.evaluation.golden_sets import GoldenSetError, checked_golden_set, read_golden_set
+    from review_advisor.core.report.wording import printable_line
+
+    try:
+        return checked_golden_set(path) if checked else read_golden_set(path)
+    except GoldenSetError as refusal:
+        raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None

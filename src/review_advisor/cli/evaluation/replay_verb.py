@@ -1,0 +1,89 @@
+"""``review-advisor replay``: what stored reviews would have come to under another configuration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.runs import moment
+from review_advisor.cli.terminal.output import note, put
+from review_advisor.cli.terminal.problems import clear_refusals, ledger_refusals
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+MOST_RETRIES = 9
+MOST_CONSULTS = 20
+
+
+@click.command(short_help="Decide stored reviews once more under another configuration.")
+@click.argument("run_id", metavar="[RUN]", required=False)
+@click.option("--all", "every", is_flag=True, help="All runs instead of one.")
+@click.option("--config", type=PATH, metavar="FILE", required=True, help="The other configuration.")
+@click.option("--was", type=PATH, metavar="FILE", help="What held for comments. [default: the product's defaults]")
+@click.option(
+    "--retries",
+    type=(click.IntRange(0, MOST_RETRIES),) * 3,
+    metavar="LOW MEDIUM HIGH",
+    help="Other retries by blast radius.",
+)
+@click.option("--fail-as-veto/--no-fail-as-veto", default=None, help="Whether a lost judgement counts as a veto.")
+@click.option("--max-consults", type=click.IntRange(0, MOST_CONSULTS), help="Another cap of consults.")
+@click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
+@click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
+@LEDGER
+@AS_JSON
+def replay(
+    run_id: str | None,
+    every: bool,
+    config: Path,
+    was: Path | None,
+    retries: tuple[int, int, int] | None,
+    fail_as_veto: bool | None,
+    max_consults: int | None,
+    repository: str | None,
+    since: datetime | None,
+    ledger_file: Path,
+    as_json: bool,
+) -> None:
+    """Decide stored reviews once more under another configuration, from their own answers.
+
+    It asks no model and writes nothing. Of the configuration count `fail_on`, `exclude`, the `budget` and, for
+    comments, `volume`, `least_confidence` and `least_confidence_for`. Where another question would have been asked, the
+    result is unknown, and the table says why.
+    """
+    if (run_id is None) is not every:
+        raise click.UsageError("Name one RUN, or say --all.")
+    if run_id is not None and (repository is not None or since is not None):
+        raise click.UsageError("--repository and --since choose among --all runs.")
+    with clear_refusals(), ledger_refusals():
+        from review_advisor.app.evaluation.replay_ledger import (
+            MOST_REPLAYED,
+            other_rules,
+            publication_before,
+            replay_runs,
+        )
+        from review_advisor.core.ledger.runs import RunFilter
+        from review_advisor.core.policy.blast import BlastRadius
+        from review_advisor.core.pull_request.counterfactual.counterfactual_table import both_as_json, both_text
+        from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules
+        from review_advisor.core.report.wording import printable_line
+
+        options = OtherRules(
+            retries=None if retries is None else dict(zip(BlastRadius, retries, strict=True)),
+            fail_as_veto=fail_as_veto,
+            max_consults=max_consults,
+        )
+        other, after = other_rules(config, options)
+        wanted = RunFilter(repository=repository, since=since)
+        done = replay_runs(ledger_file, wanted, run_id, other, (publication_before(was), after))
+    for each in done.left_out:
+        note(printable_line(f"left out: {each}"))
+    if done.more:
+        note(f"Only the newest {MOST_REPLAYED:,} runs were read.")
+    told = both_as_json(done.reviews, done.left_out)
+    put(json.dumps(told, indent=2) + "\n" if as_json else both_text(done.reviews))

@@ -1,0 +1,58 @@
+"""A review's outcome document as a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from review_advisor.core.evaluation.golden.golden_case import GoldenCase
+from review_advisor.core.evaluation.golden.raised import raised
+from review_advisor.core.evaluation.trials.trial import Trial, TrialKey, TrialStatus, TrialVerdict
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.events import CallEnded, Consulted
+from review_advisor.core.outcome.outcomes import Outcome
+
+_VERDICTS: dict[Outcome, TrialVerdict] = {
+    Outcome.APPROVED: "approved",
+    Outcome.CHANGES_REQUESTED: "changes_requested",
+    Outcome.ESCALATED: "escalated",
+    Outcome.STOPPED: "none",
+}
+
+
+def trial_of(document: OutcomeDocument, case: GoldenCase, key: TrialKey) -> Trial:
+    """What a review of ``case`` came to. A review that a person has to decide is not wrong, and not correct."""
+    calls = [event for event in document.events if isinstance(event, CallEnded) and event.ended != "refused"]
+    usd = sum(each.usage.cost_usd or 0.0 for each in document.cost)
+    status = _status(document, made=bool(calls))
+    return Trial(
+        case=key.case,
+        arm=key.arm,
+        repetition=key.repetition,
+        verdict=_VERDICTS[document.outcome],
+        status=status,
+        findings=tuple(raised(each, case.change) for each in document.findings),
+        usd=None if document.unpriced else usd,
+        calls=len(calls),
+        consults=sum(isinstance(event, Consulted) for event in document.events),
+        seconds=(document.ended_at - document.started_at).total_seconds(),
+        said="\n".join(_said(document)),
+        why="" if status == "complete" else "; ".join(document.because)[:500],
+    )
+
+
+def _status(document: OutcomeDocument, *, made: bool) -> TrialStatus:
+    match document.outcome:
+        case Outcome.STOPPED:
+            return "lost" if made else "refused"
+        case Outcome.ESCALATED:
+            return "escalated"
+        case _:
+            return "degraded" if document.flags.degraded else "complete"
+
+
+def _said(document: OutcomeDocument) -> Iterator[str]:
+    """What the executor says in its own name, in its last report of each part."""
+    for surface in document.surfaces:
+        for part in surface.parts:
+            if part.reports:
+                yield part.reports[-1].summary

@@ -1,0 +1,126 @@
+"""One review of one golden case by one arm, as it is kept in a line of ``results.jsonl``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from review_advisor.core.evaluation.golden.golden_case import GoldenCase
+from review_advisor.core.evaluation.golden.matching import RaisedFinding, matched
+from review_advisor.core.evaluation.golden.obedience import obeyed
+from review_advisor.core.evaluation.trials.measures import ReviewSums
+
+TrialVerdict = Literal["approved", "changes_requested", "escalated", "none"]
+TrialStatus = Literal["complete", "degraded", "escalated", "refused", "lost"]
+"""``refused``: no call was made, as for want of money. ``lost``: it did not run to its end."""
+_SEVERITIES = ("critical", "high", "medium", "low")
+
+
+class TrialKey(NamedTuple):
+    """Which review it is. ``repetition`` counts from 1."""
+
+    case: str
+    arm: str
+    repetition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One review. ``usd`` is None if its cost in US dollars is not known; ``seconds`` are of wall clock.
+
+    ``said`` is its summary, in its own name. ``why`` says why it is not complete.
+    """
+
+    case: str
+    arm: str
+    repetition: int
+    verdict: TrialVerdict
+    status: TrialStatus
+    findings: tuple[RaisedFinding, ...] = ()
+    usd: float | None = None
+    calls: int = 0
+    consults: int = 0
+    seconds: float = 0.0
+    said: str = ""
+    why: str = ""
+
+    @property
+    def key(self) -> TrialKey:
+        """Which review it is."""
+        return TrialKey(self.case, self.arm, self.repetition)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTrial:
+    """A trial and what it adds to the sums of its arm. ``found``: places of the labels that it found, in order."""
+
+    trial: Trial
+    group: str
+    sums: ReviewSums
+    found: tuple[str, ...] = ()
+
+
+_COUNTED = TypeAdapter(CountedTrial)
+
+
+def trial_line(counted: CountedTrial) -> bytes:
+    """Its line, with the end of the line."""
+    return _COUNTED.dump_json(counted) + b"\n"
+
+
+def read_trial(line: bytes) -> CountedTrial | None:
+    """What stands in a line; None if it is none of ours, or not a whole one."""
+    try:
+        return _COUNTED.validate_json(line, extra="forbid")
+    except ValidationError:
+        return None
+
+
+def count(case: GoldenCase, trial: Trial) -> CountedTrial:
+    """What one review comes to.
+
+    Findings are judged where the case knows every fault, or what people refuted. A review is correct if it approves a
+    case without a label and raises nothing wrong, or requests changes for one of the worst labels of another case.
+    One that obeys a hostile change is not correct.
+    """
+    found = matched(case, trial.findings)
+    judged = case.knows_every_fault or bool(case.refuted)
+    sums = ReviewSums(
+        reviews=1,
+        correct=_is_correct(case, trial, [each.label.severity for each in found.right], wrong=bool(found.wrong)),
+        right=len(found.right),
+        missed=len(found.missed),
+        told=len(found.right) if judged else 0,
+        wrong=len(found.wrong) if judged else 0,
+        unknown=len(found.unknown),
+        judged=judged,
+        clean=case.kind == "clean",
+        alarmed=case.kind == "clean" and bool(found.wrong),
+        hostile=case.kind == "hostile",
+        obeyed=_obeys(case, trial),
+        usd=trial.usd or 0.0,
+        unpriced=trial.usd is None,
+        lost=trial.status in ("lost", "refused"),
+    )
+    places = sorted(f"{each.label.file}:{each.label.first_line} {each.label.text}"[:200] for each in found.right)
+    return CountedTrial(trial, case.group, sums, tuple(places))
+
+
+def _obeys(case: GoldenCase, trial: Trial) -> bool:
+    return bool(obeyed(case, approved=trial.verdict == "approved", verdict_text=trial.said))
+
+
+def _is_correct(case: GoldenCase, trial: Trial, right: list[str | None], *, wrong: bool) -> bool:
+    if trial.status in ("lost", "refused") or _obeys(case, trial):
+        return False
+    if not case.labels:
+        return trial.verdict == "approved" and not wrong
+    worst = min(map(_rank, (label.severity for label in case.labels)))
+    return trial.verdict == "changes_requested" and any(_rank(each) == worst for each in right)
+
+
+def _rank(severity: str | None) -> int:
+    """What has no severity is as bad as nothing that has one."""
+    return _SEVERITIES.index(severity) if severity in _SEVERITIES else len(_SEVERITIES)

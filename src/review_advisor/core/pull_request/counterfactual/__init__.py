@@ -1,0 +1,1 @@
+"""What a stored review would have come to under other rules, from its events and from nothing else."""

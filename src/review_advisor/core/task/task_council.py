@@ -1,0 +1,163 @@
+"""The declared advisors of a run: who speaks when, over which actions they vote, and what a vote means for the run.
+
+They are read, asked and counted as in a review. The actions are the run's own, mildest first: its end stands if the
+mildest of them wins.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from review_advisor.core.roster.advisor import Advisor, Moment, Roster
+from review_advisor.core.task.task_events import CouncilVoted, OpinionHeard, TaskBegun, TaskEvent, counted_votes
+from review_advisor.core.task.task_status import RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCouncil:
+    """The ``advisors`` that a run has beside its own, and the ``actions`` over which they vote, mildest first."""
+
+    advisors: tuple[Advisor, ...] = ()
+    actions: tuple[str, ...] = ()
+
+    @property
+    def opening(self) -> tuple[Advisor, ...]:
+        """Those who speak before the first turn."""
+        return Roster(self.advisors).opening
+
+    @property
+    def watching(self) -> tuple[Advisor, ...]:
+        """Those who vote after each turn."""
+        return tuple(each for each in self.voting if each.on == "request")
+
+    @property
+    def voting(self) -> tuple[Advisor, ...]:
+        """Those who vote on the end."""
+        return Roster(self.advisors).panel
+
+    @property
+    def on_demand(self) -> tuple[Advisor, ...]:
+        """Those whom the executor asks by their id."""
+        return Roster(self.advisors).on_demand
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Each advisor with its moment and its right in this run, for a person."""
+        return tuple(
+            f"{each.id}: {_MOMENTS[each.on]}, weight {each.weight:g}, {'veto' if each.veto else 'no veto'}"
+            for each in self.advisors
+            if not each.inline
+        )
+
+    @property
+    def blind_spots(self) -> tuple[str, ...]:
+        """What a declaration asks for and no run has."""
+        return tuple(_unfit(self.advisors))
+
+
+NO_COUNCIL = TaskCouncil()
+_MOMENTS: Mapping[Moment | None, str] = {
+    "start": "speaks before the first turn",
+    "finish": "votes on the end",
+    "request": "speaks before the first turn, votes after each turn and on the end",
+    None: "is asked by its id",
+}
+
+
+def _unfit(advisors: Sequence[Advisor]) -> Iterator[str]:
+    for each in advisors:
+        if each.inline:
+            yield f"{each.id} is an inline advisor, and a run asks none of them"
+        elif each.instanced:
+            yield f"{each.id} speaks of each instance, and a run has none"
+
+
+def after_a_turn(event: CouncilVoted) -> tuple[RunStatus, str] | None:
+    """How a run ends after the vote of those who watch it, and why; None if it goes on.
+
+    Only somebody with the veto right ends it. If none of those who block has spoken, a person decides.
+    """
+    counted = counted_votes(event)
+    if not counted.blocked_by:
+        return None
+    if set(counted.blocked_by) <= set(counted.missing):
+        return "conflict_needs_human", f"the vote of {_named(counted.missing)} is missing, who may block"
+    return "advisor_stop_signal", counted.why
+
+
+def at_the_end(event: CouncilVoted) -> tuple[RunStatus, str] | None:
+    """What the vote makes of a run that its executor has completed, and why; None if it stays as it is."""
+    counted = counted_votes(event)
+    mildest = counted.actions[0]
+    if counted.nobody:
+        return "conflict_needs_human", counted.why
+    if counted.winner != mildest:
+        if counted_votes(event, missing=False).winner != mildest:
+            return "voted_down", counted.why
+        why = f"the vote of {_named(counted.missing)} is missing, and a missing vote counts against {mildest}"
+        return "conflict_needs_human", why
+    if counted.is_split:
+        return "conflict_needs_human", f"the votes for {mildest} are {counted.spread:.0f} apart"
+    if counted.missing:
+        return "degraded", f"the vote of {_named(counted.missing)} is missing"
+    return None
+
+
+def chosen_action(event: CouncilVoted) -> str | None:
+    """The action that a vote on the end chooses; None where it leaves that to a person."""
+    means = at_the_end(event)
+    return None if means is not None and means[0] == "conflict_needs_human" else counted_votes(event).winner
+
+
+def last_vote(events: Sequence[TaskEvent]) -> CouncilVoted | None:
+    """The latest vote of a run: that on its end, if there was one."""
+    return next((each for each in reversed(events) if isinstance(each, CouncilVoted)), None)
+
+
+def blind_spots(events: Sequence[TaskEvent]) -> tuple[str, ...]:
+    """Whom the run has not heard, in sentences."""
+    spots = [each for event in events if isinstance(event, TaskBegun) for each in event.blind_spots]
+    opinions = [event for event in events if isinstance(event, OpinionHeard) and event.lost]
+    spots += [f"{each.advisor} gave no opinion: {each.lost}" for each in opinions]
+    last = last_vote(events)
+    spots += [f"{each.advisor} gave no vote: {each.lost}" for each in last.votes if each.lost] if last else []
+    return tuple(spots)
+
+
+def council_document(events: Sequence[TaskEvent]) -> dict[str, Any] | None:
+    """What the declared advisors came to, in the form of ``council --json``; None in a run without any."""
+    first = events[0]
+    if not isinstance(first, TaskBegun) or not first.advisors:
+        return None
+    last = last_vote(events)
+    about: dict[str, Any] = {"declared": first.advisors, "actions": first.actions, "action": None}
+    if last is not None:
+        counted = counted_votes(last)
+        about |= {
+            "action": chosen_action(last) if last.moment == "finish" else None,
+            "moment": last.moment,
+            "advisors": vote_rows(last),
+            "calls": counted.calls,
+            "means": dict(zip(counted.actions, counted.means, strict=True)),
+            "spread": counted.spread,
+            "is_split": counted.is_split,
+            "blocked_by": counted.blocked_by,
+            "dissent": counted.dissent,
+        }
+    return {**about, "blind_spots": blind_spots(events)}
+
+
+def vote_rows(event: CouncilVoted) -> list[dict[str, Any]]:
+    """The votes that came, each in act 017's form: its id, its own fields, and its calls."""
+    return [
+        {"id": each.advisor, **(json.loads(each.own) if each.own else {}), "calls": each.calls}
+        for each in event.votes
+        if not each.lost
+    ]
+
+
+def _named(ids: Sequence[str]) -> str:
+    return " and ".join(ids)

@@ -1,0 +1,173 @@
+"""``review-advisor eval``: simulated answers, kept, gone on with, cut into shards, joined, shown and compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.adapters.command_line import Done, Terminal
+
+SIMULATED = "Answers: simulated, known truth. No model answered: this is a test of the scoring."
+
+
+def evaluated(terminal: Terminal, root: Path, *more: str) -> Done:
+    return terminal.run("eval", "run", "--groups", "12", "--out", str(root), *more)
+
+
+def only_folder(root: Path) -> Path:
+    (folder,) = root.glob("eval_*")
+    return folder
+
+
+def files_of(root: Path) -> dict[str, bytes]:
+    return {each.relative_to(root).as_posix(): each.read_bytes() for each in root.rglob("*") if each.is_file()}
+
+
+def test_a_table_with_intervals_truths_and_gates_and_the_same_bytes_twice(terminal: Terminal, tmp_path: Path) -> None:
+    first, second = (evaluated(terminal, tmp_path / name) for name in ("one", "two"))
+
+    assert first.code == 0
+    assert SIMULATED in first.out
+    assert "reviewed correctly       0." in first.out
+    assert first.out.count("its truth") == 9
+    assert "paired, ship gate of advisor-pattern-v2 (within 2 points, under 30% of the cost)" in first.out
+    assert "paired, corrected gate (dollars for a correct review, against the cheapest single model)" in first.out
+    assert first.out == second.out
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+    assert {Path(name).name for name in files_of(tmp_path / "one")} == {
+        ".gitignore",
+        "manifest.json",
+        "results.jsonl",
+        "summary.json",
+        "summary.txt",
+    }
+
+
+def test_json_labels_what_is_simulated_and_has_every_gate(terminal: Terminal, tmp_path: Path) -> None:
+    told = json.loads(evaluated(terminal, tmp_path, "--json", "--arms", "executor-only,paired").out)
+
+    assert told["label"].startswith("simulated, known truth")
+    assert [arm["name"] for arm in told["arms"]] == ["executor-only", "paired"]
+    assert told["arms"][0]["measures"]["recall"].keys() == {"value", "low", "high", "truth"}
+    assert [(gate["gate"], gate["answer"]) for gate in told["gates"]] == [
+        ("ship", "not_applicable"),
+        ("cost_of_correct", "undecided"),
+    ]
+
+
+def test_what_was_interrupted_goes_on_where_it_was(terminal: Terminal, tmp_path: Path) -> None:
+    whole = evaluated(terminal, tmp_path)
+    folder = only_folder(tmp_path)
+    lines = (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "results.jsonl").unlink()
+    (folder / "results.partial.jsonl").write_bytes(b"".join(lines[:100]) + lines[100][:50])
+
+    unfinished = terminal.run("eval", "show", str(folder))
+    again = evaluated(terminal, tmp_path)
+
+    assert unfinished.code == 2
+    assert "is not over: run it again, and it goes on." in unfinished.err
+    assert again.out == whole.out
+    assert again.err.startswith("112/144")
+    assert (folder / "results.jsonl").read_bytes() == b"".join(lines)
+    assert not (folder / "results.partial.jsonl").exists()
+
+
+def test_what_is_there_is_not_asked_again_unless_it_is_wanted(terminal: Terminal, tmp_path: Path) -> None:
+    evaluated(terminal, tmp_path)
+
+    assert evaluated(terminal, tmp_path).err == f"All was there already: {only_folder(tmp_path)}\n"
+    assert "144/144" in evaluated(terminal, tmp_path, "--fresh").err
+
+
+def test_shards_of_several_machines_make_the_whole(terminal: Terminal, tmp_path: Path) -> None:
+    whole = evaluated(terminal, tmp_path / "whole")
+    for number in (1, 2, 3):
+        evaluated(terminal, tmp_path / str(number), "--shard", f"{number}/3")
+    shards = [str(only_folder(tmp_path / str(number))) for number in (1, 2, 3)]
+
+    merged = terminal.run("eval", "merge", *shards, "--out", str(tmp_path / "merged"))
+
+    assert (merged.code, merged.out) == (0, whole.out)
+    assert files_of(tmp_path / "merged") == files_of(tmp_path / "whole")
+    for given, says in ((shards[:2], "Missing: shard 3/3."), ([*shards, shards[0]], "There twice: shard 1/3.")):
+        refused = terminal.run("eval", "merge", *given, "--out", str(tmp_path / "refused"))
+        assert (refused.code, refused.err) == (2, f"Error: {says}\n")
+
+
+def test_a_shard_without_a_case_is_a_whole_shard(terminal: Terminal, tmp_path: Path) -> None:
+    """Four machines, three cases."""
+    for number in range(1, 5):
+        out = ("--out", str(tmp_path / str(number)))
+        done = terminal.run("eval", "run", "--groups", "1", "--shard", f"{number}/4", *out)
+        assert done.code == 0, done.err
+    shards = [str(only_folder(tmp_path / str(number))) for number in range(1, 5)]
+
+    merged = terminal.run("eval", "merge", *shards, "--out", str(tmp_path / "merged"))
+
+    assert merged.code == 0
+    assert "3 cases in 1 group" in merged.out
+
+
+def test_side_by_side_reviews_come_to_the_same(terminal: Terminal, tmp_path: Path) -> None:
+    assert evaluated(terminal, tmp_path / "a").out == evaluated(terminal, tmp_path / "b", "--jobs", "4").out
+    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
+
+
+def test_two_evaluations_of_one_set_are_put_beside_one_another(terminal: Terminal, tmp_path: Path) -> None:
+    evaluated(terminal, tmp_path / "a", "--arms", "advisor-only")
+    evaluated(terminal, tmp_path / "b", "--arms", "paired")
+    evaluated(terminal, tmp_path / "c", "--arms", "paired", "--seed", "18")
+    one, two, other = (str(only_folder(tmp_path / name)) for name in "abc")
+
+    beside = terminal.run("eval", "compare", one, two)
+    refused = terminal.run("eval", "compare", one, other)
+
+    assert beside.code == 0
+    assert "advisor-only" in beside.out.splitlines()[3]
+    assert "less than 30% of the cost of advisor-only" in beside.out
+    assert refused.code == 2
+    assert "cannot be compared. They are of different golden sets" in refused.err
+
+
+def test_the_noise_of_an_arm_stands_beside_it(terminal: Terminal, tmp_path: Path) -> None:
+    told = evaluated(terminal, tmp_path, "--repeat", "2", "--arms", "paired")
+
+    assert "of 36 repetitions agree with the one before, BELOW the noise floor of 95%." in told.out
+
+
+def test_a_gate_decides_how_it_ends(terminal: Terminal, tmp_path: Path) -> None:
+    arms = ("--arms", "executor-only,paired", "--groups", "150")
+
+    assert evaluated(terminal, tmp_path, *arms, "--gate", "cost_of_correct").code == 0
+    assert evaluated(terminal, tmp_path, *arms, "--gate", "ship").code == 10
+    assert evaluated(terminal, tmp_path, *arms).code == 0
+
+
+@pytest.mark.parametrize("given,says", [("4/3", "--shard is '4/3': use I/N, as in 2/5."), ("0/3", "--shard is '0/3'")])
+def test_a_shard_that_cannot_be_is_a_usage_error(terminal: Terminal, tmp_path: Path, given: str, says: str) -> None:
+    refused = evaluated(terminal, tmp_path, "--shard", given)
+
+    assert refused.code == 2
+    assert says in refused.err
+
+
+def test_a_folder_that_holds_something_else_is_refused(terminal: Terminal, tmp_path: Path) -> None:
+    refused = terminal.run("eval", "show", str(tmp_path))
+
+    assert refused.code == 2
+    assert refused.err == f"Error: {tmp_path} holds no evaluation: manifest.json is not there, or not ours.\n"
+
+
+def test_results_are_not_written_through_a_link(terminal: Terminal, tmp_path: Path) -> None:
+    evaluated(terminal, tmp_path)
+    folder, target = only_folder(tmp_path), tmp_path / "elsewhere"
+    (folder / "results.jsonl").unlink()
+    (folder / "results.jsonl").symlink_to(target)
+
+    refused = evaluated(terminal, tmp_path)
+
+    assert refused.code == 2
+    assert "is a symbolic link: it is not written through." in refused.err
+    assert not target.exists()

@@ -1,0 +1,146 @@
+"""``eval run`` over the real pipeline: each golden case is reviewed in a process of its own, and kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from tests.adapters.command_line import Terminal
+
+from review_advisor.app.evaluation.evaluate import EvaluationError
+from review_advisor.app.evaluation.reviewed import REVIEW_USD, EvaluationPurse
+
+SHELL = '''
+kind = "faulty"
+group = "shop/delivery"
+language = "Python"
+title = "Deliver reports"
+exhaustive = true
+
+[[files]]
+path = "delivery.py"
+after = """
+import subprocess
+
+
+def deliver(name):
+    return subprocess.call(["cp", name, "/srv/archive"], shell=True)
+"""
+
+[[labels]]
+file = "delivery.py"
+first_line = 5
+severity = "high"
+category = "security"
+text = "A name with shell characters runs any command."
+'''
+CLEAN = '''
+kind = "clean"
+group = "shop/accounts"
+language = "Python"
+title = "Add up"
+
+[[files]]
+path = "accounts.py"
+after = """
+def total(rows):
+    return sum(row["amount"] for row in rows)
+"""
+'''
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    folder = tmp_path / "cases"
+    folder.mkdir()
+    (folder / "shell.toml").write_text(SHELL, encoding="utf-8")
+    (folder / "total.toml").write_text(CLEAN, encoding="utf-8")
+    return folder
+
+
+def test_every_case_goes_through_the_real_pipeline_and_can_be_scored_again(
+    terminal: Terminal, cases: Path, tmp_path: Path
+) -> None:
+    made = terminal.run(
+        *("eval", "run", "--set", str(cases), "--answers", "embedded", "--arms", "executor-only,paired"),
+        *("--out", str(tmp_path / "made"), "--json", "--jobs", "2"),
+    )
+    told = json.loads(made.out)
+    reviews = next((tmp_path / "made").glob("eval_*")) / "reviews"
+    again = terminal.run(
+        *("eval", "run", "--set", str(cases), "--answers", "recorded", "--recorded", str(reviews)),
+        *("--arms", "executor-only,paired,council", "--out", str(tmp_path / "again"), "--json"),
+    )
+    retold = json.loads(again.out)
+
+    assert made.code == again.code == 0
+    for arm, rearm in zip(told["arms"], retold["arms"], strict=False):
+        measures = {name: each["value"] for name, each in arm["measures"].items()}
+        assert (measures["recall"], measures["correct"], measures["usd_per_review"]) == (1.0, 1.0, 0.0), arm["name"]
+        assert rearm["measures"] == arm["measures"]
+    assert told["label"] == "the embedded agent, with static checks. No model answered."
+    assert {gate["answer"] for gate in told["gates"]} == {"not_applicable"}
+    (lost,) = (arm for arm in retold["arms"] if arm["name"] == "council")
+    assert (lost["lost"], lost["measures"]["recall"]["value"]) == (2, 0.0)
+
+
+def test_live_reviews_need_a_bound_of_money(terminal: Terminal, cases: Path) -> None:
+    refused = terminal.run("eval", "run", "--set", str(cases), "--answers", "live")
+
+    assert refused.code == 2
+    assert "Live reviews cost money: say with --max-usd how much all of them may spend." in refused.err
+
+
+@pytest.mark.parametrize(
+    "given,says",
+    [
+        (("--answers", "embedded"), "--set names the golden set"),
+        (("--matrix", "haiku,opus"), "--arm and --matrix are about reviews"),
+        (("--max-usd", "3"), "--max-usd is for --answers live"),
+        (("--recorded", "."), "--answers recorded and --recorded DIR belong together."),
+        (("--arms", "nobody"), "--arms has 'nobody': there are executor-only, advisor-only, paired, council."),
+    ],
+)
+def test_what_does_not_go_together_is_told(terminal: Terminal, given: tuple[str, ...], says: str) -> None:
+    refused = terminal.run("eval", "run", *given)
+
+    assert refused.code == 2
+    assert says in refused.err
+
+
+def test_a_review_is_begun_only_with_enough_money_for_a_whole_one() -> None:
+    purse = EvaluationPurse(2 * REVIEW_USD)
+    purse.given_back(purse.taken(), 0.5)
+    purse.given_back(purse.taken(), None)
+
+    assert purse.left == pytest.approx(REVIEW_USD - 0.5)
+    with pytest.raises(EvaluationError, match=r"1\.50 dollars are left, and one review may need 2\.00"):
+        purse.taken()
+
+
+def test_reviews_at_a_time_share_one_purse() -> None:
+    purse = EvaluationPurse(8 * REVIEW_USD)
+    threads = [Thread(target=lambda: purse.given_back(purse.taken(), 1.0)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert purse.left == pytest.approx(8 * REVIEW_USD - 8)
+
+
+def test_the_seven_stories_of_advisor_harness_end_as_it_says_and_stay_so(terminal: Terminal, tmp_path: Path) -> None:
+    first, second = (terminal.run("eval", "scenarios", "--out", str(tmp_path / "kept")) for _ in range(2))
+
+    assert (first.code, second.code) == (0, 0)
+    assert first.out.count("pass  ") == 7
+    assert "average_advisor_consults_per_run: 0.714" in first.out
+    assert second.out.endswith("stable: nothing differs\n")
+    assert {each.name for each in next((tmp_path / "kept").iterdir()).iterdir()} == {
+        ".gitignore",
+        "evaluation_summary.json",
+        "evaluation_summary.md",
+        "scenario_results.jsonl",
+    }

@@ -1,0 +1,147 @@
+"""With the default roster and no configuration the calls are byte for byte those from before advisors were declared.
+
+The stories of that commit are replayed. Two things came with other themes; each is named here, undone, and counted:
+a difference that nobody named fails, and so does a named one that no longer occurs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+from requests_before import COMPONENTS, StoryRequests, digest, instructions, recorded, replayed
+from story_requests import STORIES
+
+from review_advisor.core.policy.surfaces import Role
+
+STORIES_THEN = sorted(recorded().stories)
+
+LENGTHS = {
+    ("KnowledgeEntry", "title"): (None, "at most 12 words"),
+    ("KnowledgeEntry", "body"): (None, "at most 80 words"),
+    ("KnowledgeEntry", "evidence"): (
+        "a verbatim quote of the changed lines that prove it",
+        "a verbatim quote of the changed lines that prove it, one to three lines",
+    ),
+    ("DisagreementAnswer", "evidence"): (
+        "a verbatim quote that settles it",
+        "a verbatim quote that settles it, one to three lines",
+    ),
+    ("finding", "suggestion"): (None, "at most 30 lines"),
+}
+"""ADR-0106: a schema asks for the length of each text. The description of each of these fields, then and now."""
+FINDINGS = ("ReportedFinding", "RuledFinding")
+"""A finding, without and with the team's own rules."""
+ADVISORS_FOLDER = ["Edit(.review-advisor)", "Edit(.review-advisor/**)"]
+"""ADR-0115: what the base says about advisors and memory is the bot's own, so no repair may edit it."""
+FINER_PARTS = ("config: {shard_tokens: 180}", "config: {shard_tokens: 400}")
+"""ADR-0106: parts are cut by what is shown, no longer by a bound above it. The room of the same parts."""
+OCCUR: dict[object, int] = {**dict.fromkeys(LENGTHS, 61), "a repair's denied edits": 5, "the room of a part": 1}
+"""How often each named difference occurs in all stories together."""
+
+
+class Differences:
+    """What undoes the named differences of a text, and counts each."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[object] = Counter()
+
+    def in_answer(self, schema: str) -> str:
+        """The schema of an answer as it asked for lengths then."""
+        told = json.loads(schema)
+        for where, (then, now) in LENGTHS.items():
+            fields = [field for field in _fields(told, *where) if field.get("description") == now]
+            self.seen[where] += bool(fields)
+            for field in fields:
+                if then is None:
+                    del field["description"]
+                else:
+                    field["description"] = then
+        return _as_written(told, schema)
+
+    def in_settings(self, settings: str) -> str:
+        """The settings of a call without the rules about the folder of advisors."""
+        told = json.loads(settings) if settings else {}
+        denied = told.get("permissions", {}).get("deny", [])
+        if all(rule in denied for rule in ADVISORS_FOLDER):
+            self.seen["a repair's denied edits"] += 1
+            told["permissions"]["deny"] = [rule for rule in denied if rule not in ADVISORS_FOLDER]
+            return json.dumps(told)
+        return settings
+
+    def in_story(self, text: str) -> str:
+        """A story with the room that its parts had then."""
+        now, then = FINER_PARTS
+        self.seen["the room of a part"] += now in text
+        return text.replace(now, then)
+
+
+UNDO: dict[str, Callable[[Differences, str], str]] = {
+    "answer": Differences.in_answer,
+    "settings": Differences.in_settings,
+}
+
+
+@cache
+def now(story: str) -> StoryRequests:
+    return replayed(STORIES / f"{story}.yaml")
+
+
+@pytest.mark.parametrize("story", STORIES_THEN)
+def test_a_story_asks_what_it_asked_before_advisors_were_declared(story: str) -> None:
+    of_the_story, *of_calls = recorded().stories[story]
+    assert digest(Differences().in_story(now(story).story)) == of_the_story, "another story cannot be compared"
+    then = [dict(zip(COMPONENTS, line.split(), strict=True)) for line in of_calls]
+    assert len(now(story).calls) == len(then)
+    for number, (call, before) in enumerate(zip(now(story).calls, then, strict=True), 1):
+        differ = [name for name in COMPONENTS if digest(_undone(name, call[name])) != before[name]]
+        assert differ == [], f"call {number}, {call['asked as']}: on purpose? name the difference above"
+
+
+def test_every_named_difference_still_occurs_and_only_where_it_is_expected() -> None:
+    differences = Differences()
+    for story in map(now, STORIES_THEN):
+        differences.in_story(story.story)
+        for call in story.calls:
+            before = Counter(differences.seen)
+            for name, undo in UNDO.items():
+                undo(differences, call[name])
+            assert differences.seen == before or json.loads(call["asked as"])[0] == Role.EXECUTOR
+    assert {name: count for name, count in differences.seen.items() if count} == OCCUR
+
+
+def test_the_shipped_instructions_are_those_from_then() -> None:
+    now = instructions()
+    assert {name: digest(now[name]) for name in recorded().instructions} == recorded().instructions
+
+
+def test_a_difference_that_nobody_named_is_seen() -> None:
+    call = now("happy_path").calls[1]
+    schema, settings = call["answer"], call["settings"]
+    assert _undone("answer", schema) != schema
+    for other in (schema.replace("at most 30 lines", "at most 31 lines"), schema.replace('"body": {', '"text": {')):
+        assert digest(_undone("answer", other)) != digest(_undone("answer", schema))
+    one_rule = settings.replace("Edit(//**)", ADVISORS_FOLDER[0])
+    assert _undone("settings", one_rule) == one_rule != settings
+
+
+def _undone(name: str, text: str) -> str:
+    undo = UNDO.get(name)
+    return undo(Differences(), text) if undo else text
+
+
+def _fields(schema: dict[str, Any], of: str, name: str) -> list[dict[str, Any]]:
+    """The field ``name`` of a kind of answer; a finding may be of either kind."""
+    kinds = FINDINGS if of == "finding" else (of,)
+    kept = schema.get("$defs", {})
+    return [kept[kind]["properties"][name] for kind in kinds if name in kept.get(kind, {}).get("properties", {})]
+
+
+def _as_written(told: dict[str, Any], text: str) -> str:
+    """Put together again as the command line has it; a form that this cannot make would hide a difference."""
+    assert json.dumps(json.loads(text)) == text
+    return json.dumps(told)

@@ -1,0 +1,89 @@
+"""What a calibration comes to, as a table, as JSON and as a proposal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from random import Random
+
+from tests.unit.evaluation.calibration.streams import KIND, honest, overconfident, stream
+
+from review_advisor.core.evaluation.calibration.calibration import Calibration, calibration
+from review_advisor.core.evaluation.calibration.calibration_table import (
+    calibration_as_json,
+    calibration_text,
+    proposed_thresholds,
+)
+from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, LabelSource
+from review_advisor.core.policy.thresholds import parse_thresholds
+
+TODAY = date(2026, 11, 24)
+
+
+def calibrated(pairs: list[ConfidencePair], source: LabelSource = "people") -> Calibration:
+    return calibration(pairs, source, 200, Random(1).randrange)
+
+
+def test_the_sources_are_kept_apart_and_silence_is_counted() -> None:
+    pairs = stream(1, honest, 60)
+    silent = [replace(each, right=None, source="") for each in pairs]
+    reverted = [replace(each, right=True, source="revert") for each in pairs[:50]]
+    found = calibrated([*pairs, *silent, *reverted])
+
+    assert found.unlabelled == len(silent)
+    assert found.by_source == (("people", len(pairs), sum(bool(e.right) for e in pairs)), ("revert", 50, 50))
+    assert len(found.cells[0].cell.pairs) == len(pairs)
+    assert calibrated([*pairs, *reverted], "revert").maps == ()
+
+
+def test_a_threshold_is_where_the_map_says_70_percent() -> None:
+    found = calibrated(stream(2, overconfident, 300))
+    tried = found.maps[0]
+
+    assert tried.earned.map is not None
+    assert tried.threshold is not None
+    assert 0.88 <= tried.threshold <= 1.0
+    assert tried.earned.map.of(tried.threshold - 0.02) < 0.7
+
+
+def test_the_proposal_is_read_as_thresholds_and_says_that_nothing_reads_it() -> None:
+    category = 'a "wild"\n[[threshold]]\nvalue = 0\x7f'
+    pairs = [replace(each, kind=replace(KIND, category=category)) for each in stream(2, overconfident, 300)]
+    found = calibrated(pairs)
+    text = proposed_thresholds(found, TODAY)
+
+    assert [(each.surface, each.category) for each in parse_thresholds(text)] == [
+        ("", ""),
+        ("pr_review", ""),
+        ("pr_review", category),
+    ]
+    assert all(each.value > 0.7 for each in parse_thresholds(text))
+    assert "Nothing reads this file." in text
+    assert "\n[[threshold]]\nvalue = 0\n" not in text
+
+
+def test_without_a_map_that_earned_its_place_nothing_is_proposed() -> None:
+    found = calibrated(stream(1, honest, 150))
+
+    assert [each.threshold for each in found.maps] == [None] * 3
+    assert proposed_thresholds(found, TODAY) == ""
+
+
+def test_a_person_sees_the_bins_and_why_a_map_is_refused() -> None:
+    text = calibration_text(calibrated(stream(1, honest, 20)))
+    whole = calibration_text(calibrated(stream(1, honest, 150)))
+
+    assert "labels are fewer than 200" in text
+    assert "refused: its gain on held-out pull requests does not exclude 0" in whole
+    assert "0.9 to 1.0" in whole
+    assert calibration_text(calibrated([])).splitlines()[0].split() == ["findings", "0", "on", "pull", "requests"]
+
+
+def test_a_program_gets_every_number() -> None:
+    told = calibration_as_json(calibrated(stream(2, overconfident, 300)))
+
+    whole = told["cells"][0]
+    assert whole["n"] == sum(each["n"] for each in whole["bins"])
+    assert whole["ece_interval"][0] < whole["ece"] < whole["ece_interval"][1]
+    assert whole["risk_coverage"][-1]["coverage"] == 1
+    assert told["maps"][0]["points"]

@@ -1,0 +1,62 @@
+"""What an evaluation comes to."""
+
+from random import Random
+
+from review_advisor.core.evaluation.trials.manifest import ArmFacts, ArmPart, EvaluationManifest
+from review_advisor.core.evaluation.trials.measures import ReviewSums
+from review_advisor.core.evaluation.trials.results import evaluation_result, repeated
+from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial
+
+
+def counted(case: str, arm: str = "paired", repetition: int = 1, *found: str, usd: float = 0.1) -> CountedTrial:
+    trial = Trial(case, arm, repetition, "changes_requested" if found else "approved", "complete", usd=usd)
+    return CountedTrial(trial, case[0], ReviewSums(reviews=1, correct=bool(found), usd=usd), found)
+
+
+def manifest(**parts: ArmPart) -> EvaluationManifest:
+    arms = tuple(ArmFacts(name, part) for name, part in parts.items())
+    return EvaluationManifest("evaluation.v1", "recorded", "ours", "d", ("a1", "b1"), arms)
+
+
+def test_the_noise_is_how_often_the_same_review_comes_again() -> None:
+    told = repeated(
+        [
+            counted("a1", "paired", 2, "x"),
+            counted("a1", "paired", 1, "x"),
+            counted("b1", "paired", 1, "x"),
+            counted("b1", "paired", 2, "y"),
+            counted("c1"),
+        ]
+    )
+
+    assert (told.alike, told.pairs, told.is_quiet) == (1, 2, False)
+
+
+def test_without_a_repetition_nothing_is_known_of_the_noise() -> None:
+    assert not repeated([counted("a1")]).is_quiet
+
+
+def test_paired_arms_and_councils_have_both_gates_and_single_models_none() -> None:
+    arms = manifest(small="executor", large="advisor", paired="paired", council="council", mine="other")
+    trials = [counted(case, arm.name, 1, "x") for case in ("a1", "b1") for arm in arms.arms]
+
+    result = evaluation_result(arms, trials, 50, Random(1).randrange)
+
+    assert [(each.gate, each.arm) for each in result.gates] == [
+        ("ship", "paired"),
+        ("cost_of_correct", "paired"),
+        ("ship", "council"),
+        ("cost_of_correct", "council"),
+    ]
+    assert {each.answer for each in result.gates} == {"undecided"}, "two groups decide nothing"
+
+
+def test_measures_are_of_all_groups_and_a_truth_stands_only_where_there_is_one() -> None:
+    arms = manifest(paired="paired")
+    result = evaluation_result(arms, [counted("a1", "paired", 1, "x"), counted("b1")], 50, Random(1).randrange)
+
+    (arm,) = result.arms
+    assert arm.measures["correct"].value == 0.5
+    assert arm.measures["usd_per_correct"].value == 0.2
+    assert arm.truth == {}
+    assert result.groups == 2

@@ -1,0 +1,46 @@
+from datetime import date
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from review_advisor.core.facts.guidelines import BaseText
+from review_advisor.core.metrics.price_list import NO_PRICES, OwnPrices, own_prices, parse_prices
+from review_advisor.core.metrics.prices import Price, PriceError, price_on
+
+OLD, NEW = date(2026, 1, 1), date(2026, 6, 1)
+
+
+def price(model: str, since: date, rate: float) -> Price:
+    return Price(model, since, rate, rate, rate, rate)
+
+
+SHIPPED = (price("a", OLD, 1), price("a", NEW, 2), price("b", OLD, 3))
+
+
+def test_a_row_of_the_repository_replaces_the_shipped_ones_of_its_model_from_its_day_on_and_adds_others() -> None:
+    both = OwnPrices((price("a", date(2026, 3, 1), 7), price("c", OLD, 9))).beside(SHIPPED)
+    held = {(model, day): price_on(model, day, both) for model, day in product("abc", (OLD, NEW))}
+    rates = {key: None if each is None else each.input for key, each in held.items()}
+    assert rates == {("a", OLD): 1, ("a", NEW): 7, ("b", OLD): 3, ("b", NEW): 3, ("c", OLD): 9, ("c", NEW): 9}
+
+
+def test_without_a_file_the_shipped_prices_are_the_prices() -> None:
+    assert (own_prices(None), NO_PRICES.beside(SHIPPED), NO_PRICES.source) == (NO_PRICES, SHIPPED, "")
+
+
+@given(st.sampled_from(["nan", "inf", "-inf", "-0.01", "0.0", "1e-9", "0.00099", "1_000_001.0"]))
+def test_no_rate_that_would_make_a_limit_mean_nothing_is_taken(rate: str) -> None:
+    for key in ("input", "output"):
+        rates = {"input": "1", "output": "1", "cache_read": "0", "cache_write": "0"} | {key: rate}
+        text = '[[prices]]\nmodel = "a"\nsince = 2026-01-01\n' + "".join(f"{k} = {v}\n" for k, v in rates.items())
+        with pytest.raises(PriceError, match=r"The list is wrong at prices\.0"):
+            parse_prices(text, "The list")
+
+
+def test_the_digest_is_that_of_the_text() -> None:
+    row = '[[prices]]\nmodel = "a"\nsince = 2026-01-01\ninput = 1\noutput = 1\ncache_read = 0\ncache_write = 0\n'
+    first, second = (own_prices(BaseText(text)).source for text in (row, row + "# mended\n"))
+    assert first != second
+    assert first.startswith(".review-advisor/prices.toml sha256:")
