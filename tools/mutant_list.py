@@ -408,7 +408,7 @@ MUTANTS = (
         "__main__.py",
         "collect_rarely()",
         "pass",
-        ("tests/adapters/lifetime/test_garbage.py::test_a_start_looks_for_garbage_a_few_times",),
+        ("tests/adapters/lifetime/test_garbage.py::test_a_start_looks_for_garbage_a_few_times_and_for_no_plugin",),
     ),
     Mutant(
         "line ends that only a checker counts move its remarks off the added lines",

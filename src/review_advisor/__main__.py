@@ -26,6 +26,7 @@ _TICK_SECONDS, _TURN_SECONDS = 0.02, 0.005
 def main() -> None:
     """Run the command line and exit."""
     collect_rarely()
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed distribution
     watch = _Watch()
     from review_advisor.cli import run, sign_in
 

@@ -1,4 +1,4 @@
-"""A start does not look for garbage again and again: nearly all that it makes is kept."""
+"""A start does not look for garbage again and again, because nearly all that it makes is kept, nor for plugins."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 COUNTED = """
-import gc, runpy, sys
+import gc, importlib.metadata, runpy, sys
 
-looks = 0
+looks, plugins = 0, []
+importlib.metadata.entry_points = lambda **group: plugins.append(group) or ()
 
 def seen(phase, _):
     global looks
@@ -20,15 +21,17 @@ sys.argv = sys.argv[1:]
 try:
     runpy.run_module("review_advisor", run_name="__main__", alter_sys=True)
 finally:
-    print("looks:", looks, file=sys.stderr)
+    print("looks:", looks, "plugins:", plugins, file=sys.stderr)
 """
 
 
-def test_a_start_looks_for_garbage_a_few_times(tmp_path: Path) -> None:
+def test_a_start_looks_for_garbage_a_few_times_and_for_no_plugin(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     words = ["review-advisor", "config", "show"]
     done = subprocess.run(
         [sys.executable, "-c", COUNTED, *words], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert "budget" in done.stdout, done.stderr
-    assert int(done.stderr.rpartition("looks:")[2]) <= 40
+    looks, _, plugins = done.stderr.rpartition("looks:")[2].partition(" plugins:")
+    assert int(looks) <= 40
+    assert plugins.strip() == "[]", "of every installed distribution"
