@@ -72,7 +72,8 @@ def test_what_is_serious_in_a_copy_is_told_as_not_checked(tmp_path: Path, case: 
 def test_what_is_mild_in_a_copy_is_counted_and_named(tmp_path: Path) -> None:
     told = answered(tree_of(tmp_path, OURS | {"app/pastry/LICENSE": THEIRS}), "app/pastry/a.py", MILD)
     assert (told.verdict, told.findings) == ("approve", ())
-    assert "Silenced in the code: 1 (B015 at app/pastry/a.py:2)." in told.summary
+    assert "Not reported, because it is copied code of another project (app/pastry/LICENSE): 1 (B015 at" in told.summary
+    assert " app/pastry/a.py:2)." in told.summary
 
 
 def test_no_evidence_of_a_copy_hides_a_danger_or_a_secret(tmp_path: Path) -> None:
@@ -131,6 +132,24 @@ def test_no_link_is_followed_for_evidence(tmp_path: Path) -> None:
     assert CopiedCode(tree).why("app/a.py") == ""
 
 
-def test_a_person_may_waive_what_is_not_checked(tmp_path: Path) -> None:
-    told = answered(tree_of(tmp_path, OURS), "app/vendored/a.py", BROKEN, allow_unchecked=True)
-    assert [one.waived for one in told.unchecked] == [True]
+@pytest.mark.parametrize(
+    "path, beside, text",
+    [
+        ("app/a.py", {"app/vendor.txt": "\n"}, BROKEN),
+        ("app/a.py", {}, f"# a 1.0.0 (c)\n{BROKEN}"),
+        ("external/a.py", {}, BROKEN),
+        ("tests/data/a.py", {}, "def f(:\n"),
+        ("b.py", {}, "text = unicode\n"),
+    ],
+)
+def test_leave_for_what_no_rule_reads_lets_nothing_pass_that_a_rule_has_read(
+    tmp_path: Path, path: str, beside: dict[str, str], text: str
+) -> None:
+    told = answered(tree_of(tmp_path, OURS | beside), path, text, allow_unchecked=True)
+    assert told.verdict == "reject" or [one.waived for one in told.unchecked] == [False]
+
+
+def test_a_notice_of_many_signs_is_read_at_once(tmp_path: Path) -> None:
+    """Each sign could be taken in two ways: this one would not end."""
+    tree = tree_of(tmp_path, OURS | {"app/LICENSE": f"copyright 2020{'-  ' * 40}!"})
+    assert CopiedCode(tree).why("app/a.py") == ""

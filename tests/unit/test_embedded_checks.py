@@ -613,7 +613,7 @@ def test_what_comments_silence_is_counted_and_named(tmp_path: Path) -> None:
     answered = answer_alone(written(tmp_path, {"app.py": lines}), tmp_path)
     assert (answered.verdict, answered.findings) == ("approve", ())
     named = ", ".join(f"B015 at app.py:{at}" for at in range(2, 11, 2))
-    assert f"Silenced in the code: 7 ({named} and 2 more)." in answered.summary
+    assert f"Not reported, because the code says so: 7 ({named} and 2 more)." in answered.summary
 
 
 def test_ruffs_own_fix_is_a_suggestion_of_whole_lines(tmp_path: Path) -> None:
@@ -805,10 +805,18 @@ def test_a_name_that_says_generated_or_test_data_hides_nothing_serious(tmp_path:
     assert (told.verdict, [one.category for one in told.findings]) == ("reject", ["bug/F821"])
 
 
+def test_a_line_that_is_nested_too_deeply_for_python_ends_no_review(tmp_path: Path) -> None:
+    told = answer_alone(written(tmp_path, {"app.py": f"y = {'~' * 6_000}1\nprint(missing)\n"}), tmp_path)
+    assert (told.verdict, [one.category for one in told.findings]) == ("reject", ["bug/F821"])
+
+
 def test_what_is_mild_in_a_vendored_file_is_counted_and_named(tmp_path: Path) -> None:
     told = answer_alone(written(tmp_path, {"vendor/a.py": UNUSED}), tmp_path)
     assert (told.verdict, told.findings) == ("approve", ())
-    assert "Silenced in the code: 1 (B015 at vendor/a.py:2)." in told.summary
+    assert (
+        "Not reported, because it is copied code of another project (by its name): 1 (B015 at vendor/a.py:2)."
+        in told.summary
+    )
 
 
 def test_a_vendored_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from review_advisor.embedded.ruff_run import Fix
 class CheckFinding:
     """One remark of a check. ``evidence`` is the added line as the diff shows it, or a part of it.
 
-    ``silenced``: a comment in the code says not to report it, or it is mild and the file's name says generated,
-    vendored or test data. It is counted and named, and is no finding.
+    ``silenced``: why it is no finding, if it is none: a comment in the code says so, or it is a mild bug in a file that
+    is generated, copied or test data. It is counted and named.
     """
 
     path: str
@@ -25,7 +25,7 @@ class CheckFinding:
     evidence: str
     worth: rules.Worth
     fix: Fix | None = None
-    silenced: bool = False
+    silenced: str = ""
 
     @property
     def serious(self) -> bool:

@@ -31,6 +31,7 @@ _LONGEST_LINE = 2_000
 """A longer one was packed by a program, and holds much that looks drawn."""
 _FEWEST_DRAWN = 12
 """So many different characters are in a token of any alphabet that was drawn at random."""
+_BY_ITSELF = "the code says so"
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _OTHER_LINES = frozenset({PYTHON, "JavaScript", "TypeScript"})
 """Their checkers end a line at a lone carriage return. Git does not, so their line numbers differ from the diff's."""
@@ -55,6 +56,7 @@ class StaticChecks:
         self._programs = programs or {}
         self._allowed = allowed or {}
         self._unread: dict[str, str] = {}
+        self._set_aside: dict[str, str] = {}
         self._broken: dict[str, list[tuple[int | None, str]]] = {}
         self._tree = None if tree is None else tree.resolve()
         self._copies = None if self._tree is None else CopiedCode(self._tree)
@@ -95,7 +97,12 @@ class StaticChecks:
         }
         # What breaks a file on an added line is a finding; elsewhere, nobody would be told.
         broken = {path: each[0][1] for path, each in self._broken.items() if all(line is None for line, _ in each)}
-        return {**missing, **broken, **self._unread, **misnumbered}
+        return {**missing, **broken, **self._unread, **self._set_aside, **misnumbered}
+
+    @property
+    def set_aside(self) -> frozenset[str]:
+        """Those of them that a rule did read: what it says is serious, and the tree says why not to mind."""
+        return frozenset(self._set_aside)
 
     @property
     def has_tree(self) -> bool:
@@ -165,9 +172,11 @@ class StaticChecks:
             is_packed = said.check == "bug" and self._is_packed(remark.path, line)
             why = "" if is_mild or said.check != "bug" else self._why_unmended(remark.path, said.rule, line)
             if why:
-                self._unread.setdefault(remark.path, why)
+                self._set_aside.setdefault(remark.path, why)
                 continue
-            silenced = is_mild and (remark.silenced or is_packed or self._is_of_others(remark.path))
+            silenced = _BY_ITSELF if is_mild and remark.silenced else ""
+            if not silenced and is_mild and said.check == "bug":
+                silenced = "a program packed it" if is_packed else self._of_others(remark.path)
             yield CheckFinding(remark.path, line, said.check, said.rule, said.message, quote, worth, silenced=silenced)
 
     def _why_unmended(self, path: str, rule: str, line: int) -> str:
@@ -182,9 +191,11 @@ class StaticChecks:
         lines = self._files[path].read_bytes().split(b"\n")
         return len(lines[line - 1]) > _LONGEST_LINE if line <= len(lines) else False
 
-    def _is_of_others(self, path: str) -> bool:
-        """Whether it is generated, a copy of another project, or test data. The author chooses what says so."""
-        return kind_of_path(path) is Kind.GENERATED or is_test_data(path) or bool(self._copied(path))
+    def _of_others(self, path: str) -> str:
+        """Why nobody minds what is mild there, if that is so. The author of the change chooses what says so."""
+        if kind_of_path(path) is Kind.GENERATED:
+            return "its name says that it is generated"
+        return "it is test data" if is_test_data(path) else self._copied(path)
 
     def _copied(self, path: str) -> str:
         """Why it is a copy of another project; empty where it is none."""
@@ -236,14 +247,15 @@ class StaticChecks:
             is_mild = worth.severity in ("medium", "low")
             why = "" if is_mild or check != "bug" else elsewhere.get(remark) or self._copied(remark.path)
             if why:
-                self._unread.setdefault(remark.path, why)
+                self._set_aside.setdefault(remark.path, why)
                 continue
             fix = self._whole_fix(remark, line)
             added = self._added[remark.path]
             quoted = range(line, (line if fix is None else fix.last) + 1)
             quote = "\n".join(added[number].strip() for number in quoted if number in added)[:_LONGEST_QUOTE]
-            silenced = remark.silenced and rules.may_be_silenced(remark.rule, remark.name)
-            silenced |= is_mild and (remark in elsewhere or self._is_of_others(remark.path))
+            silenced = _BY_ITSELF if remark.silenced and rules.may_be_silenced(remark.rule, remark.name) else ""
+            if not silenced and is_mild and check == "bug":
+                silenced = elsewhere.get(remark) or self._of_others(remark.path)
             yield CheckFinding(remark.path, line, check, remark.rule, remark.message, quote, worth, fix, silenced)
 
     def _is_allowed(self, remark: RuffRemark) -> bool:

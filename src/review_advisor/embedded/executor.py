@@ -70,7 +70,8 @@ def report(
         findings=tuple(reported),
         answers=answers,
         unchecked=tuple(
-            UncheckedFile(path=path, why=why, waived=allow_unchecked) for path, why in checks.unread.items()
+            UncheckedFile(path=path, why=why, waived=allow_unchecked and path not in checks.set_aside)
+            for path, why in checks.unread.items()
         ),
     )
 
@@ -127,11 +128,12 @@ def _counts(found: Sequence[CheckFinding]) -> str:
 
 
 def _silenced(found: Sequence[CheckFinding]) -> list[str]:
-    if not found:
-        return []
-    named = ", ".join(f"{one.rule} at {one.path}:{one.line}" for one in found[:_NAMED])
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return [f"Silenced in the code: {len(found)} ({named}{more})."]
+    notes = []
+    for why in dict.fromkeys(one.silenced for one in found):
+        places = [f"{one.rule} at {one.path}:{one.line}" for one in found if one.silenced == why]
+        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        notes.append(f"Not reported, because {why}: {len(places)} ({', '.join(places[:_NAMED])}{more}).")
+    return notes
 
 
 def _gaps(checks: StaticChecks) -> list[str]:

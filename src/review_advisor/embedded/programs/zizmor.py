@@ -28,7 +28,6 @@ _OF_PUSHERS = re.compile(
     re.IGNORECASE,
 )
 """What only people who can push write. Any other spelling may lead to what an outsider writes."""
-_VARIABLE = re.compile(r"\s*env\.([\w-]+)\s*", re.IGNORECASE)
 
 
 class _Point(BaseModel):
@@ -104,21 +103,6 @@ def _said(answer: Sequence[_Found], lines: Sequence[str]) -> Iterator[Complaint]
 
 
 def _is_reachable(span: _Span, lines: Sequence[str]) -> bool:
-    """Whether an outsider may write what an expression on these lines stands for."""
+    """Whether an outsider may write what an expression on these lines stands for. A variable may come from anywhere."""
     expressions = _EXPRESSION.findall("\n".join(lines[span.start_point.row : span.end_point.row + 1]))
-    return not expressions or not all(_is_of_pushers(each, lines, frozenset()) for each in expressions)
-
-
-def _is_of_pushers(expression: str, lines: Sequence[str], within: frozenset[str]) -> bool:
-    """Whether only people who can push write it: of a variable, whether that holds on every line that sets it."""
-    variable = _VARIABLE.fullmatch(expression)
-    if variable is None:
-        return _OF_PUSHERS.fullmatch(expression) is not None
-    name = variable[1]
-    sets = re.compile(rf"\b{re.escape(name)}[\"']?\s*[:=]", re.IGNORECASE)
-    return name in within or all(
-        _is_of_pushers(each, lines, within | {name})
-        for line in lines
-        if sets.search(line)
-        for each in _EXPRESSION.findall(line)
-    )
+    return not expressions or not all(_OF_PUSHERS.fullmatch(each) for each in expressions)

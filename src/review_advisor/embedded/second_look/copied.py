@@ -1,7 +1,8 @@
 """Which files are copies of another project. What a static rule says of those is for the people who make them.
 
 The evidence stands in the tree under review, so its author may forge it. It hides no secret and no danger, and what
-is serious is then told as not checked, which approves nothing.
+is serious is then told as not checked, which approves nothing, not even where the configuration lets pass what no rule
+reads.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PROJECT = frozenset({"setup.py", "pyproject.toml", "setup.cfg", "package.json"}
 _LICENCE = re.compile(r"(?:UN)?LICEN[CS]E|COPYING|COPYRIGHT", re.IGNORECASE)
 _OWN = re.compile(r"(?:UN)?LICEN[CS]E|COPYING|COPYRIGHT|NOTICE|AUTHORS|CONTRIBUTORS|MAINTAINERS|CREDITS", re.IGNORECASE)
 _OWNER = re.compile(
-    r"copyright[\s:]+(?:\(c\)|©|\d{4})(?:(?:\(c\)|©|\d{4}|[-,]|by|the|present)\s*|\s)*(?P<a>[^\d\W][^\n]{1,80})"
+    r"copyright[\s:]+(?:\(c\)|©|\d{4})(?:\(c\)|©|\d{4}|[-,]|by|the|present|\s)*(?P<a>[^\d\W][^\n]{1,80})"
     r"|^__author__\s*=\s*[\"'](?P<b>[^\"'\n]{2,80})|\bis part of (?P<c>[^\n]{2,40}?)(?: and is released|[.,\n])",
     re.IGNORECASE | re.MULTILINE,
 )

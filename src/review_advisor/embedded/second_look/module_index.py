@@ -13,7 +13,7 @@ def module_index(text: str) -> ModuleIndex | None:
     """The index of a module, made once for remarks that follow each other; None if Python cannot read it."""
     try:
         return ModuleIndex(ast.parse(text))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last for what is nested too deeply
         return None
 
 
