@@ -32,7 +32,7 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, 
 from review_advisor.core.outcome.events import CallEnded, ReviewStopped
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.policy import RepairMode
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.transcript import Attempt
 
@@ -167,7 +167,7 @@ class ReviewWorld:
         for folder in (self.home, self.private):
             folder.mkdir()
         (self.home / "x").write_text(HOME_CANARY)
-        self._queues: dict[Role, deque[Reply]] = {role: deque() for role in Role}
+        self._queues: dict[Role, deque[Reply]] = {role: deque() for role in REVIEW_ROLES}
         self._functions: dict[Role, Callable[[], Reply]] = {}
         self.api.script(self._reply)
         self.repo.write("README.md", "a small library\n")

@@ -91,13 +91,14 @@ class TaskFolder:
         self._written: dict[str, str] = {}
         self.folder = root / run_id
 
-    def make(self) -> None:
-        """Make it. Raises ``ArtifactError``."""
-        if self._root.is_symlink():
-            raise ArtifactError(f"{self._root} is a symbolic link; a run is only written to a real folder.")
+    def make(self, *, anew: bool = True) -> None:
+        """Make it; unless ``anew``, it may be there already. Raises ``ArtifactError``."""
+        for part in (self._root, self.folder):
+            if part.is_symlink():
+                raise ArtifactError(f"{part} is a symbolic link; a run is only written to a real folder.")
         try:
             self._root.mkdir(parents=True, exist_ok=True)
-            self.folder.mkdir(mode=0o700)
+            self.folder.mkdir(mode=0o700, exist_ok=not anew)
         except OSError as error:
             raise ArtifactError(f"The run's folder {self.folder} cannot be made: {error.strerror}.") from None
         self.store({".gitignore": "*\n"})

@@ -38,7 +38,7 @@ from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, MOST_
 from review_advisor.core.policy.mode import Mode
 from review_advisor.core.policy.policy import ENGLISH, Rules
 from review_advisor.core.policy.recording_rules import DAYS, RecordingMode, RecordingRules
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role
 from review_advisor.core.policy.switches import Switches, read_jobs, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.report.setting_complaints import setting_complaints
@@ -168,7 +168,7 @@ class EffortConfig(_Table):
     @property
     def table(self) -> EffortTable:
         """By role; a role for which nothing is set is not in it."""
-        given: dict[Role, _ByRadius] = {role: getattr(self, role.value) for role in Role}
+        given: dict[Role, _ByRadius] = {role: getattr(self, role.value) for role in REVIEW_ROLES}
         return {
             role: {BlastRadius(radius): effort for radius, effort in its.items()} for role, its in given.items() if its
         }

@@ -17,6 +17,7 @@ from review_advisor.cli.evaluation.calibrate import calibrate
 from review_advisor.cli.evaluation.eval_verbs import evaluation
 from review_advisor.cli.evaluation.golden import golden
 from review_advisor.cli.evaluation.replay_verb import replay
+from review_advisor.cli.evaluation.retro_verbs import retro
 from review_advisor.cli.evaluation.score import score
 from review_advisor.cli.init import init
 from review_advisor.cli.ledger import ledger
@@ -65,6 +66,7 @@ for command in (
     calibrate,
     golden,
     replay,
+    retro,
     ledger,
     ui,
     doctor,

@@ -22,7 +22,7 @@ from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import Between, RunFilter, run_text, runs_text
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.mockworld.lines import approve, credit_gone, finding
 from review_advisor.mockworld.world import MockWorld
@@ -148,7 +148,7 @@ def test_a_model_is_found_by_the_name_that_was_asked_for_and_by_the_one_that_ans
         "sonnet": {"executor"},
         "claude-sonnet-5-5": {"executor"},
     }.items():
-        found = {role.value for role in Role if numbers(path, RunFilter(model=model, role=role.value))}
+        found = {role.value for role in REVIEW_ROLES if numbers(path, RunFilter(model=model, role=role.value))}
         assert found == roles, model
 
 

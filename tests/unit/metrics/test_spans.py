@@ -15,7 +15,7 @@ import pytest
 from review_advisor.core.metrics.spans import Span, review_span
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role
 from review_advisor.core.roles.calls import LostReason, ModelUsage, Usage
 from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
@@ -176,7 +176,8 @@ def test_only_a_call_that_is_given_the_tree_has_tools(tmp_path: Path) -> None:
     world = MockWorld()
     world.change(edited("src/auth/login.py"))
     world.source.tree = tmp_path
-    names = {role: {span.name.partition(" ")[0] for span in of(review_span(world.review()), role)} for role in Role}
+    spans = {role: of(review_span(world.review()), role) for role in REVIEW_ROLES}
+    names = {role: {span.name.partition(" ")[0] for span in its} for role, its in spans.items()}
     assert names[Role.PRE_FLIGHT] == {"chat"}
     assert names[Role.EXECUTOR] == names[Role.POST_VERIFY] == {"invoke_agent"}
 

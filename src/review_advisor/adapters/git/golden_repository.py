@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,22 +40,26 @@ class GoldenRepository:
     head: str
 
 
-def make_golden_repository(case: GoldenCase, folder: Path, clone: Path | None = None) -> GoldenRepository:
+def make_golden_repository(
+    case: GoldenCase, folder: Path, clone: Path | None = None, rules: Mapping[str, str] | None = None
+) -> GoldenRepository:
     """The change of ``case`` in a repository: made in the empty ``folder``, or found in ``clone``.
 
     The same case makes the same commits. ``clone`` is needed for a case that names commits, and is not changed.
+    ``rules`` are further files of a base that is made, which the change leaves alone unless it is about them.
     Raises ``SourceError``: for a patch that does not apply, and for commits that ``clone`` does not hold.
     """
+    more = [GoldenFile(path, text, text) for path, text in (rules or {}).items()]
     change = case.change
     if isinstance(change, CommitsChange):
         return _found(change.repository, change.base, change.head, clone)
     if isinstance(change, NamedChange):
         raise SourceError(f"The case {case.id} only names {change.url}: it has no change that can be reviewed.")
     if isinstance(change, FilesChange):
-        git = _begun(folder, change.files)
+        git = _begun(folder, (*more, *change.files))
         _write(folder, ((file.path, file.after) for file in change.files), git)
     else:
-        git = _begun(folder, change.base_files)
+        git = _begun(folder, (*more, *change.base_files))
         _apply(change, git, case.id)
     git.run("commit", "--quiet", "--allow-empty", f"--message={printable_line(case.title).strip() or case.id}")
     base, head = (git.run("rev-parse", name).decode().strip() for name in ("HEAD~1", "HEAD"))

@@ -15,6 +15,7 @@ from review_advisor.core.evaluation.calibration.calibration_table import PROPOSE
 from review_advisor.core.evaluation.calibration.confidence_pair import LabelSource
 from review_advisor.core.evaluation.calibration.observed_pairs import observed_pairs
 from review_advisor.core.ledger.runs import RunFilter
+from review_advisor.core.observation.memory_uses import ReviewedRun
 from review_advisor.ports.review import ArtifactError
 
 MOST_CALIBRATED_REVIEWS = 10_000
@@ -31,20 +32,35 @@ class Calibrated:
     more: bool
 
 
-def calibrate(ledger: Path, wanted: RunFilter, source: LabelSource) -> Calibrated:
-    """The calibration of the newest reviews that are wanted; the same ledger gives the same. Raises ``LedgerError``."""
+@dataclass(frozen=True, slots=True)
+class ObservedReviews:
+    """Reviews that are over, each with what was seen of its pull request. ``more``: not all were read."""
+
+    runs: tuple[ReviewedRun, ...]
+    left_out: tuple[str, ...]
+    more: bool
+
+
+def observed_reviews(ledger: Path, wanted: RunFilter) -> ObservedReviews:
+    """The newest reviews that are wanted. ``left_out`` says which cannot be read, and why. Raises ``LedgerError``."""
     names = [line.run_id for line in list_runs(ledger, replace(wanted, limit=MOST_CALIBRATED_REVIEWS + 1))]
     left_out: list[str] = []
-    runs = []
+    runs: list[ReviewedRun] = []
     for each in read_reviews(ledger, names[:MOST_CALIBRATED_REVIEWS]):
         if isinstance(each, str):
             left_out.append(each)
         elif each.document is not None:
             runs.append((each.document, each.labels))
             left_out += [each.unlabelled] if each.unlabelled else []
-    pairs = observed_pairs(runs)
+    return ObservedReviews(tuple(runs), tuple(dict.fromkeys(left_out)), len(names) > MOST_CALIBRATED_REVIEWS)
+
+
+def calibrate(ledger: Path, wanted: RunFilter, source: LabelSource) -> Calibrated:
+    """The calibration of the newest reviews that are wanted; the same ledger gives the same. Raises ``LedgerError``."""
+    read = observed_reviews(ledger, wanted)
+    pairs = observed_pairs(read.runs)
     found = calibration(pairs, source, _SAMPLES, Random(_SEED).randrange)  # noqa: S311 (samples, not secrets)
-    return Calibrated(found, tuple(dict.fromkeys(left_out)), len(names) > MOST_CALIBRATED_REVIEWS)
+    return Calibrated(found, read.left_out, read.more)
 
 
 def propose(found: Calibration, made: date, root: Path) -> Path | None:

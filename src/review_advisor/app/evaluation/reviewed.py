@@ -135,11 +135,12 @@ class Reviewing:
         return trial
 
     def _reviewed(self, case: GoldenCase, key: TrialKey, folder: Path, most_usd: float | None) -> OutcomeDocument | str:
+        arm = self.arms[key.arm]
         try:
-            made = make_golden_repository(case, folder / "repository")
+            made = make_golden_repository(case, folder / "repository", rules=arm.files)
         except SourceError as trouble:
             return str(trouble)
-        arm, output = self.arms[key.arm], self.kept.resolve() / _place(key) / OUTCOME
+        output = self.kept.resolve() / _place(key) / OUTCOME
         output.parent.mkdir(parents=True, exist_ok=True)
         arguments = ["eval", "review-case", str(made.folder), f"{made.base}..{made.head}", "--agent", self.agent]
         arguments += ["--output", str(output), "--artifacts", str(folder / "logs")]

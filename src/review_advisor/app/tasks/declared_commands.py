@@ -53,6 +53,15 @@ def declared_commands(file: Path) -> Mapping[str, DeclaredCommand]:
     return found
 
 
+def named_command(name: str, file: Path | None, repo: Path, environ: Mapping[str, str]) -> CommandAgents:
+    """The backend that ``file`` declares by that name. Raises ``ConfigError`` and ``CliError``."""
+    commands = declared_commands(file) if file is not None else {}
+    if name not in commands:
+        known = ", ".join((*OWN_BACKENDS, *commands))
+        raise ConfigError(f"There is no backend {name!r}: use one of {known}; --adapter declares more.")
+    return open_command(commands[name], repo, environ)
+
+
 def open_command(declared: DeclaredCommand, repo: Path, environ: Mapping[str, str]) -> CommandAgents:
     """The backend, its program found outside of the repository. Raises ``CliError`` where it is not there."""
     top = repository_top(repo)

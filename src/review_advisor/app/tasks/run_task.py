@@ -27,7 +27,7 @@ from review_advisor.app.review import ReviewBrokenError, new_run_id
 from review_advisor.app.roster.declared_files import NOBODY
 from review_advisor.app.roster.of_source import declares_of, prices_at_head
 from review_advisor.app.settings import ConfigError, Settings
-from review_advisor.app.tasks.declared_commands import OWN_BACKENDS, declared_commands, open_command
+from review_advisor.app.tasks.declared_commands import OWN_BACKENDS, named_command
 from review_advisor.app.tasks.task_advisors import council_of, switched_off
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_of
@@ -157,10 +157,10 @@ def run_task(
         clock, prices = SystemClock(), read_prices() if work is None else prices_at_head(options.repo)
         declared = ((options.advisor, each.model) for each in council.advisors if each.model)
         sides = ((options.executor, executor_model), (options.advisor, advisor_model), *declared)
-        for unbound in _unbound(sides, CallEstimates(prices), clock.now().date()):
+        for each in unbound(sides, CallEstimates(prices), clock.now().date()):
             if options.money_is_bound:
-                raise ConfigError(f"--max-usd cannot bind {unbound}")
-            warn(f"No limit of money binds {unbound}")
+                raise ConfigError(f"--max-usd cannot bind {each}")
+            warn(f"No limit of money binds {each}")
         names = RunNames(run_id, nonce)
         executor, advisor = (
             recording.around(backends.of(backend), names, redact) for backend in (options.executor, options.advisor)
@@ -269,12 +269,8 @@ class _Backends:
                     opened_cli(choice, self.options.repo, self.environ, self.warn, self.recording.hear), self.stack
                 )
             case _:
-                file = self.options.adapter
-                commands = declared_commands(file) if file is not None else {}
-                if backend not in commands:
-                    known = ", ".join((*OWN_BACKENDS, *commands))
-                    raise ConfigError(f"There is no backend {backend!r}: use one of {known}; --adapter declares more.")
-                return ReadOnlyTrees(open_command(commands[backend], self.options.repo, self.environ))
+                named = named_command(backend, self.options.adapter, self.options.repo, self.environ)
+                return ReadOnlyTrees(named)
 
 
 def opened_cli(
@@ -310,7 +306,7 @@ def _forget_prompts(runs: Path, rules: RecordingRules, remark: Callable[[str], N
         remark(f"Prompts of {counted(gone, 'run')} older than {counted(rules.days, 'day')} deleted from {runs}.")
 
 
-def _unbound(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> Iterator[str]:
+def unbound(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> Iterator[str]:
     """The backends whose calls no limit of money binds, each with the reason."""
     for backend, model in dict.fromkeys(sides):
         if backend not in OWN_BACKENDS and not estimates.knows(model, today):

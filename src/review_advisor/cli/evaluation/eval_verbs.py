@@ -63,7 +63,13 @@ def evaluation() -> None:
     metavar="NAME,...",
     help="Which arms review. [default: executor-only,advisor-only,paired,council, unless other arms are named]",
 )
-@click.option("--arm", "own", multiple=True, metavar="NAME=FILE", help="An arm with a configuration file of your own.")
+@click.option(
+    "--arm",
+    "own",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="An arm with a configuration file of your own, or a folder with the files that a base would have.",
+)
 @click.option("--matrix", metavar="MODEL,...", help="Each model alone, and each as the executor of each other.")
 @click.option(
     "--recorded", type=PATH, metavar="DIR", help="Earlier reviews: CASE/ARM/REPETITION/outcome.json below DIR."
@@ -145,8 +151,8 @@ def _check(asked: EvalRun) -> None:
 
 
 def _arms(asked: EvalRun) -> list[Arm]:
-    from review_advisor.app.configuration import read_text
-    from review_advisor.core.evaluation.trials.arms import USUAL_ARMS, configured, matrix
+    from review_advisor.app.evaluation.own_arm import read_arm
+    from review_advisor.core.evaluation.trials.arms import USUAL_ARMS, matrix
 
     usual = {arm.name: arm for arm in USUAL_ARMS}
     others = bool(asked.own or asked.matrix)
@@ -159,7 +165,7 @@ def _arms(asked: EvalRun) -> list[Arm]:
         name, given, file = each.partition("=")
         if not given or not _ARM.fullmatch(name):
             raise click.UsageError(f"--arm is {each!r}: use NAME=FILE, the name of letters, digits and dashes.")
-        arms.append(configured(name, read_text(Path(file), "configuration")))
+        arms.append(read_arm(name, Path(file)))
     arms += matrix(_words(asked.matrix)) if asked.matrix else ()
     twice = [name for name, times in Counter(arm.name for arm in arms).items() if times > 1]
     if twice:

@@ -24,6 +24,7 @@ class Role(StrEnum):
     EXECUTOR = "executor"
     MID_FLIGHT = "mid_flight"
     POST_VERIFY = "post_verify"
+    RETRO = "retro"
 
     @property
     def advisor(self) -> str:
@@ -31,6 +32,8 @@ class Role(StrEnum):
         return self.value
 
 
+REVIEW_ROLES = (Role.PRE_FLIGHT, Role.EXECUTOR, Role.MID_FLIGHT, Role.POST_VERIFY)
+"""Those of a review. ``retro`` looks at a run after its end and is none of them."""
 ADVISOR_ROLES = (Role.PRE_FLIGHT, Role.MID_FLIGHT, Role.POST_VERIFY)
 """Whoever advises or judges the executor."""
 

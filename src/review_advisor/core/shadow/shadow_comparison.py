@@ -22,7 +22,7 @@ from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.escalation_rules import NO_ESCALATION
 from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.roster.advisor import Roster
 from review_advisor.core.shadow.shadow_advice import AdviceQuestion, advice_questions
 from review_advisor.core.shadow.shadow_rule import Shadow, ShadowPart, ShadowRule
@@ -35,7 +35,7 @@ _ROLES: Mapping[ShadowPart, tuple[Role, ...]] = {
     "executor": (Role.EXECUTOR,),
     "consulted": (Role.MID_FLIGHT,),
     "surface": (),
-    "review": tuple(Role),
+    "review": REVIEW_ROLES,
 }
 """Who speaks with the effort of a shadow."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from review_advisor.core.facts.files.declared import DECLARED
 from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role, Surface
 from review_advisor.core.roles.instructions import ADVISOR, Instructions, without_frontmatter
 from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import clean
@@ -22,7 +22,7 @@ _SPOKEN: Mapping[ShadowPart, tuple[str, ...]] = {
     "executor": (Role.EXECUTOR.value,),
     "consulted": (ADVISOR, Role.MID_FLIGHT.value),
     "surface": (),
-    "review": (ADVISOR, *(role.value for role in Role)),
+    "review": (ADVISOR, *(role.value for role in REVIEW_ROLES)),
 }
 """The files of a part, beside those of the surfaces."""
 _SPEAKERS: Mapping[ShadowPart, str] = {

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from review_advisor.core.safety.legible import legible, read_json
@@ -26,9 +27,11 @@ class BlockTag(StrEnum):
     GUIDANCE = "ADVISOR_GUIDANCE"
     DONE = "EXECUTOR_DONE"
     PROPOSAL = "MEMORY_PROPOSAL"
+    IMPROVEMENTS = "IMPROVEMENT_PROPOSALS"
 
 
-_OPENING = re.compile(rf"^ {{0,3}}<({'|'.join(BlockTag)})\b([^<>]*)>", re.IGNORECASE | re.MULTILINE)
+OF_A_RUN = (BlockTag.CONSULT, BlockTag.GUIDANCE, BlockTag.DONE, BlockTag.PROPOSAL)
+"""The blocks of a task's run."""
 _NONCE = re.compile(r"\bnonce\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'/]+))", re.IGNORECASE)
 
 
@@ -65,8 +68,8 @@ class Scanned:
         return tuple(each for each in self.found if isinstance(each, Malformed))
 
 
-def scan(message: str, nonce: str) -> Scanned:
-    """The blocks that count in a final message. ``nonce`` is the run's, and not empty.
+def scan(message: str, nonce: str, tags: tuple[BlockTag, ...] = OF_A_RUN) -> Scanned:
+    """The blocks with these ``tags`` that count in a final message. ``nonce`` is the run's, and not empty.
 
     A block that is not closed is malformed; whatever follows it is taken for its content.
     """
@@ -74,7 +77,7 @@ def scan(message: str, nonce: str) -> Scanned:
         raise ValueError("a run without a nonce cannot tell its blocks from quotations")
     found: list[TagBlock | Malformed] = []
     rest = message.replace("\r\n", "\n").replace("\r", "\n")
-    while (opening := _first_opening(rest, nonce)) is not None:
+    while (opening := _first_opening(rest, nonce, tags)) is not None:
         if len(found) == MOST_BLOCKS:
             return Scanned(tuple(found), unread=True)
         tag = BlockTag(opening[1].upper())
@@ -87,12 +90,17 @@ def scan(message: str, nonce: str) -> Scanned:
     return Scanned(tuple(found))
 
 
-def _first_opening(text: str, nonce: str) -> re.Match[str] | None:
+@cache
+def _openings(tags: tuple[BlockTag, ...]) -> re.Pattern[str]:
+    return re.compile(rf"^ {{0,3}}<({'|'.join(tags)})\b([^<>]*)>", re.IGNORECASE | re.MULTILINE)
+
+
+def _first_opening(text: str, nonce: str, tags: tuple[BlockTag, ...]) -> re.Match[str] | None:
     """The first opening tag with the nonce that begins a line of the text's own paragraphs.
 
     What a line is depends on the lines before it alone, so no more is parsed than up to a tag.
     """
-    carrying = [each for each in _OPENING.finditer(text) if _nonces(each[2]) == [nonce]]
+    carrying = [each for each in _openings(tags).finditer(text) if _nonces(each[2]) == [nonce]]
     if not carrying:
         return None
     starts = [0, *(end.end() for end in re.finditer("\n", text))]

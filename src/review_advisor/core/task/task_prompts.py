@@ -64,14 +64,14 @@ def executor_opening(
         "End with one final message that holds blocks of these forms. A block begins at the start of a line, outside of"
         " code fences and quotations, and carries the nonce.\n\n"
         f"To ask the advisor (one question a message, at most {limits.max_advisor_calls} in the whole task):\n"
-        f"{_form(BlockTag.CONSULT, _CONSULT, nonce)}\n"
+        f"{block_form(BlockTag.CONSULT, _CONSULT, nonce)}\n"
         "You then go on in a new call that holds what was said. A question voids an end in the same message.\n\n"
         "To end, with status completed, failed or needs_human:\n"
-        f"{_form(BlockTag.DONE, _DONE, nonce)}\n"
+        f"{block_form(BlockTag.DONE, _DONE, nonce)}\n"
         f"List each guidance that you were given, by its id, with what you did with it: {dispositions}. All but applied"
         " need a reason.\n\n"
         "To offer a durable fact, decision, preference, episode or anti_pattern for the memory (a person decides):\n"
-        f"{_form(BlockTag.PROPOSAL, _PROPOSAL, nonce)}" + (f"\n\n{council}" if council else "")
+        f"{block_form(BlockTag.PROPOSAL, _PROPOSAL, nonce)}" + (f"\n\n{council}" if council else "")
     )
 
 
@@ -90,7 +90,7 @@ def advisor_opening(task: str, nonce: str) -> str:
     """What every call of the advisor begins with."""
     return (
         f"The task:\n{fence('TASK', task, nonce)}\n\nAnswer with one block of this form. It begins at the"
-        f" start of a line and carries the nonce:\n{_form(BlockTag.GUIDANCE, _GUIDANCE, nonce)}"
+        f" start of a line and carries the nonce:\n{block_form(BlockTag.GUIDANCE, _GUIDANCE, nonce)}"
     )
 
 
@@ -115,7 +115,7 @@ def transcript_of(transcript: Sequence[str]) -> str:
 
 def said_before(who: str, message: str, nonce: str) -> str:
     """One entry of a transcript."""
-    return fence(who.upper(), _without_middle(message), nonce)
+    return fence(who.upper(), without_middle(message), nonce)
 
 
 def refused_question(consult_id: str, why: str) -> str:
@@ -163,13 +163,14 @@ def prompts_version() -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
 
 
-def _form(tag: BlockTag, body: str, nonce: str) -> str:
+def block_form(tag: BlockTag, body: str, nonce: str) -> str:
+    """A block as it has to stand in a message."""
     return f'<{tag} nonce="{nonce}">\n{body}\n</{tag}>'
 
 
-def _without_middle(text: str) -> str:
+def without_middle(text: str, most: int = MOST_ENTRY) -> str:
     """The text without its middle where it is too long: its beginning and its end tell the most."""
-    if len(text) <= MOST_ENTRY:
+    if len(text) <= most:
         return text
-    half = MOST_ENTRY // 2
+    half = most // 2
     return f"{text[:half]}\n[{len(text) - 2 * half:,} characters are cut here]\n{text[-half:]}"

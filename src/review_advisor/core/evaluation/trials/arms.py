@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 from review_advisor.core.evaluation.trials.manifest import ArmFacts, ArmPart
@@ -19,18 +19,23 @@ _COUNCIL = '[advisors]\npreset = "release"\n'
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way to review. ``config`` is a configuration file's text; ``models`` are the executor's and the advisor's."""
+    """One way to review. ``config`` is a configuration file's text; ``models`` are the executor's and the advisor's.
+
+    ``files`` are texts of the base by their paths: what a review reads there beside its configuration.
+    """
 
     name: str
     part: ArmPart
     environment: Mapping[str, str] = field(default_factory=dict)
     config: str = ""
     models: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def facts(self) -> ArmFacts:
         """As the manifest tells it."""
-        told = json.dumps([sorted(self.environment.items()), self.config])
+        files = [sorted(self.files.items())] if self.files else []
+        told = json.dumps([sorted(self.environment.items()), self.config, *files])
         return ArmFacts(self.name, self.part, hashlib.sha256(told.encode()).hexdigest()[:12], self.models)
 
 
@@ -56,9 +61,9 @@ USUAL_ARMS = (
 )
 
 
-def configured(name: str, config: str) -> Arm:
-    """The usual models under a configuration of one's own."""
-    return pair(name, DEFAULT_EXECUTOR_MODEL, DEFAULT_ADVISOR_MODEL, config)
+def configured(name: str, config: str, files: Mapping[str, str] | None = None) -> Arm:
+    """The usual models under a configuration of one's own, and with ``files`` of one's own at the base."""
+    return replace(pair(name, DEFAULT_EXECUTOR_MODEL, DEFAULT_ADVISOR_MODEL, config), files=files or {})
 
 
 def matrix(models: Sequence[str]) -> tuple[Arm, ...]:

@@ -1,0 +1,1 @@
+"""Branches that a person asked for, in the person's own repository."""

@@ -1,0 +1,66 @@
+"""A new branch of one commit with one changed file, by git's plumbing: files, index and HEAD stay as they are."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from review_advisor.adapters.git.repository import GitRepository
+from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.lifetime.belongings import temporary_folder
+from review_advisor.ports.review import SourceError
+
+_NAME, _EMAIL = "review-advisor", "review-advisor@localhost"
+_FILE_MODES = ("100644", "100755")
+
+
+@dataclass(frozen=True, slots=True)
+class NewBranch:
+    """A branch to make: ``text`` is the whole file at ``path`` in its only commit, whose parent is ``parent``."""
+
+    name: str
+    parent: str
+    path: str
+    text: str
+    message: str
+    at: datetime
+
+
+def make_branch(repository: GitRepository, branch: NewBranch) -> str:
+    """Make it, and give the name of its commit. Nothing is pushed. Raises ``SourceError``, also if it is there."""
+    where = repository.git.run("rev-parse", "--absolute-git-dir").removesuffix(b"\n")
+    folder = Path(os.fsdecode(where))
+    when = branch.at.isoformat(timespec="seconds")
+    identity = {
+        f"GIT_{role}_{fact}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for fact, value in (("NAME", _NAME), ("EMAIL", _EMAIL), ("DATE", when))
+    }
+    ref = f"refs/heads/{branch.name}"
+    try:
+        with temporary_folder("index") as place:
+            own = {**repository.git.environment, **identity, "GIT_DIR": str(folder), "GIT_INDEX_FILE": str(place / "i")}
+            git = replace(repository.git, folder=folder, environment=own)
+            if git.attempt("show-ref", "--verify", "--quiet", ref).code == 0:
+                raise SourceError(f"There is a branch {branch.name} already: delete it, or go on with it.")
+            entry = git.run("ls-tree", "-z", "--full-tree", branch.parent, "--", branch.path)
+            mode = entry.partition(b" ")[0].decode("ascii") or _FILE_MODES[0]
+            if mode not in _FILE_MODES:
+                raise SourceError(f"{shown_path(branch.path)} is no plain file in {branch.parent[:12]}.")
+            git.run("read-tree", "--end-of-options", f"{branch.parent}^{{tree}}")
+            blob = _named(git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=branch.text.encode()))
+            told = f"{mode} {blob}\t{branch.path}\0".encode()
+            git.run("update-index", "-z", "--index-info", stdin=told)
+            tree = _named(git.run("write-tree"))
+            made = git.run("commit-tree", tree, "-p", branch.parent, stdin=branch.message.encode())
+            commit = _named(made)
+            git.run("update-ref", ref, commit, "0" * len(commit))
+            return commit
+    except OSError as error:
+        raise SourceError(f"A temporary folder cannot be made: {error.strerror}.") from None
+
+
+def _named(output: bytes) -> str:
+    return output.decode("ascii").strip()

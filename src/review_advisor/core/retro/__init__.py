@@ -1,0 +1,1 @@
+"""What is learnt from runs after their end: improvement proposals, which nothing applies by itself."""
