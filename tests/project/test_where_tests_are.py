@@ -10,6 +10,7 @@ MOST_TESTS_OF_A_FOLDER = 20
 SMALL_FOLDERS = ("tests/unit", "tests/adapters")
 
 TESTED_ELSEWHERE = {
+    "retro/retro_files": "tests/scenarios/test_a_run_after_its_end.py",
     "policy/recording_rules": "tests/adapters/answers/test_recordings.py",
     "report/setting_complaints": "tests/unit/test_settings.py",
     # one table of lock files and attacks on them

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.retro.packet import RETRO_SYSTEM, SeenRun, repair_of, retro_packet, retro_version
 from review_advisor.core.retro.proposals import (
     NO_CHANGE,
     REQUIRED_TARGETS,
@@ -18,6 +17,7 @@ from review_advisor.core.retro.proposals import (
     checked_proposals,
 )
 from review_advisor.core.retro.retro_files import PostRunReview
+from review_advisor.core.retro.retro_packet import RETRO_SYSTEM, SeenRun, repair_of, retro_packet, retro_version
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Usage
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.task.blocks import BlockTag, scan

@@ -18,7 +18,7 @@ from review_advisor.app.review import new_run_id
 from review_advisor.app.roster.of_source import prices_at_head
 from review_advisor.app.settings import ConfigError
 from review_advisor.app.tasks.declared_commands import named_command
-from review_advisor.app.tasks.run_task import ARTIFACTS, entered, opened_cli, unbound
+from review_advisor.app.tasks.run_task import ARTIFACTS, entered, opened_cli, unbound_backends
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.metrics.call_estimate import CallEstimates
 from review_advisor.core.policy.surfaces import Surface
@@ -77,7 +77,7 @@ def run_retro(
         advisor = FakeRetroAgents(nonce) if is_fake else _opened(options, environ, warn, stack)
         model = MODEL if is_fake else options.model or switches.advisor_models[Surface.PR_REVIEW]
         clock, prices = SystemClock(), prices_at_head(options.repo)
-        for each in unbound([(options.advisor, model)], CallEstimates(prices), clock.now().date()):
+        for each in unbound_backends([(options.advisor, model)], CallEstimates(prices), clock.now().date()):
             warn(f"No limit of money binds {each}")
         folder = TaskFolder(stored.place.absolute().parent, stored.place.name)
         folder.make(anew=False)

@@ -16,7 +16,7 @@ from review_advisor.app.tasks.edit_memory import is_there
 from review_advisor.core.exports.harness_run import harness_run
 from review_advisor.core.ledger.chain import RUN_ID, LedgerError
 from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.retro.packet import SeenRun
+from review_advisor.core.retro.retro_packet import SeenRun
 from review_advisor.core.task.task_files import is_prompt_digest, task_files
 
 RETRO_FOLDER = "retro"

@@ -157,10 +157,10 @@ def run_task(
         clock, prices = SystemClock(), read_prices() if work is None else prices_at_head(options.repo)
         declared = ((options.advisor, each.model) for each in council.advisors if each.model)
         sides = ((options.executor, executor_model), (options.advisor, advisor_model), *declared)
-        for each in unbound(sides, CallEstimates(prices), clock.now().date()):
+        for unbound in unbound_backends(sides, CallEstimates(prices), clock.now().date()):
             if options.money_is_bound:
-                raise ConfigError(f"--max-usd cannot bind {each}")
-            warn(f"No limit of money binds {each}")
+                raise ConfigError(f"--max-usd cannot bind {unbound}")
+            warn(f"No limit of money binds {unbound}")
         names = RunNames(run_id, nonce)
         executor, advisor = (
             recording.around(backends.of(backend), names, redact) for backend in (options.executor, options.advisor)
@@ -306,7 +306,7 @@ def _forget_prompts(runs: Path, rules: RecordingRules, remark: Callable[[str], N
         remark(f"Prompts of {counted(gone, 'run')} older than {counted(rules.days, 'day')} deleted from {runs}.")
 
 
-def unbound(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> Iterator[str]:
+def unbound_backends(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> Iterator[str]:
     """The backends whose calls no limit of money binds, each with the reason."""
     for backend, model in dict.fromkeys(sides):
         if backend not in OWN_BACKENDS and not estimates.knows(model, today):

@@ -16,9 +16,9 @@ from review_advisor.core.safety.legible import legible, read_json
 
 SCHEMA = "improvement-proposals.v1"
 RequiredTarget = Literal["memory_schema", "executor_prompt", "advisor_prompt"]
-Target = Literal[RequiredTarget, "threshold_table", "council_roster", "review_rules"]
+ImprovementTarget = Literal[RequiredTarget, "threshold_table", "council_roster", "review_rules"]
 REQUIRED_TARGETS: tuple[RequiredTarget, ...] = get_args(RequiredTarget)
-TARGETS: tuple[Target, ...] = (*REQUIRED_TARGETS, "threshold_table", "council_roster", "review_rules")
+TARGETS: tuple[ImprovementTarget, ...] = (*REQUIRED_TARGETS, "threshold_table", "council_roster", "review_rules")
 NO_CHANGE = "No change recommended"
 MOST_PROPOSALS = 20
 LONGEST_CHANGE = 4_000

@@ -49,7 +49,7 @@ class PostRunReview:
 def retro_files(review: PostRunReview) -> dict[str, str]:
     """Their texts by name, the outcome last."""
     last = review.calls[-1] if review.calls else None
-    said = review.message or f"The advisor gave no review: {review.reason}"
+    said = review.message or f"There is no review. {review.reason}"
     return {
         PROMPT_FILE: f"{review.prompt}\n",
         REVIEW_FILE: f"{said}\n",

@@ -54,6 +54,9 @@ def make_branch(repository: GitRepository, branch: NewBranch) -> str:
             told = f"{mode} {blob}\t{branch.path}\0".encode()
             git.run("update-index", "-z", "--index-info", stdin=told)
             tree = _named(git.run("write-tree"))
+            changed = git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", f"{branch.parent}^{{tree}}", tree)
+            if changed != f"{branch.path}\0".encode():
+                raise SourceError(f"{shown_path(branch.path)} alone cannot be changed in {branch.parent[:12]}.")
             made = git.run("commit-tree", tree, "-p", branch.parent, stdin=branch.message.encode())
             commit = _named(made)
             git.run("update-ref", ref, commit, "0" * len(commit))

@@ -1,0 +1,61 @@
+"""Which proposals are a concrete edit of a file that a review reads, and what a person has to do with the others."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.retro.test_proposals import RUN, answer, proposal
+
+from review_advisor.core.facts.guidelines import LONGEST_GUIDELINE
+from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
+from review_advisor.core.retro.proposals import NO_CHANGE, ImprovementProposal, checked_proposals
+from review_advisor.core.retro.proposed_edit import EditRefusedError, ProposedEdit, append_to, proposed_edit
+
+RULE = "- Say it once."
+THRESHOLD = "[[threshold]]\nvalue = 0.8"
+
+
+def proposing(target: str, change: str) -> ImprovementProposal:
+    *_, last = checked_proposals(answer(proposal(target, id="mine", proposed_change=change)), RUN).proposals
+    return last
+
+
+def test_a_rule_is_appended_to_the_teams_rules() -> None:
+    edit = proposed_edit(proposing("review_rules", append_to("REVIEW.md", RULE)))
+
+    assert edit == ProposedEdit("REVIEW.md", RULE)
+    assert edit.applied_to("") == f"{RULE}\n"
+    assert edit.applied_to("# Rules\n") == f"# Rules\n\n{RULE}\n"
+    assert edit.applied_to("# Rules") == f"# Rules\n\n{RULE}\n"
+
+
+def test_a_threshold_is_appended_to_the_thresholds() -> None:
+    edit = proposed_edit(proposing("threshold_table", append_to(THRESHOLDS_FILE, THRESHOLD)))
+
+    assert edit.applied_to("") == f"{THRESHOLD}\n"
+
+
+@pytest.mark.parametrize(
+    "target, change, todo",
+    [
+        ("review_rules", NO_CHANGE, "recommends no change"),
+        ("review_rules", "Be stricter.", "a person has to make one of it"),
+        ("review_rules", append_to("REVIEW.md", " "), "a person has to make one of it"),
+        ("review_rules", append_to(THRESHOLDS_FILE, THRESHOLD), "a person has to make one of it"),
+        ("review_rules", append_to(".github/workflows/ci.yml", "on: push"), "a person has to make one of it"),
+        ("threshold_table", append_to("../REVIEW.md", RULE), "a person has to make one of it"),
+        ("memory_schema", append_to(".review-advisor/memory.jsonl", "{}"), "review-advisor memory approve"),
+        ("executor_prompt", append_to("REVIEW.md", RULE), "try it in shadow"),
+        ("advisor_prompt", append_to("REVIEW.md", RULE), "try it in shadow"),
+        ("council_roster", append_to(".review-advisor/advisors/a.md", "x"), "try it in shadow"),
+    ],
+)
+def test_anything_else_is_refused_with_what_a_person_has_to_do(target: str, change: str, todo: str) -> None:
+    with pytest.raises(EditRefusedError, match=todo):
+        proposed_edit(proposing(target, change))
+
+
+def test_what_a_review_would_not_read_so_is_refused() -> None:
+    with pytest.raises(EditRefusedError, match="shorten it first"):
+        ProposedEdit("REVIEW.md", RULE).applied_to("x" * LONGEST_GUIDELINE)
+    with pytest.raises(EditRefusedError, match="No review could read the file"):
+        ProposedEdit(THRESHOLDS_FILE, "[[threshold]]\nvalue = 8").applied_to("")
