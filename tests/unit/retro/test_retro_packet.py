@@ -5,6 +5,7 @@ from __future__ import annotations
 from review_advisor.core.retro.retro_packet import (
     MOST_OF_ONE,
     MOST_PACKET,
+    RETRO_SYSTEM,
     SeenRun,
     repair_of,
     retro_packet,
@@ -63,3 +64,17 @@ def test_the_question_is_behind_the_material_and_carries_the_nonce() -> None:
     assert f'<IMPROVEMENT_PROPOSALS nonce="{NONCE}">' in last
     assert NONCE in repair_of("It has no block.", NONCE)
     assert len(retro_version()) == 12
+
+
+def test_six_kinds_of_fault_are_looked_for() -> None:
+    kinds = (
+        "missed consults",
+        "needless consults",
+        "weak application",
+        "bad memory",
+        "unsupported claims",
+        "policy edits",
+    )
+    assert [line.partition(":")[0] for line in RETRO_SYSTEM.split("\n") if line.startswith("- ")] == [
+        f"- {kind}" for kind in kinds
+    ]

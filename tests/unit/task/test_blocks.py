@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from review_advisor.core.safety.legible import legible
-from review_advisor.core.task.blocks import MOST_BLOCKS, BlockTag, Malformed, Scanned, TagBlock, scan
+from review_advisor.core.task.blocks import MOST_BLOCKS, OF_A_RUN, BlockTag, Malformed, Scanned, TagBlock, scan
 
 NONCE = "0123456789abcdef"
 DONE = '{"status":"completed","summary":"all is well"}'
 PROSE = st.text(string.ascii_letters + " .,\n", max_size=80)
-TAGS = st.sampled_from(list(BlockTag))
+TAGS = st.sampled_from(OF_A_RUN)
 JSON = st.dictionaries(
     st.text(string.ascii_lowercase, min_size=1),
     st.recursive(
@@ -202,3 +202,9 @@ def test_what_stands_behind_the_last_block_is_not_parsed(monkeypatch: pytest.Mon
     said = "\n".join([block()] * 10)
     assert len(scan(said + "\n\na\n" * 1_000, NONCE).found) == 10
     assert sum(parsed) < 2 * len(said)
+
+
+def test_a_block_that_is_none_of_a_run_is_text_in_one() -> None:
+    message = block("{}").replace("EXECUTOR_DONE", "IMPROVEMENT_PROPOSALS")
+    assert scan(message, NONCE) == Scanned()
+    assert scan(message, NONCE, (BlockTag.IMPROVEMENTS,)) == Scanned((TagBlock(BlockTag.IMPROVEMENTS, {}),))

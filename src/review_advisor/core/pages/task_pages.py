@@ -133,6 +133,11 @@ class TaskPage:
             yield "Head", self.events[0].head or "no tree"
 
 
+def _role(call: TaskCalled) -> str:
+    """Who was asked; whoever looked at a run after its end was asked by the name of that role."""
+    return call.advisor if call.advisor == Role.RETRO.advisor else _ROLES[call.speaker].value
+
+
 def _entry_json(number: int, event: TaskEvent) -> dict[str, Any]:
     told = _told(event)
     call = event if isinstance(event, TaskCalled) else None
@@ -140,7 +145,7 @@ def _entry_json(number: int, event: TaskEvent) -> dict[str, Any]:
         kind=event.kind,
         title=page_text(told.title),
         tone=told.tone,
-        role=_ROLES[call.speaker].value if call else "",
+        role=_role(call) if call else "",
         facts=[[label, page_text(value)] for label, value in told.facts if value],
         blocks=[[label, page_block(block)] for label, block in told.blocks if block],
         folded=[[label, page_text(text)] for label, text in told.folded if text],

@@ -8,7 +8,7 @@
     stopped: "Stopped",
     unfinished: "Unfinished",
   };
-  const ROLES = { pre_flight: "Pre-flight", executor: "Executor", mid_flight: "Mid-flight", post_verify: "Post-verify" };
+  const ROLES = { pre_flight: "Pre-flight", executor: "Executor", mid_flight: "Mid-flight", post_verify: "Post-verify", retro: "Retro" };
   const KPIS = {
     self_repair: "Self-repair",
     validated: "Objections proved right",
