@@ -73,6 +73,7 @@ def test_what_one_person_dismissed_or_somebody_confirmed_teaches_nothing(termina
         ledger = a_history(terminal.folder / f"{place}.sqlite3", *people)
         done = terminal.run("retro", "--ledger", ledger)
         assert done.out.splitlines()[0] == f"proposals: {terminal.folder / FILE}"
+        assert "People dismissed no kind of mild finding again and again." in done.err
         assert not any(each.changes_something for each in learnt(terminal).proposals)
 
 

@@ -134,6 +134,7 @@ def _learn(artifacts: Path, ledger: Path, since: datetime | None, repository: st
         note(printable_line(f"left out: {each}"))
     if done.more:
         note("Only the newest reviews were read.")
+    note(done.proposals.summary)
     learnt = [each for each in done.proposals.proposals if each.changes_something]
     put("".join(f"{each.id}: {printable_line(each.title)}. {printable_line(each.rationale)}\n" for each in learnt))
     put(f"proposals: {done.folder / PROPOSALS_FILE}\n")

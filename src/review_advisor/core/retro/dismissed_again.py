@@ -86,7 +86,7 @@ def learnt_proposals(found: Iterable[DismissedAgain]) -> ImprovementProposals:
     """The same as improvement proposals, all for the rules of the team."""
     learnt = tuple(map(_proposal, found))
     kinds = "one kind" if len(learnt) == 1 else f"{len(learnt)} kinds" if learnt else "no kind"
-    summary = f"People dismissed {kinds} of mild finding again and again. No model was asked."
+    summary = f"People dismissed {kinds} of mild finding again and again. No model is asked."
     return ImprovementProposals(OBSERVATIONS, summary, (*map(_unchanged, REQUIRED_TARGETS), *learnt))
 
 
