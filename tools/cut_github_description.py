@@ -30,6 +30,9 @@ Json = Any
 _REPOSITORY = "/repos/{owner}/{repo}"
 _USED = {
     _REPOSITORY: "get",
+    f"{_REPOSITORY}/actions/artifacts": "get",
+    f"{_REPOSITORY}/actions/artifacts/{{artifact_id}}/{{archive_format}}": "get",
+    f"{_REPOSITORY}/actions/workflows/{{workflow_id}}/runs": "get",
     f"{_REPOSITORY}/activity": "get",
     f"{_REPOSITORY}/branches/{{branch}}": "get",
     f"{_REPOSITORY}/rules/branches/{{branch}}": "get",
@@ -135,6 +138,8 @@ def cut_rest(whole: Json) -> Json:
             if name in {"pull-request", "pull-request-simple"}:
                 head = components[kind][name]["properties"]["head"]["properties"]
                 head["repo"] = {"$ref": "#/components/schemas/nullable-repository"}
+            if (kind, name) == ("parameters", "created"):
+                components[kind][name]["schema"] = {"type": "string"}  # a range, by the page that its prose names
             waiting.extend(_references(components[kind][name]))
     return {**cut, "components": components}
 
@@ -158,7 +163,13 @@ def cut_graphql(whole: str) -> str:
 def _operation(whole: Json) -> Json:
     kept = {name: whole[name] for name in ("operationId", "parameters", "requestBody") if name in whole}
     answers = {status: _answer(answer) for status, answer in whole["responses"].items()}
-    return _plain({**kept, "responses": {status: answer for status, answer in answers.items() if status[0] in "24"}})
+    wanted = {status: answer for status, answer in answers.items() if status[0] in "24" or _leads_away(status, answer)}
+    return _plain({**kept, "responses": wanted})
+
+
+def _leads_away(status: str, answer: Json) -> bool:
+    """Whether this is how the operation answers: by the address of what was asked for, such as an artifact's."""
+    return status == "302" and "$ref" not in answer
 
 
 def _event(whole: Json) -> Json:

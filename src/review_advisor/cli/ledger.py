@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from review_advisor.cli.terminal.moments import moment
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import ledger_refusals
+from review_advisor.cli.terminal.problems import clear_refusals, ledger_refusals
 from review_advisor.core.ledger.chain import LEDGER_FILE
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ LEDGER = click.option(
     help="The ledger.",
 )
 
+ORGANISATION = click.option(
+    "--organisation", type=PATH, metavar="FILE", help="Teams, author groups and repositories: a TOML file."
+)
 WHOLE_RUNS = click.option(
     "--whole-runs", is_flag=True, help="Leave out runs that are refused, name them, and exit with code 3."
 )
@@ -162,6 +166,58 @@ def repair(context: click.Context, new: Path, ledger_file: Path, as_json: bool) 
 
         saved = save(ledger_file, new)
     _tell(context, saved, f"{_runs(saved.added)} saved in {new}\n", as_json)
+
+
+@ledger.command(short_help="Collect the ledgers of many repositories from GitHub.")
+@click.argument("repositories", nargs=-1, metavar="[OWNER/NAME]...")
+@click.option("--to", "whole", type=PATH, required=True, metavar="FILE", help="The ledger that they are added to.")
+@ORGANISATION
+@click.option(
+    "--since",
+    type=moment,
+    metavar="WHEN",
+    default="30d",
+    show_default=True,
+    help="Only runs that began since then: a date, or 24h, 7d, 2w ago.",
+)
+@click.option("--workflow", metavar="PATH", help="The bot's workflow, if it has another path than init gives it.")
+@click.option("--branch", "branches", multiple=True, metavar="NAME", help="Believed beside each default branch.")
+@AS_JSON
+@click.pass_context
+def collect(
+    context: click.Context,
+    repositories: tuple[str, ...],
+    whole: Path,
+    organisation: Path | None,
+    since: datetime,
+    workflow: str | None,
+    branches: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Fetch the ledgers that the bot's workflow stored as artifacts, and add them to one ledger.
+
+    The token in GITHUB_TOKEN needs "actions: read" and "contents: read" in each repository. Artifacts that were added
+    before are not fetched again. Exit code 3 if something of the period is missing: each repository says what.
+    """
+    with clear_refusals(), ledger_refusals():
+        from review_advisor.app.organisation.collect import CollectOptions, collect_ledgers
+        from review_advisor.app.organisation.named import read_organisation
+        from review_advisor.core.organisation.believed_runs import OWN_WORKFLOW
+        from review_advisor.core.organisation.collection import collection_text
+        from review_advisor.core.report.wording import printable_line
+
+        known = read_organisation(organisation)
+        named = repositories or known.repositories
+        if not named:
+            raise click.UsageError("Name repositories, or a file of them with --organisation.")
+        found = []
+        options = CollectOptions(whole, since, datetime.now(UTC), workflow or OWN_WORKFLOW, branches, known)
+        for each in collect_ledgers(named, options, os.environ):
+            found.append(each)
+            for sentence in each.notes():
+                note(printable_line(sentence))
+    put(json.dumps([each.as_json() for each in found], indent=2) + "\n" if as_json else collection_text(found))
+    context.exit(0 if all(each.whole for each in found) else BROKEN)
 
 
 def _folded(folded: Folded) -> str:

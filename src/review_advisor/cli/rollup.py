@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.runs import in_order, moment, note_unknown
+from review_advisor.cli.runs import note_unknown
+from review_advisor.cli.terminal.moments import in_order, moment
 from review_advisor.cli.terminal.output import put
 from review_advisor.cli.terminal.problems import ledger_refusals
 

@@ -7,13 +7,13 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.terminal.moments import in_order, moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import ledger_refusals
 from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
@@ -31,9 +31,6 @@ TASK_STATUSES = (
 _OF_REVIEWS = ("surface", "role", "model", "cost_usd", "repository", "pull_request")
 _OF_BOTH = ("status", "error", "consults", "text", "since", "until", "limit")
 ROLES = ("pre_flight", "executor", "mid_flight", "post_verify")
-_AGO = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-_YEARS = (1970, 9998)
-"""Runs begin in or after the first; a zone, or a window before it, leads out of the calendar beyond the second."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -49,26 +46,6 @@ def between(text: str) -> Between:
     if low is not None and high is not None and low > high:
         raise click.BadParameter(f"{text!r} is upside down: give the lower number first.")
     return Between(low, high if found["dots"] else low)
-
-
-def moment(text: str) -> datetime:
-    """A day or a moment (ISO 8601; UTC where no zone is given), or how long ago: ``24h``, ``7d``, ``2w``."""
-    ago = re.fullmatch(r"(\d{1,4})([hdw])", text, re.ASCII)
-    if ago is not None:
-        return datetime.now(UTC) - int(ago[1]) * _AGO[ago[2]]
-    try:
-        said = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a date: give one like 2026-01-31, or 24h, 7d, 2w ago.") from None
-    if not _YEARS[0] <= said.year <= _YEARS[1]:
-        raise click.BadParameter(f"{text!r} is out of reach: give a date from {_YEARS[0]} to {_YEARS[1]}.")
-    return said if said.tzinfo else said.replace(tzinfo=UTC)
-
-
-def in_order(since: datetime | None, until: datetime | None) -> None:
-    """Refuse a period in which nothing can be."""
-    if since is not None and until is not None and since >= until:
-        raise click.UsageError(f"--since ({since.isoformat()}) is not before --until ({until.isoformat()}).")
 
 
 def note_unknown(ledger_file: Path, repository: str | None) -> None:

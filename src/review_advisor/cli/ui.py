@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.runs import moment
+from review_advisor.cli.terminal.moments import moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, ledger_refusals
 

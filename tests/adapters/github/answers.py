@@ -7,12 +7,15 @@ from tests.adapters.github.payloads import Payloads
 
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.pull_request.writes import Annotation
+from review_advisor.mockworld.github.ground import moment
 from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import (
+    ActionsRun,
     CheckRun,
     PullFile,
     Push,
     Review,
+    StoredArtifact,
 )
 from review_advisor.mockworld.github.requests.facts import StandingPath
 from review_advisor.mockworld.object_names import FOLDER_MODE, LINK_MODE
@@ -140,4 +143,35 @@ def permission(write: Payloads, login: str, granted: Permission) -> Json:
         "permission": OLDER_WORDS.get(granted, granted.value),
         "role_name": granted.value,
         "user": {**write.account(login), "role_name": granted.value},
+    }
+
+
+def workflow_run(write: Payloads, repository: str, run: ActionsRun) -> Json:
+    places = write.ground.repositories
+    head = places.get(run.head_repository)
+    return {
+        "id": run.id,
+        "path": run.path,
+        "event": run.event,
+        "status": run.status,
+        "conclusion": run.conclusion,
+        "run_attempt": run.attempt,
+        "head_branch": run.head_branch,
+        "created_at": moment(run.at),
+        "pull_requests": [],
+        "repository": write.repository(write.ground.repository(repository)),
+        "head_repository": write.repository(head) if head else {},
+    }
+
+
+def artifact(write: Payloads, repository: str, stored: StoredArtifact) -> Json:
+    place = write.ground.repository(repository)
+    return {
+        "id": stored.id,
+        "name": stored.name,
+        "size_in_bytes": len(stored.archive),
+        "expired": stored.expired,
+        "created_at": moment(stored.at),
+        "expires_at": moment(stored.expires),
+        "workflow_run": {"id": stored.run, "repository_id": place.id},
     }

@@ -12,12 +12,16 @@ from review_advisor.mockworld.github.requests.session import Session, session
 
 @dataclass(frozen=True)
 class Reply:
-    """What to answer. ``paged``: the list, or the list under this key, is cut into pages, or ``by_cursor``."""
+    """What to answer. ``paged``: the list, or the list under this key, is cut into pages, or ``by_cursor``.
+
+    ``stored`` is where the door hands out what was asked for, which the answer is then sent on to.
+    """
 
     status: int
     body: Any = None
     paged: bool | str = False
     by_cursor: bool = False
+    stored: str = ""
 
 
 @dataclass(frozen=True)

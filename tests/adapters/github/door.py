@@ -20,6 +20,7 @@ from tests.adapters.github.description import Exchange
 from tests.adapters.github.filled import filled_answer
 from tests.adapters.github.graph import Graph
 from tests.adapters.github.payloads import Payloads
+from tests.adapters.github.reads import STORED
 from tests.adapters.github.routes import ROUTES, Route
 
 from review_advisor.mockworld.github.model import GitHub
@@ -28,6 +29,7 @@ from review_advisor.mockworld.github.traffic import Limited, NoAnswer, RefusedRe
 
 ENTERPRISE = "/api/v3"
 """GitHub Enterprise's prefix; its GraphQL is at ``/api/graphql``."""
+_MOVED = 301
 _GRAPHS = ("/graphql", "/api/graphql")
 
 
@@ -59,6 +61,8 @@ class Door:
         self.received.append(Received(method, address, body))
         parts = urlsplit(address)
         path = parts.path.removeprefix(ENTERPRISE)
+        if path.startswith(f"/{STORED}/"):
+            return self._stored(path, authorization)
         try:
             token = self._token(authorization)
             if parts.path in _GRAPHS:
@@ -91,12 +95,22 @@ class Door:
             reply = route.answer(call)
             page, headers = self._page(reply, path, query)
             page = filled_answer(method, route.template, reply.status, page)
-            status, told = reply.status, b"" if reply.status == 204 else json.dumps(page).encode()
+            headers |= {"Location": f"{self.url}{reply.stored}"} if reply.stored else {}
+            status, told = reply.status, b"" if reply.status in (204, 302) else json.dumps(page).encode()
         except RefusedRequest as refused:
             detailed = any(part in route.template for part in ("/issues/", "/git/t", "/git/c", "/git/r"))
             status, told = refused.status, _refusal(refused, detailed=detailed)
-        self.violations += exchange.answer_problems(status, told)
+        if status != _MOVED:  # any operation may say so, and few are described so
+            self.violations += exchange.answer_problems(status, told)
         return status, headers, told
+
+    def _stored(self, path: str, authorization: str) -> tuple[int, dict[str, str], bytes]:
+        """An artifact, as the store hands it out: to whoever has its address, and a token is no business of it."""
+        if authorization:
+            self.violations.append(f"the token was shown to the store: {path}")
+        _, _, repository, artifact = path.split("/")
+        places = {place.id: place for place in self.github.repositories.values()}
+        return 200, {"Content-Type": "application/zip"}, places[int(repository)].artifacts[int(artifact)].archive
 
     def _graph(self, token: Token, body: bytes) -> tuple[int, dict[str, str], bytes]:
         envelope, wrong = Graph(self.github, token).answer(json.loads(body))

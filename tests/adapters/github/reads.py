@@ -3,6 +3,9 @@
 from tests.adapters.github import answers
 from tests.adapters.github.calls import Call, Reply
 
+STORED = "stored"
+"""Below this the door hands out artifacts, as GitHub's storage does: without a token."""
+
 
 def repository(call: Call) -> Reply:
     return Reply(200, call.write.repository(call.session.facts.repository()))
@@ -99,6 +102,24 @@ def annotations(call: Call) -> Reply:
 
 def git_commit(call: Call) -> Reply:
     return Reply(200, answers.git_commit(call.session.git_data.commit(call.path["commit_sha"])))
+
+
+def workflow_runs(call: Call) -> Reply:
+    number, found = call.session.actions.workflow_runs(call.path["workflow_id"], call.query["created"])
+    told = [answers.workflow_run(call.write, call.repository, each) for each in found]
+    return Reply(200, {"total_count": number, "workflow_runs": told}, paged="workflow_runs")
+
+
+def artifacts(call: Call) -> Reply:
+    found = call.session.actions.artifacts(call.query["name"])
+    told = [answers.artifact(call.write, call.repository, each) for each in found]
+    return Reply(200, {"total_count": len(told), "artifacts": told}, paged="artifacts")
+
+
+def download(call: Call) -> Reply:
+    found = call.session.actions.download(call.id("artifact_id"))
+    place = call.github.repository(call.repository)
+    return Reply(302, stored=f"/{STORED}/{place.id}/{found.id}?signature=of-the-store")
 
 
 def _is_asked(call: Call, **only: str) -> None:

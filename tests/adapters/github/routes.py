@@ -28,6 +28,9 @@ class Route:
 
 _HERE = "/repos/{owner}/{repo}"
 ROUTES = (
+    Route("GET", f"{_HERE}/actions/artifacts", reads.artifacts),
+    Route("GET", f"{_HERE}/actions/artifacts/{{artifact_id}}/{{archive_format}}", reads.download),
+    Route("GET", f"{_HERE}/actions/workflows/{{workflow_id}}/runs", reads.workflow_runs),
     Route("GET", f"{_HERE}/branches/{{branch}}", reads.branch),
     Route("GET", f"{_HERE}/rules/branches/{{branch}}", reads.rules),
     Route("POST", f"{_HERE}/check-runs", writes.create_check),

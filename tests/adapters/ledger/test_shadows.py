@@ -104,6 +104,9 @@ def test_shadows_of_a_ledger_before_whole_reviews_are_read_anew(kept: Path) -> N
     with closing(sqlite3.connect(kept)) as connection:
         for column in ("outcome", "found", "besides"):
             connection.execute(f"ALTER TABLE shadows DROP COLUMN {column}")
+        connection.execute("ALTER TABLE runs DROP COLUMN author")
+        for table in ("authors", "collected"):
+            connection.execute(f"DROP TABLE {table}")
         connection.execute("PRAGMA user_version = 16")
         connection.commit()
     assert shadow_sums(kept, ALWAYS) == before

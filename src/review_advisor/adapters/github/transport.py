@@ -17,8 +17,11 @@ _TIMEOUT_SECONDS = 15
 _API_VERSION = "2022-11-28"
 _HEADERS = {"Accept": "application/vnd.github+json"}
 _ACCEPTED = 202
+_FOUND = 302
 _REDIRECTS = range(300, 400)
 _REFUSED = 400
+_NO_ANSWER = (OSError, ValueError, OverflowError)
+"""requests' errors are OSErrors; what bad headers raise are the others."""
 
 
 class Exchange:
@@ -45,6 +48,20 @@ class Exchange:
         """The answer of a path below the base URL. Raises ``Unanswered``, and ``ForgeMissing`` for a redirect."""
         return self._send(doing, verb, path, parameters, body)
 
+    def location(self, doing: str, path: str) -> str | Response:
+        """Where the answer of a path sends whoever asks, which is not followed; or the answer that sends nobody on.
+
+        Raises as above.
+        """
+        try:
+            return self._ask("GET", path, {}, None)
+        except _NotFollowed as error:
+            if error.status == _FOUND:
+                return error.location
+            raise _refused(doing, error) from None
+        except _NO_ANSWER as error:
+            raise _no_answer(doing, error) from error
+
     def graph(self, doing: str, query: str, variables: Mapping[str, Any]) -> Response:
         """The same of GraphQL, whose address PyGithub derives: GitHub Enterprise has it at ``/api/graphql``."""
         return self._send(
@@ -53,22 +70,34 @@ class Exchange:
 
     def _send(self, doing: str, verb: str, url: str, parameters: Mapping[str, str], body: object) -> Response:
         try:
-            status, headers, text = self._requester.requestJson(
-                verb, url, dict(parameters), dict(_HEADERS), body, self._connection
-            )
+            return self._ask(verb, url, parameters, body)
         except _NotFollowed as error:
-            if error.status == _ACCEPTED:
-                raise Unanswered(f"GitHub did not {doing} yet: it only took the request.") from None
-            raise ForgeMissing(f"GitHub could not {doing}: it has moved; use the repository's present name.") from None
-        except (OSError, ValueError, OverflowError) as error:  # requests' errors are OSErrors; bad headers the others
-            raise Unanswered(f"GitHub did not {doing}: no answer came ({type(error).__name__}).") from error
+            raise _refused(doing, error) from None
+        except _NO_ANSWER as error:
+            raise _no_answer(doing, error) from error
+
+    def _ask(self, verb: str, url: str, parameters: Mapping[str, str], body: object) -> Response:
+        status, headers, text = self._requester.requestJson(
+            verb, url, dict(parameters), dict(_HEADERS), body, self._connection
+        )
         return Response(status, headers, text if status < _REFUSED else text.replace(self._token, REDACTED))
 
 
+def _refused(doing: str, error: _NotFollowed) -> Unanswered | ForgeMissing:
+    if error.status == _ACCEPTED:
+        return Unanswered(f"GitHub did not {doing} yet: it only took the request.")
+    return ForgeMissing(f"GitHub could not {doing}: it has moved; use the repository's present name.")
+
+
+def _no_answer(doing: str, error: Exception) -> Unanswered:
+    return Unanswered(f"GitHub did not {doing}: no answer came ({type(error).__name__}).")
+
+
 class _NotFollowed(Exception):  # noqa: N818 (it says what was done)
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, location: str) -> None:
         super().__init__(status)
         self.status = status
+        self.location = location
 
 
 class _Connection(HTTPSRequestsConnectionClass):
@@ -84,5 +113,5 @@ class _Connection(HTTPSRequestsConnectionClass):
     def getresponse(self) -> RequestsResponse:
         response = super().getresponse()
         if response.status == _ACCEPTED or response.status in _REDIRECTS:
-            raise _NotFollowed(response.status)
+            raise _NotFollowed(response.status, str(response.headers.get("location", "")))
         return response

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from review_advisor.adapters.github.failures import Response, Unanswered, failure, graph_failure, unreadable
 from review_advisor.adapters.github.graph_answers import GraphAnswer, RepositoryRoot, Root
 from review_advisor.adapters.github.transport import Exchange
-from review_advisor.ports.forge import ForgeError
+from review_advisor.ports.forge import ForgeError, ForgeUnavailable
 from review_advisor.ports.review import Clock
 
 Value = TypeVar("Value")
@@ -88,6 +88,18 @@ class Wire:
             if not cursor:
                 break
         return found, cursor is None
+
+    def location(self, doing: str, path: str) -> str:
+        """Where GitHub stores what a path stands for: an address that it signed, so no token belongs to it."""
+
+        def ask() -> str:
+            answer = self._exchange.location(doing, path)
+            if isinstance(answer, str):
+                return answer
+            self._accepted(doing, answer)
+            raise ForgeUnavailable(f"GitHub did not {doing}: it did not say where it is stored.")
+
+        return self._patiently(ask)
 
     def graph_nodes(
         self,

@@ -173,6 +173,22 @@ def begun_at(chain: Chain) -> datetime:
     return first.at
 
 
+def repository_of(chain: Chain) -> str | None:
+    """The repository that a chain says it is of; None for a task, and for a change of none. Raises ``LedgerError``.
+
+    Does not look at events after the first.
+    """
+    head = Chain(chain.run_id, chain.links[:1], chain.broken)
+    observed = observation_in(head)
+    if observed is not None:
+        return observed.repository
+    if task_in(head) is not None:
+        return None
+    shadow = shadow_in(head)
+    first = shadow[0] if shadow else _first(head)
+    return first.repository if isinstance(first, ShadowBegan | PolicyFrozen) else None
+
+
 def _first(chain: Chain) -> PolicyFrozen:
     first = _read(chain, chain.links[0], _reader()) if chain.links else None
     if not isinstance(first, PolicyFrozen) or first.run_id != chain.run_id or not re.fullmatch(RUN_ID, chain.run_id):

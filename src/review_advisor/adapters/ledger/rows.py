@@ -101,7 +101,8 @@ def write_readings(connection: sqlite3.Connection, chain: int, readings: Reading
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
     numbers = {
         "chain": chain,
-        "repository": _repository(connection, readings.repository),
+        "repository": _named(connection, "repositories", "name", readings.repository),
+        "author": _named(connection, "authors", "login", readings.author),
         "casting": write_casting(connection, readings.casting),
     }
     _insert(connection, "runs", [{**numbers, **readings.run}])
@@ -222,6 +223,7 @@ def read_all_anew(connection: sqlite3.Connection) -> Rebuilt:
         "casting_parts",
         "castings",
         "repositories",
+        "authors",
     ):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 (our own names)
     runs, left_out = 0, []
@@ -247,8 +249,8 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row]) -> 
         connection.executemany(statement, [tuple(row.values()) for row in rows])
 
 
-def _repository(connection: sqlite3.Connection, name: str | None) -> int | None:
-    return None if name is None else _shared(connection, "repositories", "name", name)
+def _named(connection: sqlite3.Connection, table: str, column: str, name: str | None) -> int | None:
+    return None if name is None else _shared(connection, table, column, name)
 
 
 def write_casting(connection: sqlite3.Connection, parts: Sequence[Participant]) -> int:

@@ -67,7 +67,7 @@ def merge(path: Path, other: Path, *, whole_runs: bool = False) -> Folded:
     The same runs once more change nothing. Raises ``LedgerError`` and names the run where a chain is broken, cannot be
     one of ours, or is another than the one that is there.
     """
-    with closing(_chains(other)) as chains:
+    with closing(ledger_chains(other)) as chains:
         return fold(path, chains, whole_runs=whole_runs)
 
 
@@ -82,7 +82,7 @@ def export_runs(path: Path) -> Iterator[tuple[str, ...] | str]:
 
     Imported into an empty ledger the lines give the same lines again. Raises ``LedgerError``.
     """
-    for chain in _chains(path):
+    for chain in ledger_chains(path):
         try:
             refuse_broken(chain)
         except LedgerError as refusal:
@@ -123,7 +123,8 @@ def events_of_run(path: Path, named: str) -> tuple[list[Event], list[str]]:
     return review_in(chain)[1], [_line(chain.run_id, link) for link in chain.links]
 
 
-def _chains(path: Path) -> Generator[Chain, None, None]:
+def ledger_chains(path: Path) -> Generator[Chain, None, None]:
+    """Every chain of a ledger as it is proven, the earliest run first. Raises ``LedgerError``."""
     with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
         for _, chain in read_chains(connection):
             yield chain

@@ -72,9 +72,10 @@ def ledger_refusals() -> Iterator[None]:
     """The same for the verbs that ask the ledger, which import nothing of a review."""
     from review_advisor.core.ledger.chain import LedgerError
     from review_advisor.core.metrics.prices import PriceError
+    from review_advisor.core.organisation.organisation import OrganisationError
     from review_advisor.core.report.wording import printable_line
 
     try:
         yield
-    except (LedgerError, PriceError) as refusal:
+    except (LedgerError, OrganisationError, PriceError) as refusal:
         raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None

@@ -27,9 +27,10 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """All rows of one run. ``run`` lacks what the ledger numbers itself: repository and casting."""
+    """All rows of one run. ``run`` lacks what the ledger numbers itself: repository, author and casting."""
 
     repository: str | None
+    author: str | None
     casting: tuple[Participant, ...]
     run: Row
     tables: Tables

@@ -76,7 +76,8 @@ class PolicyFrozen(Happened):
     branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration holds; None for any other
     change. ``guidelines`` are the team's own rules that apply to the change, or could not be read. ``server`` is the
     address of the GitHub that the repository is on, where one is known. ``priced_by`` names the repository's own list
-    of prices and its digest; empty where the shipped one counts alone.
+    of prices and its digest; empty where the shipped one counts alone. ``author`` is the account that opened the pull
+    request; empty of any other change, and in streams that were recorded before events said so.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -100,6 +101,7 @@ class PolicyFrozen(Happened):
     guidelines: tuple[GuidelineFact, ...] = ()
     server: str = ""
     priced_by: str = ""
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

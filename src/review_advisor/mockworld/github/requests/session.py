@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Token
+from review_advisor.mockworld.github.requests.actions import ActionsRequests
 from review_advisor.mockworld.github.requests.checks import CheckRequests
 from review_advisor.mockworld.github.requests.facts import FactRequests
 from review_advisor.mockworld.github.requests.git_objects import GitObjectRequests
@@ -25,6 +26,7 @@ class Session:
     conversation: IssueRequests
     reviewing: ReviewRequests
     git_data: GitObjectRequests
+    actions: ActionsRequests
 
 
 def session(github: GitHub, repository: str, token: Token) -> Session:
@@ -36,4 +38,5 @@ def session(github: GitHub, repository: str, token: Token) -> Session:
         IssueRequests(*access),
         ReviewRequests(*access),
         GitObjectRequests(*access),
+        ActionsRequests(*access),
     )

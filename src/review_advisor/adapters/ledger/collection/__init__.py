@@ -1,0 +1,1 @@
+"""Ledgers out of artifacts: unpacked, taken in, and remembered."""

@@ -1,0 +1,69 @@
+"""Ledgers out of artifacts in the ledger of many repositories: taken in whole or not at all, and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from collections.abc import Set as AbstractSet
+from contextlib import closing
+from pathlib import Path
+
+from review_advisor.adapters.ledger.chain_events import repository_of
+from review_advisor.adapters.ledger.collection.archive import RefusedArtifact
+from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences
+from review_advisor.adapters.ledger.transactions import transaction
+from review_advisor.adapters.ledger.transfer import Folded, fold, ledger_chains
+from review_advisor.core.ledger.chain import Chain, LedgerError
+from review_advisor.core.report.wording import printable_line
+
+MOST_RUNS = 1_000
+"""A workflow run records one review, and what ran in shadow beside it."""
+
+
+def collected_before(ledger: Path, server: str) -> frozenset[int]:
+    """The artifacts of a server that the ledger holds already. Raises ``LedgerError``."""
+    if not ledger.exists():
+        return frozenset()
+    with sentences(ledger), closing(open_to_read(ledger)) as connection:
+        found = connection.execute("SELECT artifact FROM collected WHERE server = ?", (server,))
+        return frozenset(artifact for (artifact,) in found)
+
+
+def take_in(ledger: Path, file: Path, names: AbstractSet[str], server: str, artifact: int) -> Folded:
+    """Fold the ledger of an artifact into ``ledger``, and remember the artifact if all of it was taken.
+
+    All its runs must be of the repository with one of these ``names``, in lower case: else ``RefusedArtifact`` is
+    raised, and nothing is taken. A run that is broken, impossible or another one in ``ledger`` is left out and named.
+    Raises ``LedgerError`` if ``ledger`` cannot be written. A process that is killed in between takes the same runs in
+    again, which changes nothing.
+    """
+    with closing(_own_chains(file, names)) as chains:
+        folded = fold(ledger, chains, whole_runs=True)
+    if not folded.left_out:
+        with sentences(ledger), closing(open_to_write(ledger)) as connection, transaction(connection):
+            connection.execute("INSERT INTO collected VALUES (?, ?) ON CONFLICT DO NOTHING", (server, artifact))
+    return folded
+
+
+def _own_chains(file: Path, names: AbstractSet[str]) -> Generator[Chain, None, None]:
+    """The chains of an artifact's ledger; one that is broken is for its reader to name."""
+    try:
+        with closing(ledger_chains(file)) as chains:
+            for number, chain in enumerate(chains):
+                _refuse_others(chain, names, number)
+                yield chain
+    except RefusedArtifact:
+        raise
+    except LedgerError as refusal:
+        said = str(refusal).replace(f"The ledger {file}", "its ledger").replace(str(file), "its file")
+        raise RefusedArtifact(said.rstrip(".")) from None
+
+
+def _refuse_others(chain: Chain, names: AbstractSet[str], number: int) -> None:
+    if number >= MOST_RUNS:
+        raise RefusedArtifact(f"it holds more than {MOST_RUNS:,} runs")
+    if chain.broken is not None:
+        return
+    repository = repository_of(chain)
+    if repository is None or repository.casefold() not in names:
+        of = "no repository" if repository is None else printable_line(repository[:140])
+        raise RefusedArtifact(f"the run {chain.run_id} in it is of {of}")

@@ -1,0 +1,1 @@
+"""The composition roots of what is about many repositories."""

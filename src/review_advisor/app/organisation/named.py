@@ -1,0 +1,24 @@
+"""The organisation that a user names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organisation, OrganisationError
+from review_advisor.core.organisation.organisation_file import parse_organisation
+
+_LARGEST = 10_000_000
+
+
+def read_organisation(path: Path | None) -> Organisation:
+    """The organisation in a file; nobody's without one. Raises ``OrganisationError``."""
+    if path is None:
+        return NO_ORGANISATION
+    name = f"The organisation {path}"
+    try:
+        return parse_organisation(read_user_file(path, _LARGEST).decode(), name)
+    except UserFileError as problem:
+        raise OrganisationError(f"{name} cannot be read: {problem}.") from None
+    except UnicodeDecodeError as error:
+        raise OrganisationError(f"{name} is not valid TOML: {error}.") from None

@@ -1,0 +1,1 @@
+"""Many repositories, one picture: whose artifacts count, and teams and author groups."""

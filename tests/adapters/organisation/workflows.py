@@ -1,0 +1,122 @@
+"""Repositories whose workflow has stored ledgers, on the simulated GitHub behind its HTTP door."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.adapters.command_line import Done, Terminal
+from tests.adapters.github.door import Door, opened
+from tests.adapters.ledgers import database, record, told
+
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.mockworld.github.model import GitHub
+from review_advisor.mockworld.github.records import ActionsRun, StoredArtifact, Token
+
+ABILITIES = frozenset({"actions:read", "contents:read"})
+LEDGER = "ledger.sqlite3"
+SINCE = ("--since", "2026-01-01")
+SHOP, BANK = "octo/shop", "octo/bank"
+
+
+def archive(**files: bytes) -> bytes:
+    """An archive as the action uploads it; of a name dots are written ``_dot_`` and dashes ``_dash_``."""
+    return zipped({name.replace("_dot_", ".").replace("_dash_", "-"): content for name, content in files.items()})
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """An archive of these files."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as opened_archive:
+        for name, content in files.items():
+            opened_archive.writestr(name, content)
+    return made.getvalue()
+
+
+def ledger_bytes(folder: Path, *documents: OutcomeDocument) -> bytes:
+    """The file of a ledger with these reviews."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / LEDGER
+    file.unlink(missing_ok=True)
+    record(file, *documents)
+    return file.read_bytes()
+
+
+@dataclass
+class Fleet:
+    """Repositories, and somebody who collects their ledgers into ``whole``."""
+
+    github: GitHub
+    door: Door
+    token: Token
+    terminal: Terminal
+    folder: Path
+    number: int = 0
+    runs: dict[str, list[ActionsRun]] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> Path:
+        """The ledger of all of them."""
+        return self.folder / "whole.sqlite3"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What whoever collects has in the environment."""
+        return {"GITHUB_TOKEN": self.token.value, "GITHUB_SERVER_URL": self.door.url, "GITHUB_API_URL": self.door.url}
+
+    def reviews(self, repository: str, *, named: str | None = None, **how: Any) -> StoredArtifact:
+        """The bot's workflow reviews a pull request of a repository, whose run calls it so, and stores the ledger."""
+        self.number += 1
+        document = told(number=self.number, repository=named or repository, pull_request=self.number)
+        return self.stores(repository, zipped({LEDGER: ledger_bytes(self.folder / "runner", document)}), **how)
+
+    def stores(
+        self, repository: str, content: bytes, *, name: str = "review-advisor-ledger-1", **how: Any
+    ) -> StoredArtifact:
+        """A run of the bot's workflow, or of another one, stores an archive."""
+        run = self.github.runs_workflow(repository, **how)
+        return self.github.uploads(repository, run, name, content)
+
+    def collect(self, *words: str, organisation: str | None = None) -> Done:
+        """What is typed."""
+        named = [*words]
+        if organisation is not None:
+            file = self.folder / "organisation.toml"
+            file.write_text(organisation)
+            named += ["--organisation", str(file)]
+        return self.terminal.run("ledger", "collect", "--to", self.whole, *SINCE, *named, env=self.environ)
+
+    def collected(self, *words: str, **how: Any) -> list[dict[str, Any]]:
+        """What is told of each repository."""
+        found: list[dict[str, Any]] = json.loads(self.collect(*words, "--json", **how).out)
+        return found
+
+    def asked(self) -> list[str]:
+        """The paths of all requests since this was asked last."""
+        found = [each.address.partition("?")[0] for each in self.door.received]
+        self.door.received.clear()
+        return found
+
+    def held(self) -> list[str]:
+        """The repositories of the runs in the whole ledger, one for each run."""
+        with database(self.whole) as connection:
+            question = "SELECT name FROM runs JOIN repositories ON repositories.id = repository ORDER BY chain"
+            return [name for (name,) in connection.execute(question)]
+
+
+@contextmanager
+def fleet(terminal: Terminal, folder: Path, *names: str) -> Iterator[Fleet]:
+    """These repositories of an organisation, each with the bot's workflow."""
+    github = GitHub()
+    github.user("octo", kind="Organization")
+    for name in names:
+        github.opens_repository(name, organization=True)
+    token = github.app_token("collector", ABILITIES)
+    with opened(github) as door:
+        yield Fleet(github, door, token, terminal, folder)
