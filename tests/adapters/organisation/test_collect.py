@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import Terminal
+from tests.adapters.ledgers import database
 from tests.adapters.organisation.workflows import BANK, SHOP, Fleet, fleet
+
+from review_advisor.app.organisation.collect import LIMITED
+from review_advisor.mockworld.github.requests.actions import MOST_FOUND
+from review_advisor.mockworld.github.traffic import Limited, RequestMoment, Reset, denied, gone
 
 
 @pytest.fixture
@@ -32,3 +37,179 @@ def test_the_ledgers_of_many_repositories_become_one(octo: Fleet) -> None:
     assert sorted(octo.held()) == [BANK, SHOP, SHOP]
     verified = octo.terminal.run("ledger", "verify", "--ledger", octo.whole)
     assert verified.code == 0, verified.out
+
+
+def test_what_was_added_before_is_not_fetched_again(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    assert octo.collect(SHOP).code == 0
+    octo.asked()
+    octo.reviews(SHOP)
+    (found,) = octo.collected(SHOP)
+    assert (found["ledgers"], found["added"]) == (1, 1)
+    assert len([path for path in octo.asked() if path.startswith("/stored/")]) == 1
+    assert octo.collect(SHOP).out.startswith("repository  ledgers  runs  state\nocto/shop   0        0     whole\n")
+
+
+def test_each_attempt_of_a_run_has_a_ledger_of_its_own(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    octo.reviews(SHOP, name="review-advisor-ledger-2", attempt=2)
+    octo.reviews(SHOP, name="review-advisor-ledger-3")  # no run says that it has a third attempt
+    (found,) = octo.collected(SHOP)
+    assert found["added"] == 2
+
+
+def test_who_stops_it_loses_nothing(octo: Fleet) -> None:
+    """The server breaks off at the third artifact: what was added stays, and a second start asks for the rest."""
+    for _ in range(4):
+        octo.reviews(SHOP)
+    for number in range(2, 6):  # a read is tried four times
+        octo.github.traffic.meets(Reset(), RequestMoment(number, operation="download artifact"))
+    (found,) = octo.patiently(SHOP)
+    assert (found.added, found.whole) == (2, False)
+    assert "no answer came" in found.trouble
+    octo.asked()
+    (found,) = octo.patiently(SHOP)
+    assert (found.ledgers, found.added, found.present, found.whole) == (2, 2, 0, True)
+    assert len([path for path in octo.asked() if path.startswith("/stored/")]) == 2
+    assert len(octo.held()) == 4
+
+
+def test_a_process_that_is_killed_before_it_remembers_takes_the_same_run_in_again(octo: Fleet) -> None:
+    stored = octo.reviews(SHOP)
+    assert octo.collect(SHOP).code == 0
+    with database(octo.whole) as connection:
+        connection.execute("DELETE FROM collected")
+    (found,) = octo.collected(SHOP)
+    assert (found["ledgers"], found["added"], found["present"]) == (1, 0, 1)
+    with database(octo.whole) as connection:
+        assert connection.execute("SELECT server, artifact FROM collected").fetchall() == [(octo.door.url, stored.id)]
+
+
+def test_who_may_not_read_one_repository_is_told_and_gets_the_others(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    octo.reviews(BANK)
+    octo.github.traffic.meets(denied(), RequestMoment(0, operation="list workflow runs"))
+    done = octo.collect("octo/none", SHOP, BANK)
+    assert done.code == 3
+    assert octo.held() == [BANK]
+    assert [line.split(": ")[0] for line in done.err.splitlines()] == ["octo/none", SHOP]
+    assert "it is not there, or not for this token" in done.err
+    assert "The token may not list the workflow's runs" in done.err
+    assert "octo/none   0        0     not read" in done.out
+
+
+def test_a_repository_that_was_renamed_is_asked_for_by_its_present_name(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    octo.github.renames_repository(SHOP, "octo/store")
+    done = octo.collect(SHOP)
+    assert (done.code, "it has moved; use the repository's present name" in done.err) == (3, True)
+    done = octo.collect("octo/store")
+    assert (done.code, f"is of {SHOP}" in done.err) == (3, True)
+    done = octo.collect("octo/store", organisation=f'[renamed]\n"{SHOP}" = "octo/store"\n')
+    assert (done.code, octo.held()) == (0, [SHOP])
+
+
+def test_a_limit_of_requests_ends_it_and_names_what_was_not_asked(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    octo.reviews(BANK)
+    octo.github.traffic.meets(Limited(seconds=3_600), RequestMoment(0, operation="download artifact"))
+    first, second = octo.patiently(SHOP, BANK)
+    assert "rate limit is reached" in first.trouble
+    assert second.trouble == LIMITED
+    assert {path.split("/")[3] for path in octo.asked()} == {"shop"}
+
+
+def test_what_expired_is_a_gap_unless_it_was_collected_in_time(octo: Fleet) -> None:
+    before, after = octo.reviews(SHOP), octo.reviews(SHOP)
+    before.expired = True
+    done = octo.collect(SHOP)
+    assert done.code == 3
+    assert done.err == "octo/shop: 1 ledger expired before being collected: 2026-01-05.\n"
+    after.expired = True
+    (found,) = octo.collected(SHOP)
+    assert len(found["gaps"]) == 1
+    del octo.github.repository(SHOP).artifacts[before.id]
+    (found,) = octo.collected(SHOP)
+    assert found["gaps"] == ["1 run older than what is kept (90 days), with no ledger: 2026-01-05"]
+
+
+def test_an_artifact_that_expires_meanwhile_stops_no_other(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    octo.reviews(SHOP)
+    octo.github.traffic.meets(gone(), RequestMoment(0, operation="download artifact"))
+    (found,) = octo.collected(SHOP)
+    assert (found["added"], len(found["refused"])) == (1, 1)
+    assert "it is not there, or not for this token (Artifact has expired)" in found["refused"][0]
+
+
+@pytest.mark.parametrize(
+    "how, why",
+    [
+        ({"event": "pull_request", "head": "evil/shop"}, "on pull_request the change brings its own workflow file"),
+        ({"event": "push", "branch": "main"}, "the shipped workflow does not run on push"),
+        ({"event": "merge_group"}, "its workflow file may be a queued change's, and it reviews nothing"),
+        ({"event": "issue_comment", "branch": "evil"}, "it ran on the branch evil"),
+        ({"event": "issue_comment", "branch": "main", "head": "evil/shop"}, "its commit is in another repository"),
+    ],
+)
+def test_nothing_is_fetched_of_a_run_that_is_not_believed(octo: Fleet, how: dict[str, str], why: str) -> None:
+    octo.github.opens_repository("evil/shop")
+    octo.reviews(SHOP)
+    octo.reviews(SHOP, **how)
+    done = octo.collect(SHOP)
+    assert (done.code, len(octo.held())) == (0, 1)
+    assert done.err == f"octo/shop: 1 run not believed: {why}.\n"
+
+
+def test_the_head_of_a_fork_is_no_reason_where_the_base_brings_the_workflow(octo: Fleet) -> None:
+    octo.github.opens_repository("mona/shop")
+    octo.reviews(SHOP, event="pull_request_target", head="mona/shop", branch="main")
+    octo.reviews(SHOP, event="issue_comment", branch="main")
+    assert octo.collect(SHOP).code == 0
+    assert len(octo.held()) == 2
+
+
+def test_any_workflow_may_call_an_artifact_so(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    octo.reviews(SHOP, path=".github/workflows/evil.yml")
+    octo.reviews(SHOP, path=".github/workflows/other/review-advisor.yml")
+    assert octo.collect(SHOP).code == 0
+    assert len(octo.held()) == 1
+
+
+def test_a_workflow_with_another_path_is_named(octo: Fleet) -> None:
+    octo.reviews(SHOP, path=".github/workflows/advice.yml")
+    assert octo.collect(SHOP).code == 3
+    assert octo.collect(SHOP, "--workflow", ".github/workflows/advice.yml").code == 0
+    done = octo.collect(SHOP, "--workflow", "advice.yml")
+    assert (done.code, "--workflow takes the path of a workflow's file" in done.sentence) == (2, True)
+
+
+def test_more_runs_than_github_lists_are_asked_for_in_halves(octo: Fleet) -> None:
+    for second in range(MOST_FOUND + 5):
+        octo.github.runs_workflow(SHOP, event="push", at=second * 60)
+    octo.reviews(SHOP, at=30)
+    octo.reviews(SHOP, at=MOST_FOUND * 60)
+    done = octo.collect(SHOP)
+    assert f"octo/shop: {MOST_FOUND + 5:,} runs not believed: the shipped workflow does not run on push." in done.err
+    assert len(octo.held()) == 2
+
+
+def test_what_is_needed_is_asked_for_before_anything_is_sent(octo: Fleet) -> None:
+    assert "Name repositories" in octo.collect().err
+    done = octo.collect(SHOP, "octo")
+    assert (done.code, "is not the name of a repository" in done.sentence) == (12, True)
+    octo.whole.parent.mkdir(exist_ok=True)
+    octo.whole.write_text("no ledger")
+    done = octo.collect(SHOP)
+    assert (done.code, "is not a ledger" in done.sentence) == (2, True)
+    assert octo.asked() == []
+
+
+def test_the_organisation_names_the_repositories(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    octo.reviews(BANK)
+    told = f'repositories = ["{SHOP}"]\n[teams]\nmoney = ["{BANK}"]\n'
+    assert [each["repository"] for each in octo.collected(organisation=told)] == [SHOP, BANK]
+    done = octo.collect(organisation="[team]\n")
+    assert (done.code, "is wrong at team: Extra inputs are not permitted" in done.sentence) == (2, True)

@@ -7,7 +7,8 @@ import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,17 @@ from tests.adapters.command_line import Done, Terminal
 from tests.adapters.github.door import Door, opened
 from tests.adapters.ledgers import database, record, told
 
+from review_advisor.app.organisation.collect import CollectOptions, collect_ledgers
+from review_advisor.core.organisation.collection import CollectedRepository
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import ActionsRun, StoredArtifact, Token
+from review_advisor.mockworld.github.records import StoredArtifact, Token
+from review_advisor.mockworld.world import FakeClock
 
 ABILITIES = frozenset({"actions:read", "contents:read"})
 LEDGER = "ledger.sqlite3"
 SINCE = ("--since", "2026-01-01")
 SHOP, BANK = "octo/shop", "octo/bank"
-
-
-def archive(**files: bytes) -> bytes:
-    """An archive as the action uploads it; of a name dots are written ``_dot_`` and dashes ``_dash_``."""
-    return zipped({name.replace("_dot_", ".").replace("_dash_", "-"): content for name, content in files.items()})
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
@@ -58,7 +57,6 @@ class Fleet:
     terminal: Terminal
     folder: Path
     number: int = 0
-    runs: dict[str, list[ActionsRun]] = field(default_factory=dict)
 
     @property
     def whole(self) -> Path:
@@ -96,6 +94,11 @@ class Fleet:
         """What is told of each repository."""
         found: list[dict[str, Any]] = json.loads(self.collect(*words, "--json", **how).out)
         return found
+
+    def patiently(self, *names: str) -> list[CollectedRepository]:
+        """The same with a clock of a story, on which waiting takes no time."""
+        options = CollectOptions(self.whole, datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC))
+        return list(collect_ledgers(names, options, self.environ, FakeClock()))
 
     def asked(self) -> list[str]:
         """The paths of all requests since this was asked last."""

@@ -94,7 +94,7 @@ def _is_ledger(name: str) -> bool:
 
 def _gaps(expired: list[datetime], forgotten: list[datetime], kept_for: timedelta) -> Iterable[str]:
     if expired:
-        yield f"{counted(len(expired), 'ledger')} expired before it was collected{_between(expired)}"
+        yield f"{counted(len(expired), 'ledger')} expired before being collected{_between(expired)}"
     if forgotten:
         kept = counted(kept_for.days, "day")
         yield f"{counted(len(forgotten), 'run')} older than what is kept ({kept}), with no ledger{_between(forgotten)}"

@@ -27,7 +27,7 @@ _TAKEN = (_NAME, _LOG)
 """What is written: the file, and what a killed run left beside it."""
 _NAMES = frozenset({*_TAKEN, f"{_NAME}-shm"})
 _END = struct.Struct("<4s4H2LH")
-"""The record at the end of an archive: mark, two disks, two counts of entries, the list's length and place, a comment."""
+"""The record at the end of an archive: mark, disks, counts of entries, the list's length and place, a comment."""
 _MOST_LIST = 4_096
 _LARGER = b"PK\x06\x07"
 _CHUNK = 1 << 16
@@ -45,7 +45,7 @@ class _Room:
 
 
 def unpack_ledger(archive: bytes, folder: Path) -> Path:
-    """Write the ledger of an archive into an empty folder; its file. Raises ``RefusedArtifact``, and leaves what it has."""
+    """Write the ledger of an archive into an empty folder; its file. Raises ``RefusedArtifact``."""
     if len(archive) > MOST_PACKED:
         raise RefusedArtifact(f"its archive is larger than {MOST_PACKED // 1024**2} MB")
     _refuse_long_list(archive)
