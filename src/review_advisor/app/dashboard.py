@@ -18,6 +18,7 @@ from review_advisor.adapters.ledger.decisions import list_decisions
 from review_advisor.adapters.ledger.shadows.shadow_sums import shadows_of_runs
 from review_advisor.adapters.ledger.task_queries import count_tasks, read_tasks
 from review_advisor.app.evaluation.evaluate import whole_evaluations
+from review_advisor.app.organisation.groups import every_grouping
 from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_shadows
 from review_advisor.app.runs import list_runs, list_tasks, show_run
 from review_advisor.core.evaluation.trials.results import EvaluationResult
@@ -29,9 +30,11 @@ from review_advisor.core.ledger.periods import Period, periods
 from review_advisor.core.ledger.runs import RunFilter, RunLine
 from review_advisor.core.ledger.session_query import EVERY_SESSION, SessionQuery, session_query
 from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
+from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organisation
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import together
 from review_advisor.core.pages.evaluation_pages import evaluations_json
+from review_advisor.core.pages.organisation_pages import groups_json
 from review_advisor.core.pages.overview import Stretch, alerts_json, list_json, overview_json, shadows_json
 from review_advisor.core.pages.pages import RunPage
 from review_advisor.core.pages.task_pages import TaskPage, task_parts
@@ -102,20 +105,23 @@ def write_dashboard(
     limit: int = 10_000,
     opens: str | None = None,
     evaluations: Path | None = None,
+    organisation: Organisation = NO_ORGANISATION,
 ) -> Written:
     """Write the dashboard of the runs that began at ``since`` or later, and before it was ``made``, into ``folder``.
 
     The newest ``limit`` of them, reviews and tasks, are listed and have a page; KPIs and plots cover all reviews. The
     dashboard opens at the run that ``opens`` names by its id or the beginning of it; that one has a page in any case.
-    Whole evaluations below ``evaluations`` have a page as well; with one of them, there need not be a ledger. Raises
+    Whole evaluations below ``evaluations`` have a page as well; with one of them, there need not be a ledger.
+    There is a table of several repositories, and of the teams and author groups of an ``organisation``. Raises
     ``LedgerError`` and ``SiteError``.
     """
+    choice = _Choice(since, limit, opens, organisation)
     evaluated = [] if evaluations is None else whole_evaluations(evaluations)
     if evaluated and not ledger.exists():
         with temporary_folder("ledger") as empty:
             open_to_write(empty / ledger.name).close()
-            return _written(empty / ledger.name, folder, made, _Choice(since, limit, opens), evaluated)
-    return _written(ledger, folder, made, _Choice(since, limit, opens), evaluated)
+            return _written(empty / ledger.name, folder, made, choice, evaluated)
+    return _written(ledger, folder, made, choice, evaluated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,7 @@ class _Choice:
     since: datetime | None
     limit: int
     opens: str | None
+    organisation: Organisation
 
 
 def _written(
@@ -172,6 +179,7 @@ def _written(
         about |= overview_json(rollup, stretches, together(counted), since, made, pairs=alike)
         about |= evaluations_json(evaluated)
         about |= shadows_json(roll_up_shadows(ledger, period))
+        about |= groups_json(every_grouping(ledger, period, choice.organisation), choice.organisation)
         site.finish(about | alerts_json(look_for_alarms(ledger, made)))
     return Written(folder, len(listed) + len(apart), left_out, tasks_there - len(tasks))
 

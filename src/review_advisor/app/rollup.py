@@ -27,9 +27,14 @@ def roll_up(ledger: Path, period: Period, prices: Path | None = None) -> Rollup:
 
     Raises ``LedgerError``, and ``PriceError`` for a list of prices that cannot be read.
     """
-    listed = read_prices() if prices is None else prices_of_user(prices)
+    listed = listed_prices(prices)
     added = add_up(ledger, period)
     return Rollup(added.sums, money(added.reported_usd, added.unpriced, listed), kpis(added.sums))
+
+
+def listed_prices(prices: Path | None) -> tuple[Price, ...]:
+    """The list of prices at ``prices``, or the shipped one. Raises ``PriceError``."""
+    return read_prices() if prices is None else prices_of_user(prices)
 
 
 def prices_of_user(path: Path) -> tuple[Price, ...]:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.ledger import AS_JSON, LEDGER, ORGANISATION, PATH
 from review_advisor.cli.runs import note_unknown
 from review_advisor.cli.terminal.moments import in_order, moment
 from review_advisor.cli.terminal.output import put
 from review_advisor.cli.terminal.problems import ledger_refusals
+
+if TYPE_CHECKING:
+    from review_advisor.core.ledger.periods import Period
+    from review_advisor.core.organisation.group_rollup import Grouping
+
+GROUPINGS = ("repository", "team", "author-group")
 
 
 @click.command(short_help="Show the KPIs of a period with their targets.")
@@ -29,6 +36,8 @@ from review_advisor.cli.terminal.problems import ledger_refusals
 @click.option("--prices", type=PATH, metavar="FILE", help="Another list of prices than the shipped one.")
 @click.option("--advice", is_flag=True, help="Also tell confidence, consults, and each override with its reason.")
 @click.option("--shadow", is_flag=True, help="Instead, what ran in shadow: see docs/shadow.md.")
+@click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these instead.")
+@ORGANISATION
 @LEDGER
 @AS_JSON
 def rollup(
@@ -38,6 +47,8 @@ def rollup(
     prices: Path | None,
     advice: bool,
     shadow: bool,
+    by: Grouping | None,
+    organisation: Path | None,
     ledger_file: Path,
     as_json: bool,
 ) -> None:
@@ -45,11 +56,20 @@ def rollup(
 
     A KPI without data is "not measured". If the CLI reported no cost, a dated list of prices applies; the cost of an
     unlisted model is unknown. --shadow shows instead what ran in shadow.
+
+    --by shows a line for each repository, team or author group, as the file of --organisation has them; JSON has all
+    KPIs of each. Whoever and whatever is in none is with the others.
     """
     if shadow and prices is not None:
         raise click.UsageError("--prices and --shadow exclude one another: a shadow costs what its calls reported.")
     if shadow and advice:
         raise click.UsageError("--advice and --shadow exclude one another: nobody acts on advice in shadow.")
+    if by is not None and (shadow or advice):
+        raise click.UsageError("--by tells KPIs only: leave out --advice and --shadow.")
+    if organisation is None and by in ("team", "author-group"):
+        raise click.UsageError(f"--by {by} needs a file that says who is in which: name it with --organisation.")
+    if organisation is not None and by is None:
+        raise click.UsageError("--organisation is of no use without --by.")
     end = until or datetime.now(UTC)
     in_order(since, end)
     with ledger_refusals():
@@ -60,7 +80,9 @@ def rollup(
         from review_advisor.core.shadow.shadow_rollup import shadow_text
 
         period = Period(since, end, repository)
-        if shadow:
+        if by is not None:
+            told, text = _groups(ledger_file, period, by, organisation, prices)
+        elif shadow:
             ran = roll_up_shadows(ledger_file, period)
             told, text = ran.as_json(), shadow_text(ran)
         else:
@@ -71,3 +93,14 @@ def rollup(
                 told["advice"], text = advised.as_json(), text + "\n" + weekly_text(advised)
         note_unknown(ledger_file, repository)
     put(json.dumps(told, indent=2) + "\n" if as_json else text)
+
+
+def _groups(
+    ledger: Path, period: Period, by: Grouping, organisation: Path | None, prices: Path | None
+) -> tuple[dict[str, Any], str]:
+    from review_advisor.app.organisation.groups import roll_up_groups
+    from review_advisor.app.organisation.named import read_organisation
+    from review_advisor.core.organisation.group_rollup import group_text
+
+    found = roll_up_groups(ledger, period, by, read_organisation(organisation), prices)
+    return found.as_json(), group_text(found)

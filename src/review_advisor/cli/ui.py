@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.ledger import AS_JSON, LEDGER, ORGANISATION, PATH
 from review_advisor.cli.terminal.moments import moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, ledger_refusals
@@ -41,6 +41,7 @@ from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, le
     show_default=True,
     help="Evaluations that have a page.",
 )
+@ORGANISATION
 @click.option("--run", "opens", metavar="RUN", help="Open at this run, named by its id or the beginning of it.")
 @click.option("--serve", is_flag=True, help="Serve it to this machine until Ctrl-C.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8_765, show_default=True, help="With --serve; 0: any.")
@@ -53,6 +54,7 @@ def ui(
     since: datetime | None,
     limit: int,
     evaluations: Path,
+    organisation: Path | None,
     opens: str | None,
     serve: bool,
     port: int,
@@ -68,10 +70,18 @@ def ui(
         if not serve and context.get_parameter_source("port") is not ParameterSource.DEFAULT:
             raise ExitWithCode("--port is of no use without --serve: add it, or leave out --port.", NOTHING_ASKED)
         from review_advisor.app.dashboard import SiteError, advisor_api, serving, write_dashboard
+        from review_advisor.app.organisation.named import read_organisation
 
         try:
             written = write_dashboard(
-                ledger_file, folder, datetime.now(UTC), since=since, limit=limit, opens=opens, evaluations=evaluations
+                ledger_file,
+                folder,
+                datetime.now(UTC),
+                since=since,
+                limit=limit,
+                opens=opens,
+                evaluations=evaluations,
+                organisation=read_organisation(organisation),
             )
             left_out = written.left_out + written.tasks_left_out
             told = {"index": str(folder / "index.html"), "runs": written.runs, "left_out": left_out}

@@ -13,7 +13,7 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import meddle, record, told
 from tests.adapters.organisation.workflows import BANK, LEDGER, SHOP, Fleet, fleet, ledger_bytes, zipped
 
-from review_advisor.adapters.ledger.collection.archive import MOST_PACKED, RefusedArtifact, unpack_ledger
+from review_advisor.adapters.ledger.organisation.archive import MOST_PACKED, RefusedArtifact, unpack_ledger
 from review_advisor.mockworld.world import MockWorld
 
 MIB = 1024**2

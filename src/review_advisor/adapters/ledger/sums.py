@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from review_advisor.core.metrics.prices import Unpriced
 _DAY = 86_400_000_000
 _LAST_DAY = (datetime.max.replace(tzinfo=UTC) - EPOCH).days
 _COUNTS = f"""
-    SELECT count(*) AS runs,
+    SELECT {{key}} count(*) AS runs,
            count(*) FILTER (WHERE status = 'unfinished') AS unfinished,
            count(*) FILTER (WHERE status = 'stopped') AS stopped,
            count(*) FILTER (WHERE disabled AND {JUDGED}) AS disabled,
@@ -41,22 +42,23 @@ _COUNTS = f"""
            sum(prompt_tokens) AS prompt_tokens,
            sum(cached_tokens) AS cached_tokens,
            sum(cost_usd) AS cost_usd
-    FROM runs WHERE {{}}
+    FROM runs WHERE {{where}} {{by}}
 """  # noqa: S608 (our own names)
 _KEPT = statement(
     """
-    SELECT sum(kept.cost_usd) AS cost_usd, sum(kept.executor_tokens) AS executor_tokens,
+    SELECT {key} sum(kept.cost_usd) AS cost_usd, sum(kept.executor_tokens) AS executor_tokens,
            sum(kept.advisor_tokens) AS advisor_tokens, sum(kept.consult_tokens) AS consult_tokens
-    FROM kept CROSS JOIN runs USING (chain) WHERE {} AND
+    FROM kept CROSS JOIN runs USING (chain) WHERE {where} AND
     """,
     PAID_ELSEWHERE,
+    "{by}",
 )
-_CONTESTED = """
-    SELECT count(*) AS contested FROM (
+_CONTESTED = f"""
+    SELECT {{key}} count(*) AS contested FROM (
         SELECT DISTINCT chain, surface, shard, disagreement FROM dispositions CROSS JOIN runs USING (chain)
-        WHERE disposition = 'contested' AND {} AND {}
-    )
-"""
+        WHERE disposition = 'contested' AND {JUDGED} AND {{where}}
+    ) JOIN runs USING (chain) {{by}}
+"""  # noqa: S608 (our own names)
 _BESIDE = """(
         SELECT json_group_array(json_array(
             model, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens > 0
@@ -66,26 +68,48 @@ _BESIDE = """(
               AND (other.role, other.model) < (unreported.role, unreported.model)
     )"""
 _UNREPORTED = f"""
-    SELECT model, chain / {_DAY} AS day, count(*) AS calls, sum(input_tokens) AS input_tokens,
+    SELECT {{key}} model, chain / {_DAY} AS day, count(*) AS calls, sum(input_tokens) AS input_tokens,
            sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens,
            sum(cache_write_tokens) AS cache_write_tokens, {_BESIDE} AS beside
     FROM unreported CROSS JOIN runs USING (chain) LEFT JOIN kept USING (chain, number)
-    WHERE {{}} AND (kept.reply IS NULL OR NOT {PAID_ELSEWHERE})
-    GROUP BY 1, 2, beside, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens = 0
+    WHERE {{where}} AND (kept.reply IS NULL OR NOT {PAID_ELSEWHERE})
+    GROUP BY {{also}} model, day, beside, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens = 0
 """  # noqa: S608 (our own names)
 _TIMED = f"runs {{}} WHERE {{}} AND {JUDGED} AND executor_ms > 0 AND NOT given"
-_VALIDATIONS = "SELECT count(*) AS labelled, sum(proved_right) AS proved FROM validations WHERE {}"
+_VALIDATIONS = "SELECT {key} count(*) AS labelled, sum(proved_right) AS proved FROM validations WHERE {where} {by}"
 _FATES = """
-    SELECT count(*) FILTER (WHERE approved AND reverted IS NOT NULL) AS merged_approvals,
+    SELECT {key} count(*) FILTER (WHERE approved AND reverted IS NOT NULL) AS merged_approvals,
            count(*) FILTER (WHERE approved AND reverted AND NOT consulted) AS missed,
            count(overridden) AS escalations, sum(overridden) AS overridden
-    FROM fates WHERE {}
+    FROM fates WHERE {where} {by}
 """
 _SAID = """
-    SELECT count(*) AS heard, sum(comments) AS comments, sum(acted_on) AS acted_on, sum(dismissed) AS dismissed,
+    SELECT {key} count(*) AS heard, sum(comments) AS comments, sum(acted_on) AS acted_on, sum(dismissed) AS dismissed,
            sum(thumbs_up) AS thumbs_up, sum(thumbs_down) AS thumbs_down
-    FROM said WHERE {}
+    FROM said WHERE {where} {by}
 """
+_OF_GROUPS = {
+    "counts": (_COUNTS, "runs"),
+    "kept": (_KEPT, "runs"),
+    "contested": (_CONTESTED, "runs"),
+    "validations": (_VALIDATIONS, "validations"),
+    "fates": (_FATES, "fates"),
+    "said": (_SAID, "said"),
+}
+"""What is added up, and the table that knows whose it is."""
+_AUTHORS = "SELECT {key} count(DISTINCT author) AS authors FROM runs WHERE {where} {by}"
+_MEDIANS = f"""
+    SELECT its_group, many, avg(value) AS median FROM (
+        SELECT its_group, value, row_number() OVER (PARTITION BY its_group ORDER BY value) AS place,
+               count(*) OVER (PARTITION BY its_group) AS many
+        FROM (
+            SELECT group_of(repository, author) AS its_group, {{column}} AS value FROM runs
+            WHERE {{where}} AND {JUDGED} AND executor_ms > 0 AND NOT given
+        )
+    ) WHERE place IN ((many + 1) / 2, (many + 2) / 2) GROUP BY its_group
+"""  # noqa: S608 (our own names)
+GroupOf = Callable[[str | None, str | None], str]
+"""Names the group of a run, by its repository and its author."""
 _SORTED_AT_MOST = 50_000
 """The values of so many runs are sorted as they come; for more, their index is read from one end to the middle."""
 
@@ -105,14 +129,105 @@ def add_up(path: Path, period: Period) -> Added:
         return _add_up(connection, period)
 
 
+def add_up_groups(path: Path, period: Period, group_of: GroupOf) -> dict[str, Added]:
+    """The same for each group of runs: ``group_of`` names it by a run's repository and author.
+
+    Raises ``LedgerError``.
+    """
+    with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
+        groups = _tell_groups(connection, group_of)
+        where, values = where_within(period)
+        found = {
+            name: _by_group(connection, question, where, values, table)
+            for name, (question, table) in _OF_GROUPS.items()
+        }
+        unpriced: dict[int, list[Unpriced]] = {}
+        for row in _rows(connection, _keyed(_UNREPORTED, where), values):
+            unpriced.setdefault(row.pop("its_group"), []).append(_unpriced(row))
+        medians = [_medians(connection, column, where, values) for column in ("wall_ms", "executor_ms")]
+        added = {}
+        for group in found["counts"]:
+            counts, kept, *became = (_whole(its.get(group), its) for its in found.values())
+            (timed, wall), (_, executor) = (each.get(group, (0, None)) for each in medians)
+            told = {name: value for each in became for name, value in each.items()}
+            added[groups[group]] = _added(counts, kept, told, (timed, wall, executor), unpriced.get(group, ()))
+        return added
+
+
+def count_authors(path: Path, period: Period, group_of: GroupOf) -> dict[str, int]:
+    """Of how many authors each group's runs are. Raises ``LedgerError``."""
+    with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
+        groups = _tell_groups(connection, group_of)
+        where, values = where_within(period)
+        found = _rows(connection, _keyed(_AUTHORS, where), values)
+        return {groups[row["its_group"]]: row["authors"] for row in found}
+
+
+def has_several_repositories(path: Path) -> bool:
+    """Whether the ledger has runs of more than one repository. Raises ``LedgerError``."""
+    with sentences(path), closing(open_to_read(path)) as connection:
+        return len(connection.execute("SELECT DISTINCT name COLLATE NOCASE FROM repositories LIMIT 2").fetchall()) > 1
+
+
+def _tell_groups(connection: sqlite3.Connection, group_of: GroupOf) -> list[str]:
+    """Let SQL ask for the number of a run's group by the numbers that the ledger has for repository and author.
+
+    The names of the groups by their numbers: those that were asked for.
+    """
+    repositories, authors = (
+        dict(connection.execute(f"SELECT id, {name} FROM {table}").fetchall())  # noqa: S608 (our own names)
+        for table, name in (("repositories", "name"), ("authors", "login"))
+    )
+    names: list[str] = []
+    numbers: dict[str, int] = {}
+
+    @cache
+    def number(repository: int | None, author: int | None) -> int:
+        name = group_of(repositories.get(repository), authors.get(author))
+        if name not in numbers:
+            numbers[name] = len(names)
+            names.append(name)
+        return numbers[name]
+
+    connection.create_function("group_of", 2, number, deterministic=True)
+    return names
+
+
+def _keyed(question: str, where: str, table: str = "runs") -> str:
+    author = "author" if table == "runs" else f"(SELECT author FROM runs WHERE runs.chain = {table}.chain)"  # noqa: S608
+    key = f"group_of(repository, {author}) AS its_group,"
+    return question.format(key=key, where=where, by="GROUP BY its_group", also="its_group,")
+
+
+def _alone(question: str, where: str) -> str:
+    return question.format(key="", where=where, by="", also="")
+
+
+def _by_group(
+    connection: sqlite3.Connection, question: str, where: str, values: list[Any], table: str
+) -> dict[int, dict[str, Any]]:
+    found = _rows(connection, _keyed(question, where, table), values)
+    return {row.pop("its_group"): row for row in found}
+
+
+def _whole(row: dict[str, Any] | None, others: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """The row of a group, and zeros where it has none; a sum of nothing is 0."""
+    some = next(iter(others.values()), {}) if row is None else row
+    return {name: (row or {}).get(name) or 0 for name in some}
+
+
+def _medians(
+    connection: sqlite3.Connection, column: str, where: str, values: list[Any]
+) -> dict[int, tuple[int, float | None]]:
+    """For each group how many values there are, and their median."""
+    found = _rows(connection, _MEDIANS.format(column=column, where=where), values)
+    return {row["its_group"]: (row["many"], row["median"]) for row in found}
+
+
 def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     where, values = where_within(period)
-    counts = _row(connection, _COUNTS.format(where), values)
-    kept = _row(connection, _KEPT.format(where), values)
-    contested = _row(connection, _CONTESTED.format(JUDGED, where), values)
-    counts["judged"] = counts["runs"] - counts["unfinished"] - counts["stopped"]
-    counts["advised"] = counts["judged"] - counts.pop("disabled")
-    many = counts["judged"] > _SORTED_AT_MOST
+    counts, kept, *became = (_row(connection, _alone(question, where), values) for question, _ in _OF_GROUPS.values())
+    many = counts["runs"] - counts["unfinished"] - counts["stopped"] > _SORTED_AT_MOST
     by_wall, by_executor = (
         _TIMED.format(f"INDEXED BY {index}" if many else "NOT INDEXED", where)
         for index in ("runs_by_wall", "runs_by_executor")
@@ -120,15 +235,26 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     timed = int(_row(connection, f"SELECT count(*) AS timed FROM {by_wall}", values)["timed"])  # noqa: S608
     wall = _median(connection, "wall_ms", by_wall, values, timed)
     executor = _median(connection, "executor_ms", by_executor, values, timed)
-    reported = float(counts.pop("cost_usd")) - float(kept.pop("cost_usd"))
+    told = {name: value for each in became for name, value in each.items()}
+    unpriced = [_unpriced(row) for row in _rows(connection, _alone(_UNREPORTED, where), values)]
+    return _added(counts, kept, told, (timed, wall, executor), unpriced)
+
+
+def _added(
+    counts: dict[str, Any],
+    kept: dict[str, Any],
+    told: dict[str, Any],
+    times: tuple[int, float | None, float | None],
+    unpriced: Iterable[Unpriced],
+) -> Added:
+    counts["judged"] = counts["runs"] - counts["unfinished"] - counts["stopped"]
+    counts["advised"] = counts["judged"] - counts.pop("disabled")
+    reported = float(counts.pop("cost_usd")) - float(kept.pop("cost_usd", 0))
     for name, given in kept.items():
         counts[name] -= given
-    became: dict[str, Any] = {}
-    for asked in (_VALIDATIONS, _FATES, _SAID):
-        became |= _row(connection, asked.format(where), values)
-    sums = Sums(**counts, **contested, **became, timed=timed, wall_ms=wall, executor_ms=executor)
-    unpriced = tuple(_unpriced(row) for row in _rows(connection, _UNREPORTED.format(where), values))
-    return Added(sums, max(reported, 0.0), unpriced)
+    timed, wall, executor = times
+    sums = Sums(**counts, **told, timed=timed, wall_ms=wall, executor_ms=executor)
+    return Added(sums, max(reported, 0.0), tuple(unpriced))
 
 
 def _row(connection: sqlite3.Connection, statement: str, values: list[Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from review_advisor.adapters.actions import read_github
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.github.workflow_artifacts import WorkflowArtifacts, workflow_artifacts
-from review_advisor.adapters.ledger.collection.archive import MOST_PACKED, RefusedArtifact, unpack_ledger
-from review_advisor.adapters.ledger.collection.collected import collected_before, take_in
+from review_advisor.adapters.ledger.organisation.archive import MOST_PACKED, RefusedArtifact, unpack_ledger
+from review_advisor.adapters.ledger.organisation.collected import collected_before, take_in
 from review_advisor.core.organisation.believed_runs import OWN_WORKFLOW, Believing
 from review_advisor.core.organisation.collection import CollectedRepository
 from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organisation

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 from review_advisor.adapters.ledger.chain_events import repository_of
-from review_advisor.adapters.ledger.collection.archive import RefusedArtifact
 from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences
+from review_advisor.adapters.ledger.organisation.archive import RefusedArtifact
 from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.adapters.ledger.transfer import Folded, fold, ledger_chains
 from review_advisor.core.ledger.chain import Chain, LedgerError
