@@ -20,12 +20,15 @@ from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.rows import write_casting
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.ledger.transactions import transaction
+from review_advisor.app.organisation.groups import roll_up_groups
 from review_advisor.app.rollup import look_for_alarms
 from review_advisor.app.runs import list_runs
 from review_advisor.core.ledger.checkpoint import Heads
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.row import Participant
 from review_advisor.core.ledger.runs import Between, RunFilter, letters
+from review_advisor.core.organisation.group_rollup import GROUPINGS, GroupRollup
+from review_advisor.core.organisation.organisation import Organisation
 from review_advisor.mockworld.world import MockWorld
 
 BAR_LIST = 0.2
@@ -36,6 +39,8 @@ FIRST = datetime(2025, 1, 1, tzinfo=UTC)
 APART = 20_000_000
 """Microseconds from one run to the next."""
 REPOSITORIES = 200
+TEAMS = 20
+AUTHORS = 500
 OBSERVED_OF = 10
 """Of so many runs, the pull request of one is observed."""
 WORDS = [verb + what for verb, what in product(("", "re", "un"), ("fix", "parser", "cache", "login", "queue", "index"))]
@@ -59,6 +64,7 @@ def main() -> None:
             f"runs list of {chosen.runs:,} runs": fastest_and_slowest(answers),
             f"rollup of {chosen.runs:,} runs": list(sums(ledger, chosen.times)),
         }
+        tables["by group"] = list(groups(ledger))
         tables["beside them"] = [*from_a_checkpoint(ledger, chosen.times), dashboard(ledger, Path(folder, "pages"))]
         tables["the ledger"] = [("made", f"{made:.1f} s", f"{size:.0f} MB without events")]
     tell(Path(__file__).stem, tables, write=chosen.write)
@@ -144,6 +150,24 @@ def sums(ledger: Path, times: int) -> Iterator[Row]:
     yield ("every alert", f"{alone:.3f} s", held(alone, BAR_SUMS, "s"))
 
 
+def groups(ledger: Path) -> Iterator[Row]:
+    """A row for each way of grouping all runs: once, as it takes seconds. Groups and the whole must agree."""
+    whole = add_up(ledger, Period())
+    organisation = Organisation(
+        teams={f"org/repository-{number}": f"team {number % TEAMS}" for number in range(1, REPOSITORIES + 1)},
+        author_groups={f"author-{number}": f"group {number % 5}" for number in range(AUTHORS)},
+    )
+    for by in GROUPINGS:
+        found: list[GroupRollup] = []
+        took = seconds(lambda by=by, found=found: found.append(roll_up_groups(ledger, Period(), by, organisation)))
+        rollups = [row.rollup for row in found[0].rows if row.rollup is not None]
+        if [sum(each.sums.labelled for each in rollups), sum(each.sums.runs for each in rollups)] != [
+            *(whole.sums.labelled, whole.sums.runs)
+        ]:
+            raise SystemExit(f"the groups by {by} are not the whole")
+        yield (f"by {by}", f"{took:.1f} s", f"{len(rollups)} groups")
+
+
 def from_a_checkpoint(ledger: Path, times: int) -> Iterator[Row]:
     """A verification for which only reviews with their events are new. The earlier runs have none to be read again."""
     heads = Heads()
@@ -195,6 +219,10 @@ def generate(ledger: Path, runs: int) -> None:
         connection.executemany(
             "INSERT INTO repositories (id, name) VALUES (?, ?)",
             [(number, f"org/repository-{number}") for number in range(1, REPOSITORIES + 1)],
+        )
+        connection.executemany(
+            "INSERT INTO authors (id, login) VALUES (?, ?)",
+            [(number + 1, f"author-{number}") for number in range(AUTHORS)],
         )
         castings = [write_casting(connection, parts) for parts in every_casting()]
         connection.executemany("INSERT INTO chains (id, run_id) VALUES (?, ?)", _chains(runs))
@@ -255,14 +283,15 @@ def _rows(runs: int, castings: list[int]) -> Iterator[tuple[object, ...]]:
             int(roll * 600_000),
             int(some() * 200_000),
             int(some() * 30_000),
+            1 + pull_request % AUTHORS,
         )
 
 
 def _insert(connection: sqlite3.Connection, rows: Iterator[tuple[object, ...]]) -> None:
     connection.executemany(
         "INSERT INTO runs (chain, status, repository, pull_request, casting, letters, cost_usd, consults, findings,"
-        " vetoes, degraded, recovered, wall_ms, executor_ms, executor_tokens, advisor_tokens)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " vetoes, degraded, recovered, wall_ms, executor_ms, executor_tokens, advisor_tokens, author)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
 

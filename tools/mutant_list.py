@@ -94,6 +94,10 @@ SHADOWED = f"{SCENARIOS}test_shadow_mode.py::test_"
 GATES = f"{UNIT}pull_request/test_gate.py::test_"
 SHADOW_SEEN = "tests/adapters/observing/test_shadow_mode_is_observed.py::test_"
 WHOLE_SHADOW = f"{SCENARIOS}test_a_whole_review_in_shadow.py::test_"
+COLLECT = "tests/adapters/organisation/test_collect.py::test_"
+HOSTILE_ARTIFACTS = "tests/adapters/organisation/test_hostile_artifacts.py::test_"
+BELIEVED = f"{UNIT}organisation/test_believed_runs.py::test_"
+SHELF = f"{UNIT}organisation/test_shelf.py::test_"
 SHADOW_SUMS = "tests/adapters/ledger/test_shadow_mode_sums.py::test_"
 UNSHADOWED = "tests/attacks/test_shadow_mode_passes_nothing.py::test_"
 DECLARED = f"{UNIT}roster/test_declarations.py::"
@@ -2901,6 +2905,97 @@ MUTANTS = (
         "if noted.events != count:",
         "if noted.events < count:",
         (f"{UNIT}ledger/test_chain.py::test_what_is_missing_added_or_of_another_run_is_named",),
+    ),
+    Mutant(
+        "collect believes a run of any workflow",
+        "core/organisation/believed_runs.py",
+        "if path != self.workflow:",
+        "if not path:",
+        (f"{BELIEVED}any_other_run_is_not_and_the_reason_is_told",),
+    ),
+    Mutant(
+        "collect believes a comment's run on any branch",
+        "core/organisation/believed_runs.py",
+        "None if run.head_branch in self.branches else",
+        "None if run.head_branch else",
+        (f"{BELIEVED}any_other_run_is_not_and_the_reason_is_told",),
+    ),
+    Mutant(
+        "collect believes a comment's run in a fork",
+        "core/organisation/believed_runs.py",
+        "if run.head_repository != self.repository:",
+        "if run.head_repository == 0:",
+        (f"{BELIEVED}any_other_run_is_not_and_the_reason_is_told",),
+    ),
+    Mutant(
+        "collect believes the merge queue",
+        "core/organisation/believed_runs.py",
+        '"merge_group": "queue"',
+        '"merge_group": "default branch"',
+        (f"{BELIEVED}any_other_run_is_not_and_the_reason_is_told",),
+    ),
+    Mutant(
+        "collect fetches what it has already",
+        "core/organisation/shelf.py",
+        "if each.id not in collected]",
+        "if each.id]",
+        (f"{SHELF}only_whole_runs_and_what_is_new_is_wanted",),
+    ),
+    Mutant(
+        "collect says nothing of what has expired",
+        "core/organisation/shelf.py",
+        "for each in left if each.expired]",
+        "for each in left if not each.id]",
+        (f"{SHELF}what_expired_is_a_gap_with_its_days",),
+    ),
+    Mutant(
+        "collect unpacks whatever comes out of an archive",
+        "adapters/ledger/organisation/archive.py",
+        "if room.left < 0:",
+        "if room.left < -MOST_UNPACKED * 4:",
+        (f"{HOSTILE_ARTIFACTS}an_archive_that_is_not_what_the_action_uploads_is_refused",),
+    ),
+    Mutant(
+        "collect takes a link out of an archive",
+        "adapters/ledger/organisation/archive.py",
+        "if kind not in (0, stat.S_IFREG):",
+        "if kind == stat.S_IFIFO:",
+        (f"{HOSTILE_ARTIFACTS}an_archive_that_is_not_what_the_action_uploads_is_refused",),
+    ),
+    Mutant(
+        "collect takes a file of any name out of an archive",
+        "adapters/ledger/organisation/archive.py",
+        "if member.orig_filename not in _NAMES or member.filename not in _NAMES:",
+        "if not member.filename:",
+        (f"{HOSTILE_ARTIFACTS}an_archive_that_is_not_what_the_action_uploads_is_refused",),
+    ),
+    Mutant(
+        "collect takes runs of another repository",
+        "adapters/ledger/organisation/collected.py",
+        "if repository is None or repository.casefold() not in names:",
+        "if repository is None:",
+        (f"{HOSTILE_ARTIFACTS}a_ledger_that_is_not_the_repositorys_own_is_named_and_nothing_of_it_is_taken",),
+    ),
+    Mutant(
+        "collect remembers an artifact of which it left something out",
+        "adapters/ledger/organisation/collected.py",
+        "if not folded.left_out:",
+        "if folded is not None:",
+        (f"{HOSTILE_ARTIFACTS}a_run_that_is_another_one_already_is_named_and_changes_nothing",),
+    ),
+    Mutant(
+        "collect follows an address of the store without https",
+        "adapters/github/stored_files.py",
+        "if not (secure or here) or has_user",
+        "if has_user",
+        ("tests/adapters/organisation/test_stored_files.py::test_an_address_that_is_not_safe_is_never_asked",),
+    ),
+    Mutant(
+        "a group of one author is shown",
+        "core/organisation/group_rollup.py",
+        "if (authors or {}).get(name, 0) < least}",
+        "if (authors or {}).get(name, 0) < 1}",
+        ("tests/adapters/organisation/test_rollup_by.py::test_a_group_of_too_few_authors_tells_nothing_of_them",),
     ),
     Mutant(
         "a broken run is merged",

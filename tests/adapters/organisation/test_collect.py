@@ -74,7 +74,7 @@ def test_who_stops_it_loses_nothing(octo: Fleet) -> None:
     assert len(octo.held()) == 4
 
 
-def test_a_process_that_is_killed_before_it_remembers_takes_the_same_run_in_again(octo: Fleet) -> None:
+def test_what_is_forgotten_is_taken_in_again_and_changes_nothing(octo: Fleet) -> None:
     stored = octo.reviews(SHOP)
     assert octo.collect(SHOP).code == 0
     with database(octo.whole) as connection:

@@ -184,6 +184,7 @@ def test_a_run_that_is_another_one_already_is_named_and_changes_nothing(octo: Fl
     done = octo.collect(SHOP)
     assert (done.code, "is another one here" in done.err) == (3, True)
     assert octo.held() == [SHOP]
+    assert "is another one here" in octo.collect(SHOP).err, "nobody forgets it"
 
 
 def test_a_run_of_a_killed_job_is_taken_from_the_log_beside_its_ledger(octo: Fleet) -> None:

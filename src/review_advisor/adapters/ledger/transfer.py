@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain as chain_up
@@ -135,17 +135,27 @@ def _line(run_id: str, link: Link) -> str:
     return canonical({**told, "event": json.loads(link.event)}) + "\n"
 
 
-def fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
-    """Fold chains into the ledger at ``path``, made where there is none. Raises ``LedgerError`` as ``merge`` does."""
+Noting = Callable[[sqlite3.Connection, Folded], None]
+
+
+def _nothing(_: sqlite3.Connection, __: Folded) -> None:
+    """Nothing is known beside the runs."""
+
+
+def fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool, noting: Noting = _nothing) -> Folded:
+    """Fold chains into the ledger at ``path``, made where there is none. Raises ``LedgerError`` as ``merge`` does.
+
+    ``noting`` writes beside the runs what is known of them, in the same transaction.
+    """
     with sentences(path):
         if path.exists():
-            return _fold_in(path, chains, whole_runs=whole_runs)
+            return _fold_in(path, chains, noting, whole_runs=whole_runs)
         coming = iter(chains)
         first = list(islice(coming, 1))  # what cannot be read leaves no folder behind
         make_folder(path.parent)
         with temporary_folder("fold", path.parent) as folder:  # a refusal leaves no new ledger behind
             made = folder / "ledger.sqlite3"
-            folded = _fold_in(made, chain_up(first, coming), whole_runs=whole_runs)
+            folded = _fold_in(made, chain_up(first, coming), noting, whole_runs=whole_runs)
             try:
                 os.link(made, path)
             except OSError:  # another process was first, or the file system knows no second name of a file
@@ -153,7 +163,7 @@ def fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
         return folded
 
 
-def _fold_in(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded:
+def _fold_in(path: Path, chains: Iterable[Chain], noting: Noting, *, whole_runs: bool) -> Folded:
     came: Counter[str] = Counter()
     left_out: list[str] = []
     with closing(open_to_write(path)) as connection, transaction(connection):
@@ -165,7 +175,9 @@ def _fold_in(path: Path, chains: Iterable[Chain], *, whole_runs: bool) -> Folded
                 if not whole_runs:
                     raise
                 left_out.append(str(refusal))
-    return Folded(came["added"], came["grown"], came["present"], tuple(left_out))
+        folded = Folded(came["added"], came["grown"], came["present"], tuple(left_out))
+        noting(connection, folded)
+    return folded
 
 
 def _fold_chain(connection: sqlite3.Connection, chain: Chain) -> Literal["added", "grown", "present"]:

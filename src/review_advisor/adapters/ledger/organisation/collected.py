@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Generator
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from pathlib import Path
 
 from review_advisor.adapters.ledger.chain_events import repository_of
-from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences
+from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.organisation.archive import RefusedArtifact
-from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.adapters.ledger.transfer import Folded, fold, ledger_chains
 from review_advisor.core.ledger.chain import Chain, LedgerError
 from review_advisor.core.report.wording import printable_line
@@ -33,15 +33,15 @@ def take_in(ledger: Path, file: Path, names: AbstractSet[str], server: str, arti
 
     All its runs must be of the repository with one of these ``names``, in lower case: else ``RefusedArtifact`` is
     raised, and nothing is taken. A run that is broken, impossible or another one in ``ledger`` is left out and named.
-    Raises ``LedgerError`` if ``ledger`` cannot be written. A process that is killed in between takes the same runs in
-    again, which changes nothing.
+    Raises ``LedgerError`` if ``ledger`` cannot be written.
     """
-    with closing(_own_chains(file, names)) as chains:
-        folded = fold(ledger, chains, whole_runs=True)
-    if not folded.left_out:
-        with sentences(ledger), closing(open_to_write(ledger)) as connection, transaction(connection):
+
+    def remember(connection: sqlite3.Connection, folded: Folded) -> None:
+        if not folded.left_out:
             connection.execute("INSERT INTO collected VALUES (?, ?) ON CONFLICT DO NOTHING", (server, artifact))
-    return folded
+
+    with closing(_own_chains(file, names)) as chains:
+        return fold(ledger, chains, whole_runs=True, noting=remember)
 
 
 def _own_chains(file: Path, names: AbstractSet[str]) -> Generator[Chain, None, None]:
