@@ -10,7 +10,7 @@ import pytest
 from tests.adapters.command_line import Done, Terminal
 from tests.adapters.ledgers import five, record, retold, told
 
-from review_advisor.adapters.ledger.sums import add_up, add_up_groups, count_authors
+from review_advisor.adapters.ledger.sums import GroupedBy, add_up, add_up_groups, count_authors
 from review_advisor.core.ledger.periods import Period
 
 ORGANISATION = """
@@ -100,8 +100,10 @@ def test_the_sums_of_all_groups_are_those_of_the_whole(tmp_path: Path) -> None:
     file = tmp_path / "five.sqlite3"
     record(file, *five())
     whole = add_up(file, Period())
-    assert add_up_groups(file, Period(), lambda *_: "all") == {"all": whole}
-    assert count_authors(file, Period(), lambda *_: "all") == {"all": 1}
+    columns: tuple[GroupedBy, ...] = ("repository", "author")
+    for column in columns:
+        assert add_up_groups(file, Period(), column, lambda _: "all") == {"all": whole}
+    assert count_authors(file, Period(), lambda _: "all") == {"all": 1}
 
 
 def test_nobody_in_a_period_is_no_group(terminal: Terminal, ledger: Path) -> None:

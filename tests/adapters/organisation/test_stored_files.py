@@ -50,9 +50,9 @@ def test_this_machine_is_asked_without_tls_only_if_github_is_here_too() -> None:
 
 
 def test_the_store_sends_nobody_on() -> None:
-    with github_answers(Reply(302, headers={"Location": "http://127.0.0.1:1/"})) as store:
-        with pytest.raises(ForgeUnavailable, match="its store answered with status 302"):
-            fetch(store.url)
+    sent_on = Reply(302, headers={"Location": "http://127.0.0.1:1/"})
+    with github_answers(sent_on) as store, pytest.raises(ForgeUnavailable, match="its store answered with status 302"):
+        fetch(store.url)
 
 
 def test_what_is_too_large_is_not_read_to_its_end() -> None:

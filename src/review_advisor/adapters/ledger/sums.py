@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, Literal
 
 from review_advisor.adapters.ledger.conditions import JUDGED, PAID_ELSEWHERE, statement, where_within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
@@ -88,28 +89,20 @@ _SAID = """
            sum(thumbs_up) AS thumbs_up, sum(thumbs_down) AS thumbs_down
     FROM said WHERE {where} {by}
 """
-_OF_GROUPS = {
-    "counts": (_COUNTS, "runs"),
-    "kept": (_KEPT, "runs"),
-    "contested": (_CONTESTED, "runs"),
-    "validations": (_VALIDATIONS, "validations"),
-    "fates": (_FATES, "fates"),
-    "said": (_SAID, "said"),
-}
+_SUMS = (
+    (_COUNTS, "runs"),
+    (_KEPT, "runs"),
+    (_CONTESTED, "runs"),
+    (_VALIDATIONS, "validations"),
+    (_FATES, "fates"),
+    (_SAID, "said"),
+)
 """What is added up, and the table that knows whose it is."""
-_AUTHORS = "SELECT {key} count(DISTINCT author) AS authors FROM runs WHERE {where} {by}"
-_MEDIANS = f"""
-    SELECT its_group, many, avg(value) AS median FROM (
-        SELECT its_group, value, row_number() OVER (PARTITION BY its_group ORDER BY value) AS place,
-               count(*) OVER (PARTITION BY its_group) AS many
-        FROM (
-            SELECT group_of(repository, author) AS its_group, {{column}} AS value FROM runs
-            WHERE {{where}} AND {JUDGED} AND executor_ms > 0 AND NOT given
-        )
-    ) WHERE place IN ((many + 1) / 2, (many + 2) / 2) GROUP BY its_group
-"""  # noqa: S608 (our own names)
-GroupOf = Callable[[str | None, str | None], str]
-"""Names the group of a run, by its repository and its author."""
+GroupedBy = Literal["repository", "author"]
+GroupOf = Callable[[str | None], str]
+"""Names the group of a repository or an author; None is a run without one."""
+_NAMED: dict[GroupedBy, tuple[str, str]] = {"repository": ("repositories", "name"), "author": ("authors", "login")}
+_DAMAGED = "The ledger is damaged: one of its rows holds what it cannot hold."
 _SORTED_AT_MOST = 50_000
 """The values of so many runs are sorted as they come; for more, their index is read from one end to the middle."""
 
@@ -129,38 +122,38 @@ def add_up(path: Path, period: Period) -> Added:
         return _add_up(connection, period)
 
 
-def add_up_groups(path: Path, period: Period, group_of: GroupOf) -> dict[str, Added]:
-    """The same for each group of runs: ``group_of`` names it by a run's repository and author.
+def add_up_groups(
+    path: Path, period: Period, column: GroupedBy, group_of: GroupOf, *, timed: bool = True
+) -> dict[str, Added]:
+    """The same for each group of runs, which ``group_of`` names by a run's repository or author.
 
-    Raises ``LedgerError``.
+    Without ``timed`` there are no medians, which take as long as all the rest. Raises ``LedgerError``.
     """
     with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
-        groups = _tell_groups(connection, group_of)
+        groups = _names(connection, column, group_of)
         where, values = where_within(period)
-        found = {
-            name: _by_group(connection, question, where, values, table)
-            for name, (question, table) in _OF_GROUPS.items()
-        }
-        unpriced: dict[int, list[Unpriced]] = {}
-        for row in _rows(connection, _keyed(_UNREPORTED, where), values):
-            unpriced.setdefault(row.pop("its_group"), []).append(_unpriced(row))
-        medians = [_medians(connection, column, where, values) for column in ("wall_ms", "executor_ms")]
-        added = {}
-        for group in found["counts"]:
-            counts, kept, *became = (_whole(its.get(group), its) for its in found.values())
-            (timed, wall), (_, executor) = (each.get(group, (0, None)) for each in medians)
-            told = {name: value for each in became for name, value in each.items()}
-            added[groups[group]] = _added(counts, kept, told, (timed, wall, executor), unpriced.get(group, ()))
-        return added
+        questions = (_keyed(question, where, column, table) for question, table in _SUMS)
+        parts = [_of_groups(connection, question, values, groups) for question in questions]
+        unpriced: dict[str, list[Unpriced]] = {}
+        for row in _rows(connection, _keyed(_UNREPORTED, where, column), values):
+            unpriced.setdefault(groups[row.pop("its_group")], []).append(_unpriced(row))
+        times = _times(connection, where, values, column, groups) if timed else {}
+    added = {}
+    for group, counts in parts[0].items():
+        kept, *became = (part.get(group, {}) for part in parts[1:])
+        walls, executors = times.get(group, ([], []))
+        medians = (len(walls), median(walls) if walls else None, median(executors) if executors else None)
+        added[group] = _added(counts, kept, became, medians, unpriced.get(group, ()))
+    return added
 
 
 def count_authors(path: Path, period: Period, group_of: GroupOf) -> dict[str, int]:
     """Of how many authors each group's runs are. Raises ``LedgerError``."""
     with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
-        groups = _tell_groups(connection, group_of)
+        groups = _names(connection, "author", group_of)
         where, values = where_within(period)
-        found = _rows(connection, _keyed(_AUTHORS, where), values)
-        return {groups[row["its_group"]]: row["authors"] for row in found}
+        found = _rows(connection, f"SELECT DISTINCT author AS id FROM runs WHERE {where}", values)  # noqa: S608
+        return Counter(groups[row["id"]] for row in found if row["id"] is not None)
 
 
 def has_several_repositories(path: Path) -> bool:
@@ -169,64 +162,55 @@ def has_several_repositories(path: Path) -> bool:
         return len(connection.execute("SELECT DISTINCT name COLLATE NOCASE FROM repositories LIMIT 2").fetchall()) > 1
 
 
-def _tell_groups(connection: sqlite3.Connection, group_of: GroupOf) -> list[str]:
-    """Let SQL ask for the number of a run's group by the numbers that the ledger has for repository and author.
-
-    The names of the groups by their numbers: those that were asked for.
-    """
-    repositories, authors = (
-        dict(connection.execute(f"SELECT id, {name} FROM {table}").fetchall())  # noqa: S608 (our own names)
-        for table, name in (("repositories", "name"), ("authors", "login"))
-    )
-    names: list[str] = []
-    numbers: dict[str, int] = {}
-
-    @cache
-    def number(repository: int | None, author: int | None) -> int:
-        name = group_of(repositories.get(repository), authors.get(author))
-        if name not in numbers:
-            numbers[name] = len(names)
-            names.append(name)
-        return numbers[name]
-
-    connection.create_function("group_of", 2, number, deterministic=True)
-    return names
+def _names(connection: sqlite3.Connection, column: GroupedBy, group_of: GroupOf) -> dict[int | None, str]:
+    """The group of each repository or author, by the number that the ledger gave it."""
+    table, name = _NAMED[column]
+    told = connection.execute(f"SELECT id, {name} FROM {table}")  # noqa: S608 (our own names)
+    return {None: group_of(None)} | {number: group_of(said) for number, said in told}
 
 
-def _keyed(question: str, where: str, table: str = "runs") -> str:
-    author = "author" if table == "runs" else f"(SELECT author FROM runs WHERE runs.chain = {table}.chain)"  # noqa: S608
-    key = f"group_of(repository, {author}) AS its_group,"
-    return question.format(key=key, where=where, by="GROUP BY its_group", also="its_group,")
+def _of_groups(
+    connection: sqlite3.Connection, question: str, values: list[Any], groups: dict[int | None, str]
+) -> dict[str, dict[str, Any]]:
+    """What a question adds up to for each group: SQL adds up by number, and a group may have many."""
+    added: dict[str, dict[str, Any]] = {}
+    for row in _rows(connection, question, values):
+        so_far = added.setdefault(groups[row.pop("its_group")], {})
+        for name, value in row.items():
+            so_far[name] = so_far.get(name, 0) + (value or 0)
+    return added
+
+
+def _times(
+    connection: sqlite3.Connection, where: str, values: list[Any], column: GroupedBy, groups: dict[int | None, str]
+) -> dict[str, tuple[list[int], list[int]]]:
+    """For each group the times of its reviews, and those of their executors."""
+    found: dict[str, tuple[list[int], list[int]]] = {}
+    timed = _TIMED.format("NOT INDEXED", where)
+    for row in connection.execute(f"SELECT {column}, wall_ms, executor_ms FROM {timed}", values):  # noqa: S608
+        if not all(each is None or isinstance(each, int) for each in row):
+            raise LedgerError(_DAMAGED)
+        number, wall, executor = row
+        walls, executors = found.setdefault(groups[number], ([], []))
+        walls.append(wall)
+        executors.append(executor)
+    return found
+
+
+def _keyed(question: str, where: str, column: GroupedBy, table: str = "runs") -> str:
+    key: str = column
+    if column == "author" and table != "runs":
+        key = f"(SELECT author FROM runs WHERE runs.chain = {table}.chain)"  # noqa: S608 (our own names)
+    return question.format(key=f"{key} AS its_group,", where=where, by="GROUP BY its_group", also="its_group,")
 
 
 def _alone(question: str, where: str) -> str:
     return question.format(key="", where=where, by="", also="")
 
 
-def _by_group(
-    connection: sqlite3.Connection, question: str, where: str, values: list[Any], table: str
-) -> dict[int, dict[str, Any]]:
-    found = _rows(connection, _keyed(question, where, table), values)
-    return {row.pop("its_group"): row for row in found}
-
-
-def _whole(row: dict[str, Any] | None, others: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    """The row of a group, and zeros where it has none; a sum of nothing is 0."""
-    some = next(iter(others.values()), {}) if row is None else row
-    return {name: (row or {}).get(name) or 0 for name in some}
-
-
-def _medians(
-    connection: sqlite3.Connection, column: str, where: str, values: list[Any]
-) -> dict[int, tuple[int, float | None]]:
-    """For each group how many values there are, and their median."""
-    found = _rows(connection, _MEDIANS.format(column=column, where=where), values)
-    return {row["its_group"]: (row["many"], row["median"]) for row in found}
-
-
 def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     where, values = where_within(period)
-    counts, kept, *became = (_row(connection, _alone(question, where), values) for question, _ in _OF_GROUPS.values())
+    counts, kept, *became = (_row(connection, _alone(question, where), values) for question, _ in _SUMS)
     many = counts["runs"] - counts["unfinished"] - counts["stopped"] > _SORTED_AT_MOST
     by_wall, by_executor = (
         _TIMED.format(f"INDEXED BY {index}" if many else "NOT INDEXED", where)
@@ -235,15 +219,14 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     timed = int(_row(connection, f"SELECT count(*) AS timed FROM {by_wall}", values)["timed"])  # noqa: S608
     wall = _median(connection, "wall_ms", by_wall, values, timed)
     executor = _median(connection, "executor_ms", by_executor, values, timed)
-    told = {name: value for each in became for name, value in each.items()}
     unpriced = [_unpriced(row) for row in _rows(connection, _alone(_UNREPORTED, where), values)]
-    return _added(counts, kept, told, (timed, wall, executor), unpriced)
+    return _added(counts, kept, became, (timed, wall, executor), unpriced)
 
 
 def _added(
     counts: dict[str, Any],
     kept: dict[str, Any],
-    told: dict[str, Any],
+    became: Iterable[dict[str, Any]],
     times: tuple[int, float | None, float | None],
     unpriced: Iterable[Unpriced],
 ) -> Added:
@@ -253,6 +236,7 @@ def _added(
     for name, given in kept.items():
         counts[name] -= given
     timed, wall, executor = times
+    told = {name: value for each in became for name, value in each.items()}
     sums = Sums(**counts, **told, timed=timed, wall_ms=wall, executor_ms=executor)
     return Added(sums, max(reported, 0.0), tuple(unpriced))
 
@@ -266,7 +250,7 @@ def _row(connection: sqlite3.Connection, statement: str, values: list[Any]) -> d
 def _rows(connection: sqlite3.Connection, statement: str, values: list[Any]) -> Iterator[dict[str, Any]]:
     for told in rows(connection, statement, values):
         if not all(_can_be(name, value) for name, value in told.items()):
-            raise LedgerError("The ledger is damaged: one of its rows holds what it cannot hold.")
+            raise LedgerError(_DAMAGED)
         yield told
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from review_advisor.adapters.ledger.sums import GroupOf, add_up_groups, count_authors, has_several_repositories
+from review_advisor.adapters.ledger.sums import (
+    GroupedBy,
+    GroupOf,
+    add_up_groups,
+    count_authors,
+    has_several_repositories,
+)
 from review_advisor.app.rollup import listed_prices
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.metrics.kpis import Rollup, kpis
@@ -14,14 +20,23 @@ from review_advisor.core.organisation.organisation import NO_REPOSITORY, Organis
 
 
 def roll_up_groups(
-    ledger: Path, period: Period, by: Grouping, organisation: Organisation, prices: Path | None = None
+    ledger: Path,
+    period: Period,
+    by: Grouping,
+    organisation: Organisation,
+    prices: Path | None = None,
+    *,
+    timed: bool = True,
 ) -> GroupRollup:
-    """The rollup of each group of a period. Raises ``LedgerError`` and ``PriceError``."""
+    """The rollup of each group of a period; without ``timed`` their ``wall_clock`` is not measured.
+
+    Raises ``LedgerError`` and ``PriceError``.
+    """
     listed = listed_prices(prices)
-    group_of = _grouping(by, organisation)
+    column, group_of = _grouping(by, organisation)
     rollups = {
         name: Rollup(added.sums, money(added.reported_usd, added.unpriced, listed), kpis(added.sums))
-        for name, added in add_up_groups(ledger, period, group_of).items()
+        for name, added in add_up_groups(ledger, period, column, group_of, timed=timed).items()
     }
     authors = count_authors(ledger, period, group_of) if by == "author-group" else None
     return group_rollup(by, rollups, authors, organisation.smallest_group)
@@ -38,10 +53,11 @@ def every_grouping(ledger: Path, period: Period, organisation: Organisation) -> 
         "team": several and bool(organisation.teams),
         "author-group": bool(organisation.author_groups),
     }
-    return tuple(roll_up_groups(ledger, period, by, organisation) for by, is_asked in asked.items() if is_asked)
+    wanted = (by for by, is_asked in asked.items() if is_asked)
+    return tuple(roll_up_groups(ledger, period, by, organisation, timed=False) for by in wanted)
 
 
-def _grouping(by: Grouping, organisation: Organisation) -> GroupOf:
+def _grouping(by: Grouping, organisation: Organisation) -> tuple[GroupedBy, GroupOf]:
     spelled: dict[str, str] = {}
 
     def repository_of(repository: str | None) -> str:
@@ -50,8 +66,8 @@ def _grouping(by: Grouping, organisation: Organisation) -> GroupOf:
 
     match by:
         case "repository":
-            return lambda repository, _: repository_of(repository)
+            return "repository", repository_of
         case "team":
-            return lambda repository, _: organisation.team_of(repository)
+            return "repository", organisation.team_of
         case "author-group":
-            return lambda _, author: organisation.group_of(author)
+            return "author", organisation.group_of
