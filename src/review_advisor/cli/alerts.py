@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER
-from review_advisor.cli.terminal.moments import moment
 from review_advisor.cli.terminal.output import put
 from review_advisor.cli.terminal.problems import ledger_refusals
+from review_advisor.cli.terminal.typed_moments import moment
 
 RAISED = 3
 

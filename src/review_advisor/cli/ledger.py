@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.terminal.moments import moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.typed_moments import moment
 from review_advisor.core.ledger.chain import LEDGER_FILE
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, ORGANISATION, PATH
 from review_advisor.cli.runs import note_unknown
-from review_advisor.cli.terminal.moments import in_order, moment
 from review_advisor.cli.terminal.output import put
 from review_advisor.cli.terminal.problems import ledger_refusals
+from review_advisor.cli.terminal.typed_moments import in_order, moment
 
 if TYPE_CHECKING:
     from review_advisor.core.ledger.periods import Period

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.terminal.moments import in_order, moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import ledger_refusals
+from review_advisor.cli.terminal.typed_moments import in_order, moment
 from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from tests.adapters.ledgers import database
 from tests.adapters.organisation.workflows import BANK, SHOP, Fleet, fleet
 
 from review_advisor.app.organisation.collect import LIMITED
-from review_advisor.mockworld.github.requests.actions import MOST_FOUND
+from review_advisor.mockworld.github.requests.workflow_requests import MOST_FOUND
 from review_advisor.mockworld.github.traffic import Limited, RequestMoment, Reset, denied, gone
 
 

@@ -6,7 +6,15 @@ from http.client import HTTPException
 from typing import IO
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+)
 
 from review_advisor.adapters.github.address import ApiAddress
 from review_advisor.adapters.github.failures import Unanswered
@@ -20,19 +28,16 @@ _TIMEOUT_SECONDS = 15
 _CHUNK = 1 << 20
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        """Nobody is sent on from there."""
-
-
 def fetch_stored(doing: str, location: str, api: ApiAddress, clock: Clock, most: int) -> bytes:
     """The bytes at an address that GitHub gave, ``most`` at the most. Raises ``ForgeError``, without the address.
 
     ``https`` only; ``http`` on this machine, if GitHub's API itself is there.
     """
     _refuse_address(doing, location, api)
-    proxies = [ProxyHandler({})] if api.loopback else []
-    opener = build_opener(_NoRedirects, *proxies)
+    opener = OpenerDirector()  # which follows nothing
+    for handler in (HTTPHandler, HTTPSHandler, HTTPDefaultErrorHandler, HTTPErrorProcessor):
+        opener.add_handler(handler())
+    opener.add_handler(ProxyHandler({} if api.loopback else None))
     request = Request(location, headers={"User-Agent": "review-advisor"})  # noqa: S310 (the scheme was looked at)
     try:
         with opener.open(request, timeout=_TIMEOUT_SECONDS) as answer:

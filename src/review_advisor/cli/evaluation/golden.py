@@ -11,9 +11,9 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
-from review_advisor.cli.terminal.moments import moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
     from datetime import datetime

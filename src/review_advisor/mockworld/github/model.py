@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from review_advisor.core.facts.pull_request import Permission
+from review_advisor.mockworld.github.actions_ground import ActionsGround
 from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import (
     Account,
@@ -25,7 +26,6 @@ from review_advisor.mockworld.github.records import (
     TimelineEntry,
     Token,
 )
-from review_advisor.mockworld.github.workflows import Workflows
 from review_advisor.mockworld.object_names import FILE_MODE
 
 Contents = Mapping[str, str | bytes | None]
@@ -39,7 +39,7 @@ READING_ABILITIES = frozenset({"checks:read", "contents:read", "issues:read", "p
 
 
 @dataclass(slots=True)
-class GitHub(Workflows):
+class GitHub(ActionsGround):
     """The one model. Its verbs are what people do; what a token may ask of it is in ``session``."""
 
     # --- who and what there is ---

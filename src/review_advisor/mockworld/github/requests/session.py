@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Token
-from review_advisor.mockworld.github.requests.actions import ActionsRequests
 from review_advisor.mockworld.github.requests.checks import CheckRequests
 from review_advisor.mockworld.github.requests.facts import FactRequests
 from review_advisor.mockworld.github.requests.git_objects import GitObjectRequests
 from review_advisor.mockworld.github.requests.issues import IssueRequests
 from review_advisor.mockworld.github.requests.reviews import ReviewRequests
+from review_advisor.mockworld.github.requests.workflow_requests import ActionsRequests
 
 
 @dataclass(frozen=True, slots=True)

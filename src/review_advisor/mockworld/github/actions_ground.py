@@ -14,7 +14,7 @@ _DAY = 24 * 3_600
 
 
 @dataclass(slots=True)
-class Workflows(Ground):
+class ActionsGround(Ground):
     """What happens on GitHub Actions."""
 
     def runs_workflow(
