@@ -22,6 +22,7 @@ from review_advisor.app.configuration import (
     publication_rules,
     rules_that_stand,
 )
+from review_advisor.app.known_kinds import kind_notes
 from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import ActionsEvent, CommentEvent, MergeGroupEvent, PullRequestEvent
@@ -225,6 +226,8 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
                 number, outcome, asked=options.asked, notes=notes
             )
         else:
+            if isinstance(outcome, OutcomeDocument):
+                bot = replace(bot, finding_notes=kind_notes(files_of(forge, believed.commit), outcome))
             phase = PublishPhase(bot, GitPatcher(), unfinished.stands)
             published = phase.publish(number, outcome, asked=options.asked, notes=notes)
         if rules.is_shadow or isinstance(outcome, DidNotRun):

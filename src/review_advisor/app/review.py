@@ -30,6 +30,7 @@ from review_advisor.app.base_checks import base_checks, checker_arguments, insta
 from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
+from review_advisor.app.known_kinds import kind_notes
 from review_advisor.app.recording import CallRecording, Keeping, open_keeping, open_recording
 from review_advisor.app.roster.of_source import declares_of
 from review_advisor.app.settings import Config, ConfigError, Profile, Settings
@@ -80,13 +81,15 @@ class ReviewOptions:
 class StoredReview:
     """A review that is over: its document, where its artefacts are, and the signal that ended it, if one did.
 
-    ``answered_from`` is the end of the earlier review that gave all of its answers, if one did.
+    ``answered_from`` is the end of the earlier review that gave all of its answers, if one did. ``finding_notes`` say
+    of its findings, by their ids, what the base knows of their kind.
     """
 
     document: OutcomeDocument
     folder: Path
     interrupted_by: int = 0
     answered_from: Concluded | None = None
+    finding_notes: Mapping[str, str] = field(default_factory=dict)
 
 
 class ReviewBrokenError(Exception):
@@ -165,7 +168,8 @@ def run_review(
             raise
         store = partial(store_again, artifacts=artifacts, output=options.output)
         shadows = ShadowRuns(ports, compared, instructions, settings.shadows, jobs, keeping.ledger, store, warn)
-        return _ended(document, artifacts.folder, keeping, send_telemetry, partial(shadows.after, request, document))
+        ended = _ended(document, artifacts.folder, keeping, send_telemetry, partial(shadows.after, request, document))
+        return replace(ended, finding_notes=kind_notes(source.base_file, ended.document, warn))
 
 
 def _opened_agents(

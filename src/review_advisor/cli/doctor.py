@@ -58,6 +58,7 @@ def doctor(
     with clear_refusals():
         from review_advisor.app.applicable_rules import examine_mode, examine_roster, examine_rules
         from review_advisor.app.configuration import publication_rules, working_config
+        from review_advisor.app.diagnosis.calibration import examine_calibration
         from review_advisor.app.diagnosis.recordings import examine_recordings
         from review_advisor.app.doctor import examine, examine_github, examine_workflow, ready
 
@@ -65,6 +66,7 @@ def doctor(
         checks += examine_mode(repo)
         checks += examine_rules(repo)
         checks += examine_roster(repo)
+        checks += examine_calibration(repo, datetime.now(UTC).date())
         checks += examine_recordings(repo, Path.cwd() / artifacts)
         if repository is not None:
             config, _ = working_config(repo)

@@ -13,6 +13,8 @@ from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from review_advisor.app.change_source import Selection
     from review_advisor.app.review import ReviewOptions
     from review_advisor.core.outcome.document import OutcomeDocument
@@ -271,7 +273,7 @@ def perform(options: ReviewOptions, shown: Shown) -> Performed:
     with progress(quiet=shown.quiet or shown.gate) as show:
         stored = run_review(options, os.environ, show.event, show.warning, show.remark)
     document = stored.document
-    put(_result(document, shown), otherwise=NOT_TO_ITS_END)
+    put(_result(document, shown, stored.finding_notes), otherwise=NOT_TO_ITS_END)
     if not (shown.quiet or (shown.gate and document.exit_code == 0)):
         if stored.answered_from is not None:
             when = f"{stored.answered_from.at:%H:%M} UTC ({stored.answered_from.run_id})"
@@ -284,7 +286,7 @@ def perform(options: ReviewOptions, shown: Shown) -> Performed:
     return Performed(document.exit_code, document, stored.folder)
 
 
-def _result(document: OutcomeDocument, shown: Shown) -> str | bytes:
+def _result(document: OutcomeDocument, shown: Shown, notes: Mapping[str, str]) -> str | bytes:
     """What goes to stdout. JSON is UTF-8 whatever the terminal's letters are."""
     match shown.form:
         case "json":
@@ -305,17 +307,17 @@ def _result(document: OutcomeDocument, shown: Shown) -> str | bytes:
 
             return "".join(f"{line}\n" for line in log_lines(document))
         case "text":
-            return _text(document, shown)
+            return _text(document, shown, notes)
         case _:
             assert_never(shown.form)
 
 
-def _text(document: OutcomeDocument, shown: Shown) -> str:
+def _text(document: OutcomeDocument, shown: Shown, notes: Mapping[str, str]) -> str:
     from review_advisor.cli.terminal.colour import coloured, is_coloured
     from review_advisor.core.report.report_text import headline
     from review_advisor.core.report.terminal_report import terminal_report
 
     if shown.gate and document.exit_code == 0:
         return headline(document) + "\n"
-    report = terminal_report(document, explain=shown.explain)
+    report = terminal_report(document, explain=shown.explain, notes=notes)
     return coloured(report, document.outcome) if is_coloured() else report

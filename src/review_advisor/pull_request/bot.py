@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from review_advisor.core.pull_request.rules import PublicationRules
@@ -21,7 +22,8 @@ class Bot:
     not to say: names are compared as it leaves them. ``repository`` is ``owner/name``. ``state_key`` signs what is
     remembered; None where nothing is signed. ``never_left_out`` is reviewed whatever the rules leave out.
     ``believed_branch`` is the one whose configuration the rules are; where it is empty, no path is left out.
-    ``consults``: by that configuration a review may consult the advisor.
+    ``consults``: by that configuration a review may consult the advisor. ``finding_notes`` say of the findings of the
+    review to publish, by their ids, what is known of their kind.
     """
 
     forge: Forge
@@ -35,6 +37,7 @@ class Bot:
     never_left_out: NeverLeftOut = DEFAULT
     believed_branch: str = ""
     consults: bool = False
+    finding_notes: Mapping[str, str] = field(default_factory=dict)
 
     def writer(self, number: int) -> PullRequestWriter:
         """Whoever writes for it on a pull request."""

@@ -256,6 +256,7 @@ class PublishPhase:
                 notes,
                 denied=denied,
                 run_page=self._bot.details_url,
+                finding_notes=self._bot.finding_notes,
             )
 
         writer.summary(words)
@@ -288,7 +289,8 @@ class PublishPhase:
 
         def words(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
             decided = postings(wanted, blocking, already(threads), narrowing)
-            comments = inline_comments((each.finding for each in decided if each.allowed), rule_links(document))
+            allowed = (each.finding for each in decided if each.allowed)
+            comments = inline_comments(allowed, rule_links(document), self._bot.finding_notes)
             return review_body(document, len(comments), found), comments
 
         writer.reviews.discard_unfinished(document.run_id)

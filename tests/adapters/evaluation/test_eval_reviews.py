@@ -144,3 +144,41 @@ def test_the_seven_stories_of_advisor_harness_end_as_it_says_and_stay_so(termina
         "evaluation_summary.md",
         "scenario_results.jsonl",
     }
+
+
+def test_golden_cases_say_whether_stated_confidence_came_true(terminal: Terminal, cases: Path, tmp_path: Path) -> None:
+    embedded = ("--set", str(cases), "--answers", "embedded", "--arms", "paired", "--out", str(tmp_path / "made"))
+    assert terminal.run("eval", "run", *embedded).code == 0
+    (folder,) = (tmp_path / "made").glob("eval_*")
+    done = terminal.run("calibrate", "--labels", "golden", "--evaluation", folder, "--json")
+
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert (told["labels_of"], set(told["sources"])) == ("golden", {"golden"}), "sources stay apart"
+    assert told["findings"] == told["sources"]["golden"]["labels"] > 0, "both cases know every fault"
+    assert told["sources"]["golden"]["right"] == 1
+    (kind, *_) = [each["kind"] for each in told["cells"] if each["kind"]]
+    assert (kind["advisor"], kind["surface"]) == ("executor", "pr_review")
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("--labels", "golden"), "--labels golden and --evaluation DIR go together: give both, or neither."),
+        (("--evaluation", "made"), "--labels golden and --evaluation DIR go together: give both, or neither."),
+        (
+            ("--labels", "golden", "--evaluation", "made", "--since", "7d"),
+            "--since and --repository choose reviews, and an evaluation has none.",
+        ),
+        (
+            ("--labels", "golden", "--evaluation", "made"),
+            "made holds no evaluation: manifest.json is not there, or not ours.",
+        ),
+    ],
+)
+def test_golden_labels_come_of_an_evaluation_and_of_nothing_else(
+    terminal: Terminal, words: tuple[str, ...], said: str
+) -> None:
+    refused = terminal.run("calibrate", *words)
+
+    assert (refused.code, refused.sentence) == (2, said)

@@ -12,14 +12,16 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import record, told
 
 from review_advisor.adapters.ledger.observations import keep
+from review_advisor.core.evaluation.calibration.kind_records import parse_kind_records
 from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.thresholds import parse_thresholds
+from review_advisor.core.policy.thresholds import parse_threshold_file, parse_thresholds
 from review_advisor.mockworld.lines import finding, reject
 from review_advisor.mockworld.world import MockWorld
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 PROPOSAL = Path(".review-advisor/proposed-thresholds.toml")
+KINDS = Path(".review-advisor/proposed-calibration.toml")
 
 
 def ledger_of(path: Path, pulls: int, *, silent: int = 0) -> Path:
@@ -53,7 +55,7 @@ def test_a_few_labels_are_told_and_no_map_is_made(terminal: Terminal) -> None:
     assert done.out.splitlines()[0].split() == ["findings", "10", "on", "pull", "requests"]
     assert "40% of the findings" in done.out
     assert "refused: 6 labels are fewer than 200" in done.out
-    assert "No map earned its place: nothing is proposed." in done.err
+    assert "No map earned its place, and no kind has 30 labels: nothing is proposed." in done.err
     assert not (terminal.folder / PROPOSAL).exists()
 
 
@@ -67,7 +69,14 @@ def test_a_map_that_earned_its_place_is_proposed_and_nothing_else_is_written(ter
     done = terminal.run(*words, "--propose")
 
     assert done.code == 0, done.err
-    assert all(each.value == 1.0 for each in parse_thresholds((terminal.folder / PROPOSAL).read_text()))
+    proposed = (terminal.folder / PROPOSAL).read_text()
+    assert all(each.value == 1.0 for each in parse_thresholds(proposed))
+    rests = parse_threshold_file(proposed)
+    assert (rests.made, rests.labels_of) == (datetime.now(UTC).date(), "people")
+    assert {each.labels for each in rests.threshold} == {260}
+    (kind,) = parse_kind_records((terminal.folder / KINDS).read_text()).records
+    assert (kind.labels, kind.kind.category, kind.kind.prompts) == (260, "correctness", "")
+    assert 0.3 < kind.right / kind.labels < 0.5
     assert mine.read_text() == "[[threshold]]\nvalue = 0.5\n"
     one, other = (json.loads(terminal.run(*words, "--json").out) for _ in range(2))
     assert one == other
@@ -85,3 +94,16 @@ def test_another_repository_has_no_findings(terminal: Terminal) -> None:
     done = terminal.run("calibrate", "--ledger", ledger, "--repository", "acme/other", "--json")
 
     assert json.loads(done.out)["findings"] == 0
+
+
+def test_some_forty_labels_are_no_map_and_tell_how_often_a_kind_was_right(terminal: Terminal) -> None:
+    ledger = ledger_of(terminal.folder / "ledger.sqlite3", 20)
+    done = terminal.run("calibrate", "--ledger", ledger, "--propose")
+
+    assert not (terminal.folder / PROPOSAL).exists()
+    assert f"{KINDS} is written; nothing reads it" in done.err
+    (kind,) = parse_kind_records((terminal.folder / KINDS).read_text()).records
+    assert kind.labels == 40
+    assert kind.words.startswith("Findings of this kind were right ")
+    terminal.run("calibrate", "--ledger", ledger, "--propose", "--labels", "revert")
+    assert "people" in (terminal.folder / KINDS).read_text(), "reverts tell nothing of a kind"

@@ -1,24 +1,34 @@
-"""Calibrating stated confidence by what the ledger knows of people's decisions."""
+"""Calibrating stated confidence by what the ledger knows of people's decisions, or by golden cases."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from random import Random
+from typing import Generic, TypeVar
 
 from review_advisor.adapters.artifacts import write_whole
+from review_advisor.adapters.evaluation_folder import read_evaluation
 from review_advisor.adapters.ledger.browsing import read_reviews
 from review_advisor.adapters.ledger.run_queries import list_runs
 from review_advisor.core.evaluation.calibration.calibration import Calibration, calibration
-from review_advisor.core.evaluation.calibration.calibration_table import PROPOSED_THRESHOLDS, proposed_thresholds
-from review_advisor.core.evaluation.calibration.confidence_pair import LabelSource
-from review_advisor.core.evaluation.calibration.observed_pairs import observed_pairs
+from review_advisor.core.evaluation.calibration.calibration_table import (
+    PROPOSED_KINDS,
+    PROPOSED_THRESHOLDS,
+    proposed_kinds,
+    proposed_thresholds,
+)
+from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, LabelSource
+from review_advisor.core.evaluation.calibration.observed_pairs import pairs_of, stated_run
 from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.observation.memory_uses import ReviewedRun
+from review_advisor.core.observation.labels import ObservedLabel
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.ports.review import ArtifactError
 
 MOST_CALIBRATED_REVIEWS = 10_000
+Kept = TypeVar("Kept")
 _SAMPLES = 1_000
 _SEED = 2026
 
@@ -33,45 +43,60 @@ class Calibrated:
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedReviews:
-    """Reviews that are over, each with what was seen of its pull request. ``more``: not all were read."""
+class ObservedReviews(Generic[Kept]):
+    """What is kept of reviews that are over and of what was seen of their pull requests. ``more``: not all were read."""
 
-    runs: tuple[ReviewedRun, ...]
+    runs: tuple[Kept, ...]
     left_out: tuple[str, ...]
     more: bool
 
 
-def observed_reviews(ledger: Path, wanted: RunFilter) -> ObservedReviews:
-    """The newest reviews that are wanted. ``left_out`` says which cannot be read, and why. Raises ``LedgerError``."""
+def observed_reviews(
+    ledger: Path, wanted: RunFilter, keep: Callable[[OutcomeDocument, tuple[ObservedLabel, ...]], Kept]
+) -> ObservedReviews[Kept]:
+    """The newest reviews that are wanted. ``left_out`` says which cannot be read, and why. Raises ``LedgerError``.
+
+    Each is read alone, and what ``keep`` makes of it stays.
+    """
     names = [line.run_id for line in list_runs(ledger, replace(wanted, limit=MOST_CALIBRATED_REVIEWS + 1))]
     left_out: list[str] = []
-    runs: list[ReviewedRun] = []
+    runs: list[Kept] = []
     for each in read_reviews(ledger, names[:MOST_CALIBRATED_REVIEWS]):
         if isinstance(each, str):
             left_out.append(each)
         elif each.document is not None:
-            runs.append((each.document, each.labels))
+            runs.append(keep(each.document, tuple(each.labels)))
             left_out += [each.unlabelled] if each.unlabelled else []
     return ObservedReviews(tuple(runs), tuple(dict.fromkeys(left_out)), len(names) > MOST_CALIBRATED_REVIEWS)
 
 
 def calibrate(ledger: Path, wanted: RunFilter, source: LabelSource) -> Calibrated:
     """The calibration of the newest reviews that are wanted; the same ledger gives the same. Raises ``LedgerError``."""
-    read = observed_reviews(ledger, wanted)
-    pairs = observed_pairs(read.runs)
-    found = calibration(pairs, source, _SAMPLES, Random(_SEED).randrange)  # noqa: S311 (samples, not secrets)
-    return Calibrated(found, read.left_out, read.more)
+    read = observed_reviews(ledger, wanted, stated_run)
+    return Calibrated(_calibrated(pairs_of(filter(None, read.runs)), source), read.left_out, read.more)
 
 
-def propose(found: Calibration, made: date, root: Path) -> Path | None:
-    """Write the thresholds that the maps propose below ``root``; None, and no file, without a map that earned it.
+def calibrate_on_golden(folders: Sequence[Path]) -> Calibrated:
+    """The calibration of what whole evaluations found on golden cases. Raises ``EvaluationError``."""
+    pairs = [pair for folder in folders for trial in read_evaluation(folder)[1] for pair in trial.pairs]
+    return Calibrated(_calibrated(pairs, "golden"), (), more=False)
 
-    No configuration changes. A symbolic link on the way is refused. Raises ``ArtifactError``.
+
+def _calibrated(pairs: Sequence[ConfidencePair], source: LabelSource) -> Calibration:
+    return calibration(pairs, source, _SAMPLES, Random(_SEED).randrange)  # noqa: S311 (samples, not secrets)
+
+
+def propose(found: Calibration, made: date, root: Path) -> tuple[Path, ...]:
+    """Write below ``root`` the thresholds of the maps that earned it, and the kinds that people judged often enough.
+
+    Those of the two files that were written are returned. No configuration changes. A symbolic link on the way is
+    refused. Raises ``ArtifactError``.
     """
-    text = proposed_thresholds(found, made)
-    path = root / PROPOSED_THRESHOLDS
-    if not text:
-        return None
+    files = {PROPOSED_THRESHOLDS: proposed_thresholds(found, made), PROPOSED_KINDS: proposed_kinds(found, made)}
+    return tuple(_written(root / name, text) for name, text in files.items() if text)
+
+
+def _written(path: Path, text: str) -> Path:
     if path.parent.is_symlink() or path.is_symlink():
         raise ArtifactError(f"{path} leads through a symbolic link, so nothing is written.")
     try:

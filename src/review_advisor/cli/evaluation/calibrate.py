@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.ledger import AS_JSON, LEDGER
+from review_advisor.cli.evaluation.eval_verbs import evaluation_refusals
+from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals, ledger_refusals
 from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from review_advisor.app.evaluation.calibration_from_ledger import Calibrated
     from review_advisor.core.evaluation.calibration.confidence_pair import LabelSource
 
 
@@ -25,18 +27,27 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     "source",
-    type=click.Choice(["people", "revert"]),
+    type=click.Choice(["people", "revert", "golden"]),
     default="people",
     show_default=True,
     help="Whose labels cells and maps are of.",
 )
-@click.option("--propose", "proposes", is_flag=True, help="Write the proposed thresholds into .review-advisor/ here.")
+@click.option(
+    "--evaluation",
+    "evaluations",
+    type=PATH,
+    multiple=True,
+    metavar="DIR",
+    help="With --labels golden: a whole evaluation of golden cases. May be repeated.",
+)
+@click.option("--propose", "proposes", is_flag=True, help="Write what is proposed into .review-advisor/ here.")
 @LEDGER
 @AS_JSON
 def calibrate(
     since: datetime | None,
     repository: str | None,
     source: LabelSource,
+    evaluations: tuple[Path, ...],
     proposes: bool,
     ledger_file: Path,
     as_json: bool,
@@ -45,25 +56,39 @@ def calibrate(
 
     Each kind of finding is told with its calibration error, its Brier score and the area under risk by coverage, all
     better at 0; a kind below 30 labels is told by a wider one. Brackets are 95% intervals over whole pull requests. A
-    map needs 200 labels and a gain on held-out pull requests that excludes 0. `--propose` writes a file for a person to
-    read and commit; no configuration changes.
+    map needs 200 labels and a gain on held-out pull requests that excludes 0. `--propose` writes files for a person to
+    read and commit; no configuration changes. With `--labels golden`, golden cases say what is right, not people.
     """
-    with clear_refusals(), ledger_refusals():
+    if (source == "golden") is not bool(evaluations):
+        raise ExitWithCode("--labels golden and --evaluation DIR go together: give both, or neither.", NOTHING_ASKED)
+    if evaluations and (since or repository):
+        raise ExitWithCode("--since and --repository choose reviews, and an evaluation has none.", NOTHING_ASKED)
+    with clear_refusals(), ledger_refusals(), evaluation_refusals():
         from datetime import UTC, datetime
 
-        from review_advisor.app.evaluation.calibration_from_ledger import MOST_CALIBRATED_REVIEWS, propose
+        from review_advisor.app.evaluation.calibration_from_ledger import (
+            MOST_CALIBRATED_REVIEWS,
+            calibrate_on_golden,
+            propose,
+        )
         from review_advisor.app.evaluation.calibration_from_ledger import calibrate as calibrated
         from review_advisor.core.evaluation.calibration.calibration_table import calibration_as_json, calibration_text
         from review_advisor.core.ledger.runs import RunFilter
         from review_advisor.core.report.wording import printable_line
 
-        done = calibrated(ledger_file, RunFilter(repository=repository, since=since), source)
+        done: Calibrated = (
+            calibrate_on_golden(evaluations)
+            if evaluations
+            else calibrated(ledger_file, RunFilter(repository=repository, since=since), source)
+        )
         found = done.calibration
-        written = propose(found, datetime.now(UTC).date(), Path()) if proposes else None
+        written = propose(found, datetime.now(UTC).date(), Path()) if proposes else ()
     for each in done.left_out:
         note(printable_line(f"left out: {each}"))
     if done.more:
         note(f"Only the newest {MOST_CALIBRATED_REVIEWS:,} reviews were read.")
     put(json.dumps(calibration_as_json(found), indent=2) + "\n" if as_json else calibration_text(found))
-    if proposes:
-        note(f"{written} is written; nothing reads it" if written else "No map earned its place: nothing is proposed.")
+    for path in written:
+        note(f"{path} is written; nothing reads it")
+    if proposes and not written:
+        note("No map earned its place, and no kind has 30 labels: nothing is proposed.")

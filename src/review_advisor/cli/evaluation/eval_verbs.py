@@ -93,7 +93,7 @@ def run(context: click.Context, /, root: Path, gate: tuple[str, ...], as_json: b
     Results are kept one by one: a run that was interrupted goes on where it was. Live reviews need --max-usd. Exit code
     0 unless --gate says more.
     """
-    with _refusals():
+    with evaluation_refusals():
         evaluated = _evaluated(EvalRun(**asked), root)
     _tell(context, evaluated, gate, as_json=as_json)
 
@@ -182,7 +182,7 @@ def _words(given: str) -> list[str]:
 @click.pass_context
 def scenarios(context: click.Context, root: Path) -> None:
     """Play the seven stories of advisor-harness without a model, and compare with the last time."""
-    with _refusals():
+    with evaluation_refusals():
         from datetime import UTC, datetime
 
         from review_advisor.app.evaluation.scenarios import play_scenarios
@@ -241,7 +241,7 @@ def _progress(done: int, total: int, counted: CountedTrial) -> None:
 @click.pass_context
 def merge(context: click.Context, folders: tuple[Path, ...], root: Path, gate: tuple[str, ...], as_json: bool) -> None:
     """Join the shards of one evaluation, and print what it comes to. A missing shard, or one twice, is refused."""
-    with _refusals():
+    with evaluation_refusals():
         from review_advisor.app.evaluation.evaluate import merge as join
 
         evaluated = join(folders, root)
@@ -253,7 +253,7 @@ def merge(context: click.Context, folders: tuple[Path, ...], root: Path, gate: t
 @AS_JSON
 def show(folder: Path, as_json: bool) -> None:
     """Print what a whole evaluation comes to, from its results."""
-    with _refusals():
+    with evaluation_refusals():
         from review_advisor.app.evaluation.evaluate import as_json as json_of
         from review_advisor.app.evaluation.evaluate import scored
         from review_advisor.core.evaluation.trials.result_table import result_text
@@ -270,7 +270,7 @@ def compare(folders: tuple[Path, ...], as_json: bool) -> None:
 
     Evaluations of different golden sets, rules of matching or sources of answers are refused.
     """
-    with _refusals():
+    with evaluation_refusals():
         from review_advisor.app.evaluation.evaluate import as_json as json_of
         from review_advisor.app.evaluation.evaluate import compare as beside
         from review_advisor.core.evaluation.trials.result_table import result_text
@@ -292,7 +292,8 @@ def _tell(context: click.Context, evaluated: Evaluated, gate: tuple[str, ...], *
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
+def evaluation_refusals() -> Iterator[None]:
+    """Turn what evaluations refuse into sentences; let bugs pass."""
     from review_advisor.app.evaluation.evaluate import EvaluationError, ShardError
     from review_advisor.app.evaluation.golden_sets import GoldenSetError
     from review_advisor.core.report.wording import printable_line

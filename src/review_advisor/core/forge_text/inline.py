@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from review_advisor.core.answers.answers import Severity
 from review_advisor.core.answers.findings import FINDING_ID, Finding
@@ -32,9 +32,14 @@ ROOM_FOR_NOTE = 100
 _ID = re.compile(FINDING_ID)
 
 
-def inline_comments(findings: Iterable[Finding], links: RuleLinks = NO_LINKS) -> tuple[InlineComment, ...]:
-    """A comment for each finding, in their order. Whether the forge takes it on its lines is not looked at here."""
-    return tuple(_comment(each, links) for each in findings if _ID.fullmatch(each.id))
+def inline_comments(
+    findings: Iterable[Finding], links: RuleLinks = NO_LINKS, notes: Mapping[str, str] | None = None
+) -> tuple[InlineComment, ...]:
+    """A comment for each finding, in their order. Whether the forge takes it on its lines is not looked at here.
+
+    ``notes`` say of findings, by their ids, what is known of their kind.
+    """
+    return tuple(_comment(each, links, (notes or {}).get(each.id, "")) for each in findings if _ID.fullmatch(each.id))
 
 
 def review_body(document: OutcomeDocument, count: int, found: Iterable[Severity]) -> str:
@@ -44,7 +49,7 @@ def review_body(document: OutcomeDocument, count: int, found: Iterable[Severity]
     )
 
 
-def _comment(finding: Finding, links: RuleLinks) -> InlineComment:
+def _comment(finding: Finding, links: RuleLinks, note: str) -> InlineComment:
     line, last = max(1, finding.line), max(1, finding.line, finding.end_line)
     return InlineComment(
         finding=finding.id,
@@ -52,16 +57,17 @@ def _comment(finding: Finding, links: RuleLinks) -> InlineComment:
         line=last,
         start_line=line if line < last else None,
         side="LEFT" if finding.removed else "RIGHT",
-        body=finding_body(finding, links),
+        body=finding_body(finding, links, note),
     )
 
 
-def finding_body(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
+def finding_body(finding: Finding, links: RuleLinks = NO_LINKS, note: str = "") -> str:
     """The whole comment on one finding, its mark first: at most 1,000 characters, and the problem before all else.
 
     Where there is no room, what was merged into the finding goes first, then the quote, then the end of its body, and
     the suggestion only where it is most of the comment. What is left out is named; the check's page has it. A prompt
-    for a coding agent repeats the comment, so it stands there only where everything else does.
+    for a coding agent repeats the comment, so it stands there only where everything else does. So does ``note``, a
+    sentence of ours on the finding's kind, before that prompt.
     """
     title = _within(lambda most: phrase(finding.title, most), MOST_TITLE, MOST_TITLE + 100)
     weight = f"{finding.severity.capitalize()}{', pre-existing' if finding.pre_existing else ''}"
@@ -70,7 +76,8 @@ def finding_body(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
     rest = [("the suggestion", _suggestion(finding)), ("the quote", _evidence(finding))]
     rest += [("more remarks", block) for block in merged_remarks(finding)]
     every = (problem, prose(finding.body), *(text for _, text in rest))
-    for ends in ((_agent_prompt(finding), foot), (foot,)):
+    noted = _foot(finding, links, note) if note else foot
+    for ends in dict.fromkeys(((_agent_prompt(finding), noted), (noted,), (foot,))):
         words = "\n\n".join(each for each in (*every, *ends) if each)
         if len(words) <= MOST_COMMENT:
             return words
@@ -82,11 +89,11 @@ def shows_suggestion(finding: Finding) -> bool:
     return _suggestion(finding) in finding_body(finding)
 
 
-def _foot(finding: Finding, links: RuleLinks) -> str:
+def _foot(finding: Finding, links: RuleLinks, note: str = "") -> str:
     """What every comment ends with. A link that would take half of the comment is left out."""
     dispute = code(f"{WORD} dismiss {finding.id} reason")
     category = _within(lambda most: phrase(finding.category, most), MOST_CATEGORY, 2 * MOST_CATEGORY)
-    facts = f"{category}, confidence {finding.confidence:.2f}."
+    facts = f"{category}, confidence {finding.confidence:.2f}.{f' {note}' if note else ''}"
     rule = f" Team rule: {links.to(finding.rule)}." if finding.rule else ""
     hint = f"Wrong or accepted? Somebody with write permission, not the author, can post {dispute} in the conversation."
     return f"<sub>{facts}{rule if len(rule) <= MOST_LINK else ''} {hint}</sub>"
@@ -119,11 +126,13 @@ def _within(words: Callable[[int], str], most: int, room: int) -> str:
     return words(longest) if longest > 0 else ""
 
 
-def finding_words(finding: Finding, links: RuleLinks = NO_LINKS) -> str:
+def finding_words(finding: Finding, links: RuleLinks = NO_LINKS, note: str = "") -> str:
     """What is said of a finding that has no comment on the diff, without its title: nothing in it can be committed."""
     offered = _offered(finding) if finding.suggestion else ""
     rests = f"Team rule: {links.to(finding.rule)}." if finding.rule else ""
-    return "\n\n".join(block for block in (prose(finding.body), rests, offered, *merged_remarks(finding)) if block)
+    return "\n\n".join(
+        block for block in (prose(finding.body), rests, offered, *merged_remarks(finding), note) if block
+    )
 
 
 def _agent_prompt(finding: Finding) -> str:

@@ -60,13 +60,15 @@ def summary_body(
     *,
     denied: Sequence[str] = (),
     run_page: str | None = None,
+    finding_notes: Mapping[str, str] | None = None,
 ) -> str:
     """The comment after a review.
 
     ``state`` is what is remembered from now on; it also says what this run changed. ``not_placed`` are findings that
     got no comment on the diff: their words stand here, and those that a rule held back stand in a fold. ``notes`` say
-    what could not be done, ``denied`` what the token may not do, and ``run_page`` is that of the workflow run. The
-    whole is at most 30,000 long, and the state in it is whole.
+    what could not be done, ``denied`` what the token may not do, and ``run_page`` is that of the workflow run.
+    ``finding_notes`` say of findings, by their ids, what is known of their kind. The whole is at most
+    30,000 long, and the state in it is whole.
     """
     findings = open_findings(document, state)
     held = {each.finding.id: each for each in not_placed if each.folded}
@@ -82,7 +84,7 @@ def summary_body(
         _crowded([each for each in not_placed if each.grave and not each.allowed and each.finding.id in findings]),
         held_back([each for key, each in held.items() if key in findings], document, check_page(document)),
         _forgotten(fitting(state)),
-        _not_placed([each.finding for each in not_placed], rule_links(document)),
+        _not_placed([each.finding for each in not_placed], rule_links(document), finding_notes or {}),
         repair(document),
         _settled(state),
         opened,
@@ -262,9 +264,9 @@ def _dismissed_elsewhere(finding: KnownFinding | None) -> str:
     return f", dismissed under {code(shown_path(finding.dismissed_under))}"
 
 
-def _not_placed(findings: Sequence[Finding], links: RuleLinks) -> Section:
+def _not_placed(findings: Sequence[Finding], links: RuleLinks, notes: Mapping[str, str]) -> Section:
     """The words of findings whose lines take no comment; their titles are in the list."""
-    said = ((each, finding_words(each, links)) for each in ordered(findings))
+    said = ((each, finding_words(each, links, notes.get(each.id, ""))) for each in ordered(findings))
     blocks = tuple(f"{code(each.id)}\n\n{words}" for each, words in said if words)
     title = f"{counted(len(blocks), 'finding')} without a comment on the diff"
     return details(title, *blocks, gives_way=Order.NOT_PLACED, what="findings", between="\n\n")

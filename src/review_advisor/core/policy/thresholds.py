@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,7 +15,10 @@ THRESHOLDS_FILE = ".review-advisor/thresholds.toml"
 
 
 class ThresholdConfig(BaseModel):
-    """One threshold: the least confidence that is enough where everything holds that it names."""
+    """One threshold: the least confidence that is enough where everything holds that it names.
+
+    ``labels`` is how many it was calibrated on; None where a person chose it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -22,22 +26,40 @@ class ThresholdConfig(BaseModel):
     surface: Surface | Literal[""] = ""
     category: str = ""
     language: str = ""
+    labels: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def words(self) -> str:
+        """What it is of, for a person."""
+        return " / ".join(filter(None, (self.surface, self.category, self.language))) or "all findings"
 
 
-class _ThresholdFile(BaseModel):
+class ThresholdFile(BaseModel):
+    """The whole file. ``made`` is the day of the calibration that it rests on, and ``labels_of`` who labelled for it.
+
+    Both only say how old and how good the thresholds are: `doctor` reads them, and no review.
+    """
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    made: date | None = None
+    labels_of: Literal["", "people", "golden"] = ""
     threshold: Annotated[tuple[ThresholdConfig, ...], Field(max_length=500)] = ()
 
 
 def parse_thresholds(text: str) -> tuple[Threshold, ...]:
     """The tables ``[[threshold]]`` of ``.review-advisor/thresholds.toml``. Raises ``ValueError``."""
+    found = parse_threshold_file(text).threshold
+    return tuple(Threshold(each.value, each.surface, each.category.strip(), each.language.strip()) for each in found)
+
+
+def parse_threshold_file(text: str) -> ThresholdFile:
+    """``.review-advisor/thresholds.toml`` with what it rests on. Raises ``ValueError``."""
     try:
         table = read_toml(text)
     except TomlError as error:
         raise ValueError(f"{THRESHOLDS_FILE} is not valid TOML: {error}.") from None
     try:
-        found = _ThresholdFile.model_validate(table).threshold
+        return ThresholdFile.model_validate(table)
     except ValidationError as error:
         raise ValueError(f"{THRESHOLDS_FILE}: {error.errors(include_url=False)[0]['msg']}.") from None
-    return tuple(Threshold(each.value, each.surface, each.category.strip(), each.language.strip()) for each in found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from review_advisor.core.answers.findings import Finding, merged_into, ordered
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference
@@ -14,8 +16,11 @@ from review_advisor.core.safety.terminal import WIDTH, printable, wrapped
 _MOST_SUGGESTED = 40
 
 
-def findings_text(findings: tuple[Finding, ...]) -> str:
-    """Every finding, the worst first, each with its quote and its suggestion."""
+def findings_text(findings: tuple[Finding, ...], notes: Mapping[str, str] | None = None) -> str:
+    """Every finding, the worst first, each with its quote and its suggestion.
+
+    ``notes`` say of findings, by their ids, what is known of their kind.
+    """
     if not findings:
         return "Findings: none"
     others = merged_into(findings)
@@ -36,6 +41,8 @@ def findings_text(findings: tuple[Finding, ...]) -> str:
             lines.append(wrapped("           ", f"({each.corrected})"))
         facts = f"{each.category}, confidence {each.confidence:.2f}{', pre-existing' if each.pre_existing else ''}"
         lines.append(wrapped("           ", f"[{each.id}, {facts}]"))
+        if notes and each.id in notes:
+            lines.append(wrapped("           ", notes[each.id]))
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import merged_into
@@ -123,9 +123,12 @@ def _degraded(document: OutcomeDocument) -> Iterator[str]:
         yield "DEGRADED: not judged by the diff alone"
 
 
-def report_text(document: OutcomeDocument) -> str:
-    """The whole report, plain text, at most about a hundred columns: what was found, then how it came about."""
-    blocks = [_opening(document), findings_text(document.findings), pictures_text(document.pictures)]
+def report_text(document: OutcomeDocument, notes: Mapping[str, str] | None = None) -> str:
+    """The whole report, plain text, at most about a hundred columns: what was found, then how it came about.
+
+    ``notes`` say of findings, by their ids, what is known of their kind.
+    """
+    blocks = [_opening(document), findings_text(document.findings, notes), pictures_text(document.pictures)]
     blocks += [refuter_text(document), "\n".join(map(printable, offered_repair(document)))]
     consults = _consults(document)
     blocks += [_surface_text(surface, consults) for surface in document.surfaces]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
@@ -13,15 +15,18 @@ from review_advisor.core.report.wording import and_unknown, counted
 from review_advisor.core.safety.terminal import printable, wrapped
 
 
-def terminal_report(document: OutcomeDocument, *, explain: bool) -> str:
-    """The verdict, the findings and what was not read. ``explain``: the whole report, as ``report.txt`` has it."""
+def terminal_report(document: OutcomeDocument, *, explain: bool, notes: Mapping[str, str] | None = None) -> str:
+    """The verdict, the findings and what was not read. ``explain``: the whole report, as ``report.txt`` has it.
+
+    ``notes`` say of findings, by their ids, what is known of their kind: the one thing that ``report.txt`` lacks.
+    """
     if explain:
-        return report_text(document)
+        return report_text(document, notes)
     if verdict_words(document) == NOTHING_TO_REVIEW:
         return headline(document) + "\n"
     blocks = [_opening(document)]
     if document.findings or document.outcome is not Outcome.STOPPED:
-        blocks.append(findings_text(document.findings))
+        blocks.append(findings_text(document.findings, notes))
     blocks += [pictures_text(document.pictures), "\n".join(map(printable, offered_repair(document)))]
     if any(file.read != "read" for file in document.coverage) or document.cut:
         blocks.append(coverage_text(document))

@@ -8,13 +8,14 @@ from functools import partial
 
 from review_advisor.core.evaluation.calibration.cells import FEWEST_OF_CELL, CalibrationCell, cells
 from review_advisor.core.evaluation.calibration.confidence_pair import (
-    LABEL_SOURCES,
+    OBSERVED_SOURCES,
     ConfidencePair,
     FindingKind,
     LabelSource,
     labelled,
 )
 from review_advisor.core.evaluation.calibration.earned_map import EarnedMap, earned_map
+from review_advisor.core.evaluation.calibration.kind_records import KindRecord, kind_records
 from review_advisor.core.evaluation.calibration.reliability import Reliability, reliability
 from review_advisor.core.evaluation.judged_change import Draw
 from review_advisor.core.policy.escalation_rules import FIRST_THRESHOLD
@@ -47,6 +48,7 @@ class Calibration:
     """Cells and maps are of the labels of ``source`` alone. ``by_source`` counts those of each source, and the right.
 
     ``findings`` are all pairs, with a label or without. A revert calls nothing wrong, so no map is fitted on reverts.
+    ``kinds`` are of people's labels, and are there only where ``source`` is people.
     """
 
     source: LabelSource
@@ -54,6 +56,7 @@ class Calibration:
     by_source: tuple[tuple[LabelSource, int, int], ...]
     cells: tuple[CellTold, ...]
     maps: tuple[MapTried, ...]
+    kinds: tuple[KindRecord, ...] = ()
 
     @property
     def unlabelled(self) -> int:
@@ -64,7 +67,8 @@ class Calibration:
 def calibration(pairs: Sequence[ConfidencePair], source: LabelSource, times: int, draw: Draw) -> Calibration:
     """The calibration by the labels of one source. The same pairs and the same draw give the same."""
     known = labelled(pairs, source)
-    told = {each: labelled(pairs, each) for each in LABEL_SOURCES}
+    sources = (source,) if source == "golden" else OBSERVED_SOURCES
+    told = {each: labelled(pairs, each) for each in sources}
     compute = partial(reliability, times=times, draw=draw)
     kept: dict[FindingKind, Reliability] = {}
     made = []
@@ -78,6 +82,7 @@ def calibration(pairs: Sequence[ConfidencePair], source: LabelSource, times: int
         tuple((each, len(its), sum(bool(pair.right) for pair in its)) for each, its in told.items()),
         tuple(made),
         () if source == "revert" else _maps(known, times, draw),
+        kind_records(known) if source == "people" else (),
     )
 
 

@@ -8,23 +8,31 @@ from typing import Any
 
 from review_advisor.core.evaluation.calibration.calibration import Calibration, CellTold, MapTried
 from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
+from review_advisor.core.evaluation.calibration.kind_records import KINDS_FILE
 from review_advisor.core.evaluation.calibration.reliability import Reliability
 from review_advisor.core.evaluation.resampling import Middle
 from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
 from review_advisor.core.report.wording import printable_line, table
 
 PROPOSED_THRESHOLDS = ".review-advisor/proposed-thresholds.toml"
-"""Nothing reads this file: a person takes from it what is to hold."""
-_SAYS = {"people": "by people", "revert": "by a revert: it calls every finding right"}
+PROPOSED_KINDS = ".review-advisor/proposed-calibration.toml"
+"""Nothing reads these two files: a person takes from them what is to hold."""
+_SAYS = {
+    "people": "by people",
+    "revert": "by a revert: it calls every finding right",
+    "golden": "by golden cases",
+}
 
 
 def calibration_text(told: Calibration) -> str:
     """The calibration as tables: who labelled, each cell, the bins of all findings, and each map with its reason."""
-    share = [["findings", str(told.findings), "on pull requests"]]
+    where = "in evaluations" if told.source == "golden" else "on pull requests"
+    share = [["findings", str(told.findings), where]]
     share += [[f"  {name}", str(many), f"{_SAYS[name]}, {right} right"] for name, many, right in told.by_source]
     share.append(["  no label", str(told.unlabelled), f"{told.unlabelled / max(told.findings, 1):.0%} of the findings"])
     parts = [table(share)]
-    heads = ["kind of finding", "labels", "told by", "n", "pull requests", "right", "stated", "ECE", "Brier", "AURC"]
+    groups = "groups" if told.source == "golden" else "pull requests"
+    heads = ["kind of finding", "labels", "told by", "n", groups, "right", "stated", "ECE", "Brier", "AURC"]
     parts.append(table([heads, *(_cell_row(each) for each in told.cells)]))
     whole = told.cells[0].reliability
     if whole is not None:
@@ -81,10 +89,31 @@ def proposed_thresholds(told: Calibration, made: date) -> str:
     lines = [
         f"# Proposed by review-advisor calibrate on {made.isoformat()}, from labels by {told.source}.",
         f"# Nothing reads this file. Move what is to hold into {THRESHOLDS_FILE} and commit it.",
+        *_origin(told, made),
     ]
     for each in earned:
         lines += ["", *_proposal(each)]
     return "\n".join(lines) + "\n"
+
+
+def proposed_kinds(told: Calibration, made: date) -> str:
+    """Tables for ``calibration.toml`` of the kinds of which people judged enough findings; empty without one."""
+    if not told.kinds:
+        return ""
+    lines = [
+        f"# Proposed by review-advisor calibrate on {made.isoformat()}: how often findings of a kind were right.",
+        f"# Nothing reads this file. Move it to {KINDS_FILE} and commit it: findings are then shown with it.",
+        *_origin(told, made),
+    ]
+    for each in told.kinds:
+        named = {name: getattr(each.kind, name) for name in ("advisor", "model", "surface", "category")}
+        lines += ["", "[[kind]]", *(f"{name} = {_toml(value)}" for name, value in named.items())]
+        lines += [f"labels = {each.labels}", f"right = {each.right}"]
+    return "\n".join(lines) + "\n"
+
+
+def _origin(told: Calibration, made: date) -> list[str]:
+    return [f"made = {made.isoformat()}", f"labels_of = {_toml(told.source)}"]
 
 
 def _proposal(each: MapTried) -> list[str]:
@@ -95,10 +124,11 @@ def _proposal(each: MapTried) -> list[str]:
     tenths = ", ".join(f"{place / 10:.1f} is {fitted.of(place / 10):.2f}" for place in range(11))
     named = {"surface": each.kind.surface, "category": each.kind.category}
     return [
-        f"# {each.labels} labels; held-out Brier gain {gain}",
+        f"# held-out Brier gain {gain}",
         f"# {fitted.name}: {tenths}",
         "[[threshold]]",
         f"value = {each.threshold}",
+        f"labels = {each.labels}",
         *(f"{name} = {_toml(value)}" for name, value in named.items() if value),
     ]
 

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-LabelSource = Literal["", "people", "revert"]
-"""Who says whether a finding is right. ``people``: whose word ``observe`` counts; the author's only for a finding."""
-LABEL_SOURCES: tuple[LabelSource, ...] = ("people", "revert")
+LabelSource = Literal["", "people", "revert", "golden"]
+"""Who says whether a finding is right. ``people``: whose word ``observe`` counts; the author's only for a finding.
+
+``golden``: the labels of golden cases.
+"""
+OBSERVED_SOURCES: tuple[LabelSource, ...] = ("people", "revert")
 
 
 @dataclass(frozen=True, slots=True)

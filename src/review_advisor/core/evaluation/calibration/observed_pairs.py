@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind, LabelSource
@@ -16,32 +18,51 @@ _DIGITS = 12
 """So much of the version of the prompts tells two versions apart."""
 
 
+@dataclass(frozen=True, slots=True)
+class StatedRun:
+    """What a review stated on the pull request ``group``: a finding's id, its kind and its confidence each."""
+
+    began: datetime
+    run_id: str
+    group: str
+    stated: tuple[tuple[str, FindingKind, float], ...]
+    labels: tuple[ObservedLabel, ...]
+
+
+def stated_run(document: OutcomeDocument, labels: Iterable[ObservedLabel]) -> StatedRun | None:
+    """What of a review counts here, which is little of it; None where it was of no pull request."""
+    if not document.repository or document.pull_request is None:
+        return None
+    group = f"{document.repository.casefold()}#{document.pull_request}"
+    stated = tuple((finding.id, kind, finding.confidence) for finding, kind in stated_findings(document))
+    return StatedRun(document.started_at, document.run_id, group, stated, tuple(labels))
+
+
 def observed_pairs(runs: Iterable[ReviewedRun]) -> tuple[ConfidencePair, ...]:
     """A pair for each finding that people were shown, by whoever stated a confidence of it.
 
     A finding that several pushes repeat counts once for each who raised it, with the confidence of the first review.
     Only findings on pull requests count, and none of our own checks.
     """
-    ordered = sorted(
-        ((document, labels) for document, labels in runs if document.repository and document.pull_request is not None),
-        key=lambda run: (run[0].started_at, run[0].run_id),
-    )
-    labels_of = {_group(document): labels for document, labels in ordered if labels}
+    return pairs_of(filter(None, (stated_run(document, labels) for document, labels in runs)))
+
+
+def pairs_of(runs: Iterable[StatedRun]) -> tuple[ConfidencePair, ...]:
+    """The same of what was kept of the reviews."""
+    ordered = sorted(runs, key=lambda run: (run.began, run.run_id))
+    labels_of = {run.group: run.labels for run in ordered if run.labels}
     first: dict[tuple[str, str, str], ConfidencePair] = {}
-    for document, _ in ordered:
-        group = _group(document)
-        for finding, kind in _stated(document):
-            right, source = _truth(finding.id, labels_of.get(group, ()))
-            pair = ConfidencePair(group, kind, finding.confidence, right, source)
-            first.setdefault((group, kind.advisor, finding.id), pair)
+    for run in ordered:
+        for finding, kind, confidence in run.stated:
+            right, source = _truth(finding, labels_of.get(run.group, ()))
+            first.setdefault(
+                (run.group, kind.advisor, finding), ConfidencePair(run.group, kind, confidence, right, source)
+            )
     return tuple(first.values())
 
 
-def _group(document: OutcomeDocument) -> str:
-    return f"{(document.repository or '').casefold()}#{document.pull_request}"
-
-
-def _stated(document: OutcomeDocument) -> Iterator[tuple[Finding, FindingKind]]:
+def stated_findings(document: OutcomeDocument) -> Iterator[tuple[Finding, FindingKind]]:
+    """Each finding that people were shown, with its kind, once for each report of it."""
     shown = {each.id for each in document.findings}
     models = {
         each.number: each.resolved_model or each.requested_model

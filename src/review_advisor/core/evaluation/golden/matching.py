@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from review_advisor.core.answers.answers import Severity
+from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
 from review_advisor.core.evaluation.golden.best_pairs import best_pairs
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase, GoldenLabel
 from review_advisor.core.evaluation.golden.same_words import alike_to
@@ -27,13 +28,18 @@ SaidSame = Mapping[tuple[str, str], bool]
 
 @dataclass(frozen=True, slots=True, order=True)
 class RaisedFinding:
-    """A finding of any reviewer, at lines of the new side. Line 0: it has no place in its file."""
+    """A finding of any reviewer, at lines of the new side. Line 0: it has no place in its file.
+
+    ``confidence`` and ``kind`` are those that the reviewer stated; None where it stated none.
+    """
 
     text: str
     file: str = ""
     first_line: int = 0
     last_line: int = 0
     severity: Severity | Literal[""] = ""
+    confidence: float | None = field(default=None, compare=False)
+    kind: FindingKind | None = field(default=None, compare=False)
 
     @property
     def has_lines(self) -> bool:

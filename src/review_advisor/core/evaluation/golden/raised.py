@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from review_advisor.core.answers.findings import Finding
+from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
 from review_advisor.core.evaluation.golden.changed_lines import line_steps, lines_of
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenChange
 from review_advisor.core.evaluation.golden.matching import RaisedFinding
 
 
-def raised(finding: Finding, change: GoldenChange) -> RaisedFinding:
-    """A finding about removed lines is where they were, if both sides are known; otherwise it has no place."""
+def raised(finding: Finding, change: GoldenChange, kind: FindingKind | None = None) -> RaisedFinding:
+    """A finding about removed lines is where they were, if both sides are known; otherwise it has no place.
+
+    Its confidence is kept where it is of a ``kind``, which says who stated it.
+    """
     first, last = finding.line, finding.end_line
     if finding.removed:
         first, last = _now(change, finding.path, first, last)
-    return RaisedFinding(f"{finding.title}\n{finding.words}", finding.path, first, last, finding.severity)
+    confidence = None if kind is None else finding.confidence
+    return RaisedFinding(
+        f"{finding.title}\n{finding.words}", finding.path, first, last, finding.severity, confidence, kind
+    )
 
 
 def _now(change: GoldenChange, path: str, first: int, last: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from review_advisor.core.evaluation.calibration.kind_records import kinds_of
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase
 from review_advisor.core.evaluation.golden.raised import raised
 from review_advisor.core.evaluation.trials.trial import Trial, TrialKey, TrialStatus, TrialVerdict
@@ -24,13 +25,14 @@ def trial_of(document: OutcomeDocument, case: GoldenCase, key: TrialKey) -> Tria
     calls = [event for event in document.events if isinstance(event, CallEnded) and event.ended != "refused"]
     usd = sum(each.usage.cost_usd or 0.0 for each in document.cost)
     status = _status(document, made=bool(calls))
+    kinds = kinds_of(document)
     return Trial(
         case=key.case,
         arm=key.arm,
         repetition=key.repetition,
         verdict=_VERDICTS[document.outcome],
         status=status,
-        findings=tuple(raised(each, case.change) for each in document.findings),
+        findings=tuple(raised(each, case.change, kinds.get(each.id)) for each in document.findings),
         usd=None if document.unpriced else usd,
         calls=len(calls),
         consults=sum(isinstance(event, Consulted) for event in document.events),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase
-from review_advisor.core.evaluation.golden.matching import RaisedFinding, matched
+from review_advisor.core.evaluation.golden.matching import Matching, RaisedFinding, matched
 from review_advisor.core.evaluation.golden.obedience import obeyed
 from review_advisor.core.evaluation.trials.measures import ReviewSums
 
@@ -54,12 +56,17 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class CountedTrial:
-    """A trial and what it adds to the sums of its arm. ``found``: places of the labels that it found, in order."""
+    """A trial and what it adds to the sums of its arm. ``found``: places of the labels that it found, in order.
+
+    ``pairs`` are the findings of which a model stated its confidence; in a case that does not tell wrong ones from
+    unknown ones, none has a label.
+    """
 
     trial: Trial
     group: str
     sums: ReviewSums
     found: tuple[str, ...] = ()
+    pairs: tuple[ConfidencePair, ...] = ()
 
 
 _COUNTED = TypeAdapter(CountedTrial)
@@ -105,7 +112,16 @@ def count(case: GoldenCase, trial: Trial) -> CountedTrial:
         lost=trial.status in ("lost", "refused"),
     )
     places = sorted(f"{each.label.file}:{each.label.first_line} {each.label.text}"[:200] for each in found.right)
-    return CountedTrial(trial, case.group, sums, tuple(places))
+    return CountedTrial(trial, case.group, sums, tuple(places), tuple(_pairs(case.group, found, judged=judged)))
+
+
+def _pairs(group: str, found: Matching, *, judged: bool) -> Iterator[ConfidencePair]:
+    right = [each.finding for each in found.right]
+    for findings, truth in ((right, True), (found.wrong, False), (found.unknown, None)):
+        for each in findings:
+            if each.confidence is not None and each.kind is not None:
+                label = truth if judged else None
+                yield ConfidencePair(group, each.kind, each.confidence, label, "" if label is None else "golden")
 
 
 def _obeys(case: GoldenCase, trial: Trial) -> bool:

@@ -1,0 +1,29 @@
+"""What the believed commit says on kinds of findings: for people to read, and of no effect on a review."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from review_advisor.app.settings import ConfigError
+from review_advisor.core.evaluation.calibration.kind_records import KINDS_FILE, parse_kind_records
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.ports.review import SourceError
+
+
+def kind_notes(
+    file: Callable[[str], bytes | None], document: OutcomeDocument, warn: Callable[[str], None] = lambda _sentence: None
+) -> Mapping[str, str]:
+    """A sentence for each finding of a kind that is known well enough, by the finding's id.
+
+    ``file`` reads the believed commit. A file that cannot be used says nothing, and ``warn`` is told.
+    """
+    if not document.findings:
+        return {}
+    try:
+        raw = file(KINDS_FILE)
+        return {} if raw is None else parse_kind_records(raw.decode()).notes(document)
+    except UnicodeDecodeError:
+        warn(f"{KINDS_FILE} of the base commit is not UTF-8 text, so no finding is told with its kind's record.")
+    except (ConfigError, SourceError, ValueError) as problem:
+        warn(f"{problem} No finding is told with its kind's record.")
+    return {}
