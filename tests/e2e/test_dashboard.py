@@ -15,7 +15,8 @@ from dashboard_ledger import fill
 from tests.adapters.dashboard.test_how_alike_members_vote import judged
 from tests.adapters.hostile_review import hostile_review
 from tests.adapters.ledgers import five, meddle, nothing, record, told
-from tests.e2e.browser.reader import NARROW, Reader
+from tests.adapters.observing.test_calibrate import ledger_of
+from tests.e2e.browser.reader import NARROW, WIDE, Reader
 from tests.scenarios.task_runs import consult, done, guidance, play
 
 from review_advisor.adapters.ledger.observations import keep
@@ -167,6 +168,57 @@ def test_the_overview_tells_what_rollup_tells_and_plots_have_tables(reader: Read
     page.locator(".tile").nth(2).click()
     page.wait_for_selector("a.run")
     assert page.locator("#filter-status").input_value() == "escalated"
+
+
+# --- calibration ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def judged_often(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """Reviews of which people judged forty findings."""
+    written = Written(tmp_path_factory.mktemp("judged"))
+    ledger_of(written.ledger, 20)
+    return written.write()
+
+
+def test_calibration_is_plotted_and_its_tables_have_the_numbers(reader: Reader, judged_often: Written) -> None:
+    page = reader.opens(judged_often.place)
+    page.get_by_role("link", name="Calibration", exact=True).click()
+    page.locator("svg.drawing").first.wait_for()
+    assert reader.heading() == "Calibration"
+    assert page.locator("svg.drawing").count() == 2
+    reliability, risk = page.locator(".plot").all()
+    reliability.locator("summary").click()
+    bins = [int(each) for each in reliability.locator("tbody tr td:nth-of-type(1)").all_inner_texts()]
+    assert sum(bins) == 40
+    assert reliability.locator("circle").count() == len(bins)
+    risk.locator("summary").click()
+    assert risk.locator("tbody tr").last.locator("td").first.inner_text() == "100.0%"
+    assert page.locator("svg.drawing").evaluate_all(
+        "all => all.every(each => each.getBoundingClientRect().width > 200)"
+    )
+
+
+def test_a_finding_is_told_with_how_often_its_kind_was_right(reader: Reader, judged_often: Written) -> None:
+    page = reader.opens(judged_often.place, "#/run/run-7")
+    page.locator("details.finding").first.locator("summary").click()
+    assert page.locator(".known").first.inner_text().endswith("of the time, as people said (n = 40).")
+
+
+def test_without_labels_calibration_says_what_it_needs(reader: Reader, shop: Written) -> None:
+    assert "Plots need 30 findings" in reader.opens(shop.place, "#/calibration").locator(".empty").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_calibration(reader: Reader, judged_often: Written, scheme: str) -> None:
+    barriers = []
+    for size in (WIDE, NARROW):
+        page = reader.opens(judged_often.place, "#/calibration", scheme=scheme, size=size)
+        page.locator("svg.drawing").first.wait_for()
+        page.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
+        barriers += reader.finds_barriers()
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert barriers == []
 
 
 # --- the list ---------------------------------------------------------------------------------------------------------

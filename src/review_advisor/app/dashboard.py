@@ -21,6 +21,7 @@ from review_advisor.app.evaluation.evaluate import whole_evaluations
 from review_advisor.app.organisation.groups import every_grouping
 from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_shadows
 from review_advisor.app.runs import list_runs, list_tasks, show_run
+from review_advisor.core.evaluation.calibration.observed_pairs import StatedRun, observed_pairs, stated_run
 from review_advisor.core.evaluation.trials.results import EvaluationResult
 from review_advisor.core.exports.panel_log import PanelLog
 from review_advisor.core.exports.weekly_rollup import verdict_of
@@ -32,6 +33,7 @@ from review_advisor.core.ledger.session_query import EVERY_SESSION, SessionQuery
 from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
 from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organisation
 from review_advisor.core.outcome.cost import RoleCost
+from review_advisor.core.pages.calibration_page import calibration_json
 from review_advisor.core.pages.costs import together
 from review_advisor.core.pages.evaluation_pages import evaluations_json
 from review_advisor.core.pages.organisation_pages import groups_json
@@ -151,11 +153,14 @@ def _written(
     left_out = max(rollup.sums.runs - len(lines) - apart_counts, 0)
     with writing(folder) as site:
         files, counted, councils, untold = {}, list[RoleCost](), PanelLog(), 0
+        stated: list[StatedRun] = []
         for page in _pages(ledger, [*lines, *apart]):
             files[page.line.run_id] = site.write("runs", page.as_json())
             if apart_counts or page.line not in apart:
                 counted += page.counted
                 untold += bool(page.trouble)
+                if page.document is not None:
+                    stated += filter(None, [stated_run(page.document, page.labels)])
                 if page.events and verdict_of(page.events) is not None:
                     councils.add(page.events)
         castings = read_castings(ledger, files)
@@ -178,6 +183,7 @@ def _written(
         stretches, alike = _stretches(ledger, period), councils.correlation.pairs
         about |= overview_json(rollup, stretches, together(counted), since, made, pairs=alike)
         about |= evaluations_json(evaluated)
+        about |= calibration_json(observed_pairs(stated))
         about |= shadows_json(roll_up_shadows(ledger, period))
         about |= groups_json(every_grouping(ledger, period, choice.organisation), choice.organisation)
         site.finish(about | alerts_json(look_for_alarms(ledger, made)))

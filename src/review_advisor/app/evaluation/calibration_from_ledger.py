@@ -21,7 +21,7 @@ from review_advisor.core.evaluation.calibration.calibration_table import (
     proposed_thresholds,
 )
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, LabelSource
-from review_advisor.core.evaluation.calibration.observed_pairs import pairs_of, stated_run
+from review_advisor.core.evaluation.calibration.observed_pairs import observed_pairs, stated_run
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -44,7 +44,7 @@ class Calibrated:
 
 @dataclass(frozen=True, slots=True)
 class ObservedReviews(Generic[Kept]):
-    """What is kept of reviews that are over and of what was seen of their pull requests. ``more``: not all were read."""
+    """What is kept of reviews that are over, and of what was seen of them. ``more``: not all were read."""
 
     runs: tuple[Kept, ...]
     left_out: tuple[str, ...]
@@ -73,7 +73,7 @@ def observed_reviews(
 def calibrate(ledger: Path, wanted: RunFilter, source: LabelSource) -> Calibrated:
     """The calibration of the newest reviews that are wanted; the same ledger gives the same. Raises ``LedgerError``."""
     read = observed_reviews(ledger, wanted, stated_run)
-    return Calibrated(_calibrated(pairs_of(filter(None, read.runs)), source), read.left_out, read.more)
+    return Calibrated(_calibrated(observed_pairs(filter(None, read.runs)), source), read.left_out, read.more)
 
 
 def calibrate_on_golden(folders: Sequence[Path]) -> Calibrated:

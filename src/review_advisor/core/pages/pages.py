@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from review_advisor.core.answers.findings import merged_into
+from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
+from review_advisor.core.evaluation.calibration.kind_records import kinds_of
 from review_advisor.core.ledger.dispute_words import dispute_lines
 from review_advisor.core.ledger.runs import RunLine, money_words
 from review_advisor.core.observation.labels import ObservedLabel
@@ -54,6 +56,7 @@ class RunPage:
     def as_json(self) -> dict[str, Any]:
         """For the page. Its keys are ours; only values come from the run."""
         document = self.document
+        kinds = kinds_of(document) if document else {}
         return {
             "run": shown_line(self.line) | {"server": self._server()},
             "trouble": page_text(self.trouble),
@@ -61,7 +64,7 @@ class RunPage:
             "summary": [[label, page_text(value)] for label, value in self._summary()],
             "costs": [cost_json(cost) for cost in role_costs(call for _, call in self._calls())],
             "findings": [
-                {**finding_json(each), "became": self._became(each.id)}
+                {**finding_json(each), "became": self._became(each.id), **_kind(kinds, each.id)}
                 for each in (document.findings if document else ())
             ],
             "became": self._became(""),
@@ -134,6 +137,10 @@ class RunPage:
             if number in became:
                 entry["facts"] = [*entry.get("facts", ()), ["what became of it", became[number]]]
             yield entry | {"change": changed[number].as_json()} if number in changed else entry
+
+
+def _kind(kinds: Mapping[str, FindingKind], finding: str) -> dict[str, str]:
+    return {"kind": page_text(kinds[finding].words)} if finding in kinds else {}
 
 
 def _not_read(document: OutcomeDocument) -> list[str]:

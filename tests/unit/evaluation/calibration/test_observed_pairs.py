@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,15 +10,20 @@ from tests.adapters.ledgers import told
 from tests.unit.evaluation.golden.test_from_observations import FIRST, REVIEW, SECOND, label, reviewed
 
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair
-from review_advisor.core.evaluation.calibration.observed_pairs import observed_pairs
+from review_advisor.core.evaluation.calibration.observed_pairs import observed_pairs, stated_run
 from review_advisor.core.observation.labels import ObservedLabel
+from review_advisor.core.outcome.document import OutcomeDocument
 
 REVERTED = (label("judged", "judged"), label("reverted", "reverted"))
 
 
+def pairs_of(runs: Iterable[tuple[OutcomeDocument, Sequence[ObservedLabel]]]) -> tuple[ConfidencePair, ...]:
+    return observed_pairs(filter(None, (stated_run(document, labels) for document, labels in runs)))
+
+
 def of_first(*labels: ObservedLabel) -> ConfidencePair:
     """What is known of the first of two findings."""
-    first, _ = observed_pairs([(REVIEW, labels)])
+    first, _ = pairs_of([(REVIEW, labels)])
     return first
 
 
@@ -54,7 +60,7 @@ def test_a_pair_says_who_stated_the_confidence_and_in_answer_to_which_prompts() 
 
 def test_a_finding_that_a_push_repeats_counts_once_and_on_another_pull_request_again() -> None:
     labels = (label("reaction", "up", FIRST.id),)
-    found = observed_pairs([(reviewed(2), labels), (REVIEW, ()), (reviewed(3, pull_request=8), ())])
+    found = pairs_of([(reviewed(2), labels), (REVIEW, ()), (reviewed(3, pull_request=8), ())])
 
     assert [(each.group, each.right) for each in found] == [
         ("acme/shop#7", True),
@@ -65,5 +71,5 @@ def test_a_finding_that_a_push_repeats_counts_once_and_on_another_pull_request_a
 
 
 def test_what_people_were_not_shown_and_what_is_no_pull_request_is_no_pair() -> None:
-    assert len(observed_pairs([(replace(REVIEW, findings=(FIRST,)), ())])) == 1
-    assert observed_pairs([(replace(REVIEW, pull_request=None), ()), (told(), ())]) == ()
+    assert len(pairs_of([(replace(REVIEW, findings=(FIRST,)), ())])) == 1
+    assert pairs_of([(replace(REVIEW, pull_request=None), ()), (told(), ())]) == ()

@@ -46,8 +46,8 @@
     return `blob/${run.head_sha}/${path}#L${finding.line}`;
   };
 
-  // `run` names the repository that the finding's line is linked to.
-  dashboard.finding = (finding, run = {}) =>
+  // `run` names the repository that the finding's line is linked to. `known` is a sentence on its kind.
+  dashboard.finding = (finding, run = {}, known = "") =>
     element("details", { class: "finding" },
       element("summary", {}, dashboard.severity(finding.severity), " ", element("strong", { dir: "auto" }, finding.title), " ",
         element("code", {}, `${finding.path}:${finding.line}`)),
@@ -55,6 +55,7 @@
         && element("p", {}, dashboard.github(run, blob(finding, run), "The line on GitHub")),
       element("p", { class: "quiet" }, `${finding.id} · ${finding.category} · confidence ${words.share(finding.confidence)}`
         + (finding.removed ? " · on a removed line" : ` · ${finding.age}`) + (finding.corrected ? ` · ${finding.corrected}` : "")),
+      known && element("p", { class: "quiet known" }, known),
       finding.body && element("p", { class: "prose", dir: "auto" }, finding.body),
       element("p", { class: "label" }, "Evidence"), element("pre", { tabindex: "0" }, finding.evidence),
       (finding.became || []).length > 0 && [element("p", { class: "label" }, "What became of it"),

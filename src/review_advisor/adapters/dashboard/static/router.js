@@ -1,4 +1,4 @@
-// Which page the address names: #/overview, #/runs?filters, #/evaluations, #/run/ID, #/run/ID/eN.
+// Which page the address names: #/overview, #/runs?filters, #/evaluations, #/calibration, #/run/ID, #/run/ID/eN.
 (function () {
   "use strict";
   const { element, link, put, load, say } = dashboard;
@@ -54,6 +54,7 @@
       if (where[0] === "runs") await dashboard.showRuns(main, about, route(mine));
       else if (where[0] === "overview") dashboard.showOverview(main, about, read().query);
       else if (where[0] === "evaluations") dashboard.showEvaluations(main, about);
+      else if (where[0] === "calibration") dashboard.showCalibration(main, about);
       else nothing("There is no such page.");
       return mine === turn && arrive(where[0], isFirst);
     } catch (problem) {
@@ -69,7 +70,7 @@
       if (!file) return nothing(`The run ${id} is not in this dashboard.`);
       const page = await load(`runs/${file}`);
       if (mine !== turn) return undefined;
-      dashboard.showRun(main, page);
+      dashboard.showRun(main, page, (await load("overview")).kinds);
       arrive("runs", isFirst);
       document.title = `${page.run.title || id} · ${TITLE}`;
       shown = id;
@@ -97,7 +98,7 @@
   }
 
   function arrive(page, isFirst) {
-    for (const each of ["overview", "runs", "evaluations"]) {
+    for (const each of ["overview", "runs", "evaluations", "calibration"]) {
       const its = document.getElementById(`to-${each}`);
       if (each === page) its.setAttribute("aria-current", "page");
       else its.removeAttribute("aria-current");

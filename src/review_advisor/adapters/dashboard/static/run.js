@@ -5,7 +5,8 @@
 
   let reach = () => {}; // shows the timeline as far as an event
 
-  dashboard.showRun = (main, page) => {
+  // `kinds` says of kinds of findings how often they were right.
+  dashboard.showRun = (main, page, kinds) => {
     const { run } = page;
     const timeline = dashboard.timeline(page);
     reach = timeline.reach;
@@ -20,7 +21,7 @@
       page.why.length ? element("ul", { class: "why" }, page.why.map((why) => element("li", { dir: "auto" }, why))) : null,
       section("summary", "Summary", summary(page)),
       run.kind !== "task" && section("findings", page.findings.length ? `Findings (${page.findings.length})` : "Findings",
-        page.findings.length ? page.findings.map((finding) => dashboard.finding(finding, run)) : element("p", { class: "quiet" }, noFinding(page))),
+        page.findings.length ? page.findings.map((finding) => dashboard.finding(finding, run, known(kinds, finding))) : element("p", { class: "quiet" }, noFinding(page))),
       page.disputes.length > 0 && section("disputes", "Disagreement", page.disputes.map((line) =>
         element("p", { class: line.startsWith("  ") ? "quiet prose" : "prose", dir: "auto" }, line.trim()))),
       page.council.length > 0 && section("council", "Council", page.council.map((vote) => element("pre", { tabindex: "0" }, vote))),
@@ -45,6 +46,8 @@
     entry.scrollIntoView({ block: "start" });
     return true;
   };
+
+  const known = (kinds, { kind }) => (kind && Object.hasOwn(kinds, kind) ? kinds[kind] : "");
 
   function noFinding({ run, repair, disputes }) {
     if (run.status === "unfinished") return "Findings are settled when a review ends.";

@@ -34,7 +34,7 @@
         element("div", {}, element("dt", {}, label), element("dd", { dir: "auto" }, value)))),
       (entry.blocks || []).map(([label, block]) =>
         Array.isArray(block) ? listed(label, block) : prose(label, block)),
-      entry.findings && entry.findings.map(dashboard.finding),
+      entry.findings && entry.findings.map((finding) => dashboard.finding(finding)),
       entry.patch && element("details", {}, element("summary", {}, "Patch"), dashboard.patch(entry.patch, "Patch")),
       entry.change && dashboard.change(entry.change, run.run_id, entry.kind === "verified" ? "veto" : "consult"),
       (entry.folded || []).map(([label, text]) => folded(label, text, element("pre", { class: "wrapped", tabindex: "0" }, text))));

@@ -9,7 +9,6 @@ from datetime import datetime
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind, LabelSource
 from review_advisor.core.observation.labels import ObservedLabel, of_findings, of_pull_request, proved_right
-from review_advisor.core.observation.memory_uses import ReviewedRun
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, MemberReviewed, Reported
 
@@ -38,17 +37,12 @@ def stated_run(document: OutcomeDocument, labels: Iterable[ObservedLabel]) -> St
     return StatedRun(document.started_at, document.run_id, group, stated, tuple(labels))
 
 
-def observed_pairs(runs: Iterable[ReviewedRun]) -> tuple[ConfidencePair, ...]:
+def observed_pairs(runs: Iterable[StatedRun]) -> tuple[ConfidencePair, ...]:
     """A pair for each finding that people were shown, by whoever stated a confidence of it.
 
     A finding that several pushes repeat counts once for each who raised it, with the confidence of the first review.
-    Only findings on pull requests count, and none of our own checks.
+    None of our own checks counts.
     """
-    return pairs_of(filter(None, (stated_run(document, labels) for document, labels in runs)))
-
-
-def pairs_of(runs: Iterable[StatedRun]) -> tuple[ConfidencePair, ...]:
-    """The same of what was kept of the reviews."""
     ordered = sorted(runs, key=lambda run: (run.began, run.run_id))
     labels_of = {run.group: run.labels for run in ordered if run.labels}
     first: dict[tuple[str, str, str], ConfidencePair] = {}
