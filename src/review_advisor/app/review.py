@@ -30,8 +30,8 @@ from review_advisor.app.base_checks import base_checks, checker_arguments, insta
 from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
-from review_advisor.app.known_kinds import kind_notes
 from review_advisor.app.recording import CallRecording, Keeping, open_keeping, open_recording
+from review_advisor.app.roster.known_kinds import kind_notes
 from review_advisor.app.roster.of_source import declares_of
 from review_advisor.app.settings import Config, ConfigError, Profile, Settings
 from review_advisor.app.shadows.instruction_texts import load_instructions

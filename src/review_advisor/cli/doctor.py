@@ -58,7 +58,7 @@ def doctor(
     with clear_refusals():
         from review_advisor.app.applicable_rules import examine_mode, examine_roster, examine_rules
         from review_advisor.app.configuration import publication_rules, working_config
-        from review_advisor.app.diagnosis.calibration import examine_calibration
+        from review_advisor.app.diagnosis.calibration_age import examine_calibration
         from review_advisor.app.diagnosis.recordings import examine_recordings
         from review_advisor.app.doctor import examine, examine_github, examine_workflow, ready
 

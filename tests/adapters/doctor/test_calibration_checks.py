@@ -10,7 +10,7 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app.diagnosis.calibration import MOST_DAYS, examine_calibration
+from review_advisor.app.diagnosis.calibration_age import MOST_DAYS, examine_calibration
 from review_advisor.core.evaluation.calibration.kind_records import KINDS_FILE
 from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
 
@@ -60,3 +60,13 @@ def test_doctor_warns_of_an_old_one_and_says_nothing_without_one(terminal: Termi
     repo.write(THRESHOLDS_FILE, "made = 2020-01-01\n[[threshold]]\nvalue = 0.5\nlabels = 250\n")
     (check,) = (each for each in json.loads(terminal.run("doctor", "--json").out)["checks"] if "calib" in each["name"])
     assert (check["for"], check["ok"]) == ("rules", False)
+
+
+def test_a_profile_whose_threshold_nobody_calibrated_is_an_anti_pattern(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "shop")
+    assert examine_calibration(repo.path, TODAY) == ()
+    repo.write(".review-advisor.toml", '[escalation]\nprofile = "attrition"\n')
+    (found,) = examine_calibration(repo.path, TODAY)
+    assert (found.ok, "no threshold was calibrated: 0.7 holds" in found.says) == (False, True)
+    repo.write(THRESHOLDS_FILE, f"made = {YOUNG}\n[[threshold]]\nvalue = 0.8\nlabels = 200\n")
+    assert [each.ok for each in examine_calibration(repo.path, TODAY)] == [True]

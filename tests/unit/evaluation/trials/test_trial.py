@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, GoldenLabel
 from review_advisor.core.evaluation.golden.matching import RaisedFinding
 from review_advisor.core.evaluation.trials.trial import Trial, TrialStatus, count, read_trial, trial_line
@@ -84,3 +85,24 @@ def test_a_line_reads_as_what_was_written() -> None:
 @pytest.mark.parametrize("line", [b"", b"{}", b"{not json", trial_line(count(CLEAN, APPROVING))[:-9]])
 def test_half_a_line_is_no_result(line: bytes) -> None:
     assert read_trial(line) is None
+
+
+SURE = replace(FOUND, confidence=0.9, kind=FindingKind("executor", "haiku", "pr_review", "bug"))
+DOUBTFUL = replace(ELSEWHERE, confidence=0.6, kind=SURE.kind)
+
+
+def test_stated_confidence_is_kept_with_what_the_case_knows() -> None:
+    told = count(FAULTY, rejecting(SURE, DOUBTFUL, SPELLING))
+
+    pairs = {(each.group, each.confidence, each.right, each.source) for each in told.pairs}
+    assert pairs == {("shop", 0.9, True, "golden"), ("shop", 0.6, False, "golden")}, "who states none is no pair"
+    assert read_trial(trial_line(told)) == told
+    kept = read_trial(trial_line(told))
+    assert kept is not None
+    assert [each.confidence for each in kept.trial.findings] == [0.9, 0.6, None]
+
+
+def test_a_case_that_does_not_tell_wrong_findings_gives_no_label_of_confidence() -> None:
+    told = count(replace(FAULTY, exhaustive=False), rejecting(SURE, DOUBTFUL))
+
+    assert [(each.right, each.source) for each in told.pairs] == [(None, ""), (None, "")], "only right ones would count"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
 from review_advisor.adapters.user_file import LARGEST, UserFileError, read_user_file
+from review_advisor.app.configuration import working_config
 from review_advisor.app.doctor import Diagnosis, repository_top
+from review_advisor.app.settings import ConfigError
 from review_advisor.core.evaluation.calibration.cells import FEWEST_OF_CELL
 from review_advisor.core.evaluation.calibration.earned_map import FEWEST_OF_MAP
 from review_advisor.core.evaluation.calibration.kind_records import KINDS_FILE, parse_kind_records
+from review_advisor.core.policy.escalation_rules import FIRST_THRESHOLD, PROFILES
 from review_advisor.core.policy.thresholds import THRESHOLDS_FILE, parse_threshold_file
 from review_advisor.core.report.wording import counted, printable_line
 
@@ -22,9 +26,26 @@ Sample = tuple[str, int]
 
 
 def examine_calibration(repo: Path, today: date) -> tuple[Diagnosis, ...]:
-    """A warning for each file that is old, that rests on few labels, or that cannot be used; nothing without files."""
+    """A warning for each file that is old, that rests on few labels, or that cannot be used.
+
+    Without files, one where the review itself consults by a threshold that nobody calibrated; else nothing.
+    """
     top = repository_top(repo)
-    return (*_examined(top, THRESHOLDS_FILE, _thresholds, today), *_examined(top, KINDS_FILE, _kinds, today))
+    return (
+        *_uncalibrated(repo, top),
+        *_examined(top, THRESHOLDS_FILE, _thresholds, today),
+        *_examined(top, KINDS_FILE, _kinds, today),
+    )
+
+
+def _uncalibrated(repo: Path, top: Path) -> Iterator[Diagnosis]:
+    with suppress(ConfigError):  # it is told as a mistake of the configuration
+        profile = working_config(repo)[0].escalation.profile
+        if PROFILES[profile] is not None and not (top / THRESHOLDS_FILE).is_file():
+            yield _advice(
+                f'escalation.profile is "{profile}", and no threshold was calibrated: {FIRST_THRESHOLD} holds for every'
+                " finding. Run `review-advisor calibrate --propose` once people have judged findings."
+            )
 
 
 def _thresholds(text: str) -> tuple[date | None, list[Sample], int]:

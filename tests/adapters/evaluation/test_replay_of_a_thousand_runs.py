@@ -1,0 +1,81 @@
+"""A thousand recorded runs under other rules: nobody is asked, and the totals are those of a fresh simulation."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.adapters.command_line import Terminal, executable
+from tests.adapters.ledgers import record, retold
+
+from review_advisor.app.settings import Config
+from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.switches import FAIL_AS_VETO
+from review_advisor.core.pull_request.counterfactual.counterfactual_table import usd_of
+from review_advisor.core.pull_request.counterfactual.posted_otherwise import posted_anew
+from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.shadow.shadow_comparison import concluded
+from review_advisor.mockworld.seeds.worlds import story_of
+from review_advisor.mockworld.stories.stage import play
+from review_advisor.mockworld.stories.story import Story
+
+RUNS = 1_000
+LEAST = 0.95
+Twin = tuple[OutcomeDocument, OutcomeDocument]
+
+
+def played(story: Story) -> list[OutcomeDocument | None]:
+    return [review.document for review in play(story).reviews]
+
+
+def under_other_rules(story: Story) -> Story:
+    """The same world, where a lost judgement is a veto and every setting that `replay` takes is the default."""
+    config = story.config.model_copy(update={"fail_on": Config().fail_on})
+    return story.model_copy(update={"config": config, "switches": {**story.switches, FAIL_AS_VETO: "1"}})
+
+
+def twins() -> Iterator[Twin]:
+    """Reviews that can be recorded, each beside the same one under the other rules."""
+    seed, found = 0, 0
+    while found < RUNS:
+        seed += 1
+        story = story_of(seed)
+        for told, fresh in zip(played(story), played(under_other_rules(story)), strict=True):
+            if told is None or fresh is None or unsound(told.events) is not None or found >= RUNS:
+                continue
+            found += 1
+            own = {"run_id": f"run-{found}", "repository": "acme/shop", "pull_request": found}
+            yield retold(told, **own), retold(fresh, **own)  # type: ignore[arg-type]
+
+
+@pytest.mark.every_case
+def test_the_totals_of_a_thousand_runs_are_those_of_a_fresh_simulation(terminal: Terminal, tmp_path: Path) -> None:
+    ledger, config = tmp_path / "ledger.sqlite3", tmp_path / "other.toml"
+    every = list(twins())
+    record(ledger, *(told for told, _ in every))
+    config.write_text(f"[github]\nleast_confidence = {LEAST}\n")
+    asked = executable(tmp_path / "bin" / "claude", f"#!/bin/sh\ntouch '{tmp_path}/asked'\nexit 1\n")
+    done = terminal.run(
+        *("replay", "--all", "--fail-as-veto", "--config", config, "--ledger", ledger, "--json"),
+        env={"PATH": f"{asked.parent}:/usr/bin:/bin"},
+    )
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+
+    assert not (tmp_path / "asked").exists()
+    assert len(found["reviews"]) == RUNS
+    known = {each["run_id"]: each for each in found["reviews"] if each["after"] is not None}
+    fresh = [again for told, again in every if told.run_id in known]
+    assert len(fresh) == RUNS
+    rules = PublicationRules(least_confidence=LEAST)
+    posted = sum(len(ids or ()) for again in fresh for ids in posted_anew([again], rules))
+    totals = found["totals"]
+    assert Counter(each["after"] for each in known.values()) == Counter(concluded(each).value for each in fresh)
+    assert totals["usd_after"] == pytest.approx(sum(map(usd_of, fresh)), abs=1e-4)
+    assert (totals["unknown"], totals["posted_after"]) == (0, posted)
+    assert totals["posted_after"] < totals["posted_before"]
+    assert any(each["before"] != each["after"] for each in found["reviews"])
