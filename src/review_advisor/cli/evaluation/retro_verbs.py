@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from review_advisor.cli.ledger import LEDGER, PATH
-from review_advisor.cli.runs import moment
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import ExitWithCode, clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
     from datetime import datetime
