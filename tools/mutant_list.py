@@ -198,7 +198,7 @@ MUTANTS = (
             (
                 "a task is completed whichever action wins",
                 TASK_COUNCIL,
-                "    if counted.winner != mildest:",
+                "    if counted.winner not in event.standing:",
                 "    if not counted.actions:",
                 f"{DECLARED_IN_A_RUN}a_run_is_completed_only_if_the_mildest_action_wins",
             ),
@@ -5138,8 +5138,8 @@ MUTANTS = (
             (
                 "a judgement that is switched off passes for a safe setup",
                 "app/diagnosis/security.py",
-                "if row.authority is Authority.VETO)",
-                "if row.authority is not Authority.VETO and surface)",
+                "if SURFACE_DEFAULTS[each].authority is Authority.VETO)",
+                "if SURFACE_DEFAULTS[each].authority is not Authority.VETO)",
                 "tests/adapters/doctor/test_doctor_checks.py::test_a_weak_setup_fails_one_check_and_reads_the_remedy",
             ),
             (

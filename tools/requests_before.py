@@ -21,7 +21,7 @@ import review_advisor
 from review_advisor.adapters.claude.argv import argv
 from review_advisor.adapters.claude.environment import child_environment
 from review_advisor.adapters.claude.spoken_prompt import user_message
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, Surface
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import consult_prompt
 from review_advisor.mockworld.fake_advisor_runner import PlayedCall
@@ -94,7 +94,11 @@ def instructions() -> dict[str, str]:
     """The shipped instructions of each role on each surface; the stories' world has placeholders for them."""
     folder = Path(review_advisor.__file__).parent / "agents"
     shipped = Instructions({path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md")})
-    return {f"{role} {surface}": shipped.system_prompt(role, surface) for role in REVIEW_ROLES for surface in Surface}
+    return {
+        f"{role} {surface}": shipped.system_prompt(role, surface)
+        for role in REVIEW_ROLES
+        for surface in REVIEW_SURFACES
+    }
 
 
 def digest(text: str) -> str:

@@ -26,9 +26,10 @@ from review_advisor.cli.observe import observe
 from review_advisor.cli.publish import publish
 from review_advisor.cli.review import review
 from review_advisor.cli.rollup import rollup
-from review_advisor.cli.run_task import run_task
 from review_advisor.cli.runs import runs
 from review_advisor.cli.simulate import simulate
+from review_advisor.cli.tasks.release_readiness import release_readiness
+from review_advisor.cli.tasks.run_task import run_task
 from review_advisor.cli.terminal.output import drop, note, prepare
 from review_advisor.cli.terminal.problems import ExitWithCode
 from review_advisor.cli.ui import ui
@@ -53,6 +54,7 @@ for command in (
     publish,
     observe,
     run_task,
+    release_readiness,
     memory,
     vote_on_brief,
     demo,

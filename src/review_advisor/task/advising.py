@@ -59,13 +59,13 @@ class Advising:
     def opens(self) -> Halted | None:
         """Ask those who speak before the first turn. A lost opinion is none."""
         who = self._council.opening
-        task, nonce = self._request.task, self._request.nonce
+        task, nonce, evidence = self._request.task, self._request.nonce, self._request.evidence
         told = self._asking.ask_all(
             [
                 self._question(
                     each,
                     0,
-                    (OPINION_SYSTEM, *opinion_question(task, each, nonce)),
+                    (OPINION_SYSTEM, *opinion_question(task, each, nonce, evidence)),
                     Role.PRE_FLIGHT,
                     with_own_fields(Opinion, each.answer),
                 )
@@ -89,18 +89,27 @@ class Advising:
         self._told.append(votes_said(voted, self._request.nonce))
         return self._told[-1] if over is None else Halted(*over)
 
-    def decides(self, turn: int, transcript: Sequence[str], patch: str) -> Halted | None:
-        """The vote on the end of a run that its executor has completed: what it makes of that; None if it stands."""
-        voted = self._vote("finish", turn, transcript, patch)
+    def decides(self, turn: int, transcript: Sequence[str], patch: str, claimed: str = "") -> Halted | None:
+        """The vote on the end of a run that its executor has completed: what it makes of that; None if it stands.
+
+        ``claimed`` is the action that its report is for.
+        """
+        voted = self._vote("finish", turn, transcript, patch, claimed)
         if not isinstance(voted, CouncilVoted):
             return voted
         over = at_the_end(voted)
         return None if over is None else Halted(*over)
 
     def _vote(
-        self, moment: Literal["turn", "finish"], turn: int, transcript: Sequence[str], patch: str | None
+        self,
+        moment: Literal["turn", "finish"],
+        turn: int,
+        transcript: Sequence[str],
+        patch: str | None,
+        claimed: str = "",
     ) -> CouncilVoted | Halted | None:
         council, task, nonce = self._council, self._request.task, self._request.nonce
+        evidence = self._request.evidence
         who = council.watching if moment == "turn" else council.voting
         if not who:
             return None
@@ -109,7 +118,7 @@ class Advising:
             self._question(
                 each,
                 turn,
-                (SYSTEM, *vote_question(task, seen, council.actions, each, nonce, patch=patch)),
+                (SYSTEM, *vote_question(task, seen, council.actions, each, nonce, patch=patch, evidence=evidence)),
                 Role.POST_VERIFY,
                 vote_form(each),
             )
@@ -120,7 +129,9 @@ class Advising:
             return voices
         votes = tuple(map(_cast, voices))
         self.unheard = self.unheard or any(each.lost for each in votes)
-        voted = CouncilVoted(at=self._now(), turn=turn, moment=moment, actions=council.actions, votes=votes)
+        voted = CouncilVoted(
+            at=self._now(), turn=turn, moment=moment, actions=council.actions, votes=votes, claimed=claimed
+        )
         self._record(voted)
         return voted
 

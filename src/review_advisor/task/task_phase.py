@@ -11,7 +11,7 @@ from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roles.replies import REPAIRABLE
 from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.task.blocks import Malformed
-from review_advisor.core.task.council_prompts import asked_by_id, council_version, misnamed
+from review_advisor.core.task.council_prompts import asked_by_id, misnamed
 from review_advisor.core.task.hearing import AdvisorSaid, ExecutorSaid, hear_advisor, hear_executor
 from review_advisor.core.task.messages import IdKind, MemoryProposal, TaskConsult, TaskDone, block_id
 from review_advisor.core.task.task_events import (
@@ -23,7 +23,6 @@ from review_advisor.core.task.task_events import (
     PatchRead,
     ProposalHeard,
     Speaker,
-    TaskBegun,
     TaskEnded,
     TaskEvent,
 )
@@ -32,10 +31,8 @@ from review_advisor.core.task.task_prompts import (
     EXECUTOR_SYSTEM,
     advisor_opening,
     advisor_question,
-    disposition_words,
     executor_opening,
     executor_turn,
-    prompts_version,
     refused_question,
     repair_words,
     reply_words,
@@ -45,7 +42,8 @@ from review_advisor.core.task.task_prompts import (
 from review_advisor.core.task.task_status import RunStatus
 from review_advisor.task.advising import Advising
 from review_advisor.task.asking import Asking, Halted, Question, Told
-from review_advisor.task.task_request import TaskPorts, TaskRequest
+from review_advisor.task.owing import Owing
+from review_advisor.task.task_request import TaskPorts, TaskRequest, begun
 
 Said = TypeVar("Said", ExecutorSaid, AdvisorSaid)
 
@@ -73,6 +71,7 @@ class _Run:
             self._budgets, ports.clock, request.redactor, self._record, ports.keep_prompt, prices=ports.prices
         )
         self._advising = Advising(request, ports.advisor, self._asking, self._record, self._now)
+        self._owing = Owing(request, self._record, self._now)
         self._patch = ""
         self._turn = 0
         self._transcript: list[str] = []
@@ -84,22 +83,7 @@ class _Run:
 
     def to_its_end(self) -> TaskEnded:
         request = self._request
-        self._record(
-            TaskBegun(
-                at=self._now(),
-                run_id=request.run_id,
-                task=request.task,
-                executor_backend=request.executor_backend,
-                advisor_backend=request.advisor_backend,
-                limits=request.limits,
-                head=request.head,
-                edit=request.edits is not None,
-                prompts=council_version() if request.council.advisors else prompts_version(),
-                advisors=request.council.words,
-                actions=request.council.actions,
-                blind_spots=request.council.blind_spots,
-            )
-        )
+        self._record(begun(request, self._now()))
         if request.disabled:
             ended = self._over("disabled", request.disabled)
         else:
@@ -162,7 +146,8 @@ class _Run:
             request.nonce,
             edit=request.edits is not None,
             lessons=request.lessons,
-            council=self._advising.section,
+            more="\n\n".join(filter(None, (self._advising.section, self._owing.section))),
+            evidence=request.evidence,
         )
         varying = executor_turn(self._transcript, self._turn, request.limits)
         question = Question(
@@ -178,18 +163,22 @@ class _Run:
         return question.with_more(more) if more else question
 
     def _ends(self, said: ExecutorSaid) -> TaskEnded:
-        """What an executor's end comes to. One that keeps silent about a guidance is asked once more."""
+        """What an executor's end comes to. If it is silent about a guidance or owes a report, it is asked once more."""
         done = said.done
         if done is None:
             return self._over("executor_stopped_without_done", "the final message has no block that asks or ends")
-        open_ids = self._record_used(done)
-        if done.status == "completed" and open_ids:
-            again = self._executor_speaks(disposition_words(open_ids))
+        open_ids, trouble = self._record_used(done), self._owing.trouble(said, self._turn)
+        if done.status == "completed" and (open_ids or trouble):
+            again = self._executor_speaks(self._owing.words(open_ids, trouble))
             if isinstance(again, TaskEnded):
                 return again
             if again.done is not None:
                 done = again.done
-                open_ids = self._record_used(done)
+                open_ids, trouble = self._record_used(done), self._owing.trouble(again, self._turn)
+        return self._ended_as(done, open_ids, trouble)
+
+    def _ended_as(self, done: TaskDone, open_ids: Sequence[str], trouble: str) -> TaskEnded:
+        """The end that this one comes to. ``open_ids`` are guidance about which it is silent."""
         match done.status:
             case "failed":
                 return self._over("executor_failed", done.summary or "the executor says failed", done)
@@ -198,6 +187,8 @@ class _Run:
             case "completed" if open_ids:
                 why = f"the executor does not say what became of {', '.join(open_ids)}"
                 return self._over("conflict_needs_human", why, done)
+            case "completed" if trouble:
+                return self._over("malformed_block", trouble, done)
             case "completed" if self._failed:
                 return self._over("degraded", "an answer of the advisor did not come", done)
             case "completed":
@@ -237,7 +228,7 @@ class _Run:
         """The end, once the declared advisors have voted on it. Only work that is completed is voted on."""
         if ended.status not in ("completed", "degraded"):
             return ended
-        over = self._advising.decides(self._turn, self._transcript, self._patch)
+        over = self._advising.decides(self._turn, self._transcript, self._patch, self._owing.claimed)
         if over is not None:
             return self._over(over.status, over.detail, ended.done)
         if ended.status == "completed" and self._advising.unheard:
@@ -331,7 +322,7 @@ class _Run:
             self._turn,
             (one.model if one else "") or request.advisor_model,
             asked_by_id(one) if one else ADVISOR_SYSTEM,
-            (f"{advisor_opening(request.task, request.nonce)}\n\n", varying),
+            (f"{advisor_opening(request.task, request.nonce, request.evidence)}\n\n", varying),
             advisor=one.id if one else "",
         )
 

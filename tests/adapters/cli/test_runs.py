@@ -21,7 +21,7 @@ from review_advisor.core.ledger.readings import UNFINISHED
 from review_advisor.core.ledger.runs import Between, RunFilter
 from review_advisor.core.outcome.document import outcome_document, outcome_json, read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, Surface
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_every_filter_has_its_option_and_every_word_its_meaning() -> None:
     options = {parameter.name for parameter in list_.params}
     assert {each.name for each in fields(RunFilter)} <= options
     assert set(STATUSES) == {UNFINISHED, *(each.value for each in Outcome)}
-    assert tuple(each.value for each in Surface) == SURFACES
+    assert tuple(each.value for each in REVIEW_SURFACES) == SURFACES
     assert tuple(each.value for each in REVIEW_ROLES) == ROLES
 
 

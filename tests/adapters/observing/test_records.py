@@ -29,7 +29,7 @@ from tests.adapters.pull_request_world import (
     Actions,
 )
 
-from review_advisor.adapters.git import merged_history as history
+from review_advisor.adapters.git.history import merged_history as history
 from review_advisor.adapters.ledger.observations import keep, open_ended
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.sums import add_up

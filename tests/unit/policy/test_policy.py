@@ -17,7 +17,14 @@ from review_advisor.core.policy.policy import (
     policy_of_repaired,
     surfaces_that_apply,
 )
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
+from review_advisor.core.policy.surfaces import (
+    REVIEW_SURFACES,
+    SURFACE_DEFAULTS,
+    Authority,
+    PreFlightRule,
+    Role,
+    Surface,
+)
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.mockworld.world import deleted, edited
@@ -37,7 +44,9 @@ def test_the_surface_table_is_the_adrs() -> None:
         "adr_review": ("always", False, "veto", "one shot"),
         "visual_gate": ("no", False, "veto", "one shot"),
         "wiki_ingest": ("no", False, "advisory", "none"),
+        "release_readiness": ("always", True, "veto", "one shot"),
     }
+    assert set(SURFACE_DEFAULTS) - set(REVIEW_SURFACES) == {Surface.RELEASE_READINESS}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from review_advisor.app.configuration import working_config
 from review_advisor.app.diagnosis.recordings import examine_recordings
 from review_advisor.app.doctor import Diagnosis, examine_workflow, repository_top
 from review_advisor.app.settings import Config, ConfigError
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
+from review_advisor.core.policy.surfaces import REVIEW_SURFACES, SURFACE_DEFAULTS, Authority, Role
 from review_advisor.core.policy.switches import (
     FAIL_AS_VETO,
     SwitchError,
@@ -92,7 +92,7 @@ def _configured(repo: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
 
 
 def _judgement(switches: Switches) -> Diagnosis:
-    deciding = (surface for surface, row in SURFACE_DEFAULTS.items() if row.authority is Authority.VETO)
+    deciding = (each for each in REVIEW_SURFACES if SURFACE_DEFAULTS[each].authority is Authority.VETO)
     off = next(filter(None, (switches.disabled_by(Role.POST_VERIFY, surface) for surface in deciding)), None)
     if off:
         return _check("judgement", f"{off} is off, so no advisor judges some verdicts: remove the variable", ok=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -28,7 +28,7 @@ from review_advisor.app.roster.declared_files import NOBODY
 from review_advisor.app.roster.of_source import declares_of, prices_at_head
 from review_advisor.app.settings import ConfigError, Settings
 from review_advisor.app.tasks.declared_commands import OWN_BACKENDS, named_command
-from review_advisor.app.tasks.task_advisors import council_of, switched_off
+from review_advisor.app.tasks.task_advisors import answerable, council_of, switched_off
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_of
 from review_advisor.core.lessons.memory_record import MEMORY_FILE
@@ -44,6 +44,8 @@ from review_advisor.core.roles.repair_law import edit_grant
 from review_advisor.core.roles.reply_cache import RunNames
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.core.task.fake_speaker import FakeSpeaker, scenario_of
+from review_advisor.core.task.owed_report import OwedReport
+from review_advisor.core.task.task_council import TaskCouncil
 from review_advisor.core.task.task_events import Speaker, TaskEvent, TaskLimits
 from review_advisor.core.task.task_files import task_files, task_outcome, task_outcome_json
 from review_advisor.core.task.task_patch import TaskPatch, patch_of
@@ -90,6 +92,21 @@ class TaskOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskDuty:
+    """What a verb of its own brings to a run: evidence, who advises, the report that is owed, and further files.
+
+    ``fake`` is the report of a fake executor. Models and switches are those of ``surface``.
+    """
+
+    surface: Surface
+    evidence: str
+    council: TaskCouncil
+    owed: OwedReport
+    fake: Mapping[str, Any]
+    files: Callable[[Sequence[TaskEvent]], Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class RanTask:
     """A run that is over: its folder, what its ``outcome.json`` says, and the signal that ended it, if one did.
 
@@ -101,6 +118,7 @@ class RanTask:
     as_json: str
     interrupted_by: int = 0
     votes: str = ""
+    events: tuple[TaskEvent, ...] = ()
 
 
 @dataclass
@@ -111,6 +129,7 @@ class _Record:
     recorder: TaskRecorder
     keep_prompts: bool
     tell: Callable[[TaskEvent], None]
+    more_files: Callable[[Sequence[TaskEvent]], Mapping[str, str]]
     events: list[TaskEvent] = field(default_factory=list)
     prompts: dict[tuple[Speaker, int], str] = field(default_factory=dict)
 
@@ -118,7 +137,7 @@ class _Record:
         self.events.append(event)
         self.recorder(event)
         self.tell(event)
-        self.folder.store(task_files(self.events, self.prompts))
+        self.folder.store({**self.more_files(self.events), **task_files(self.events, self.prompts)})
 
     def keep_prompt(self, speaker: Speaker, number: int, prompt: str) -> None:
         if self.keep_prompts:
@@ -130,8 +149,9 @@ def run_task(
     environ: Mapping[str, str],
     warn: Callable[[str], None],
     tell: Callable[[TaskEvent], None] = lambda _event: None,
+    duty: TaskDuty | None = None,
 ) -> RanTask:
-    """Run one task and store its folder.
+    """Run one task and store its folder. ``duty`` is what a verb of its own brings.
 
     What can be refused is refused before the first call: ``SwitchError``, ``ConfigError``, ``SourceError``,
     ``CliError`` and ``ArtifactError``, each one clear sentence; what goes wrong after it is a ``ReviewBrokenError``. An
@@ -143,8 +163,12 @@ def run_task(
         has_work = options.executor != "fake" or options.of_head
         work = stack.enter_context(_work(options, environ)) if has_work else None
         head = work.settings.rules.roster if work is not None else None
-        council = council_of(options.advisors, options.actions, head, options.advisor)
-        speaker = FakeSpeaker(scenario_of(options.task), nonce, run_id)
+        if duty is None:
+            council = council_of(options.advisors, options.actions, head, options.advisor)
+        else:
+            council = answerable(duty.council, options.advisor)
+        owed = None if duty is None else (duty.owed.tag, duty.fake)
+        speaker = FakeSpeaker(scenario_of(options.task), nonce, run_id, owed)
         rules = _recording_rules(options, work)
         recording = open_recording(Path.cwd() / ARTIFACTS, rules, run_id, warn, warn)
         stack.callback(recording.close)
@@ -152,8 +176,9 @@ def run_task(
         redact = redactor(environ)
         backends = _Backends(options, environ, warn, FakeTaskAgents(speaker, council), stack, recording)
         switches = read_switches(environ)
-        executor_model = _model(options.executor, options.executor_model, switches.executor_models)
-        advisor_model = _model(options.advisor, options.advisor_model, switches.advisor_models)
+        surface = Surface.PR_REVIEW if duty is None else duty.surface
+        executor_model = _model(options.executor, options.executor_model, switches.executor_models[surface])
+        advisor_model = _model(options.advisor, options.advisor_model, switches.advisor_models[surface])
         clock, prices = SystemClock(), read_prices() if work is None else prices_at_head(options.repo)
         declared = ((options.advisor, each.model) for each in council.advisors if each.model)
         sides = ((options.executor, executor_model), (options.advisor, advisor_model), *declared)
@@ -166,7 +191,9 @@ def run_task(
             recording.around(backends.of(backend), names, redact) for backend in (options.executor, options.advisor)
         )
         recorder = TaskRecorder(Path.cwd() / options.ledger, warn)
-        record = _Record(TaskFolder(Path.cwd() / options.runs, run_id), recorder, rules.mode == "full", tell)
+        folder = TaskFolder(Path.cwd() / options.runs, run_id)
+        more_files = _no_files if duty is None else duty.files
+        record = _Record(folder, recorder, rules.mode == "full", tell, more_files)
         record.folder.make()
         request = TaskRequest(
             run_id=run_id,
@@ -178,12 +205,14 @@ def run_task(
             advisor_backend=options.advisor,
             executor_model=executor_model,
             advisor_model=advisor_model,
-            disabled=switched_off(switches, council),
+            disabled=switched_off(switches, council, None if duty is None else duty.surface),
             head=work.head if work is not None else "",
             tree=work.tree if work is not None else None,
             edits=work.grant if work is not None else None,
             lessons=_lessons(work.source) if work is not None else NO_LESSONS,
             council=council,
+            evidence="" if duty is None else duty.evidence,
+            owed=None if duty is None else duty.owed,
         )
         ports = TaskPorts(executor, advisor, clock, record.take, record.keep_prompt, prices=prices)
         phase = TaskPhase(replace(ports, read_patch=work.patch) if work is not None else ports)
@@ -195,7 +224,8 @@ def run_task(
         except (ArtifactError, SourceError) as problem:
             raise ReviewBrokenError(f"{problem} The task did not run to its end.") from None
         outcome, as_json = task_outcome(record.events), task_outcome_json(record.events)
-        return RanTask(record.folder.folder, outcome, as_json, interrupted, last_vote_text(record.events))
+        votes = last_vote_text(record.events)
+        return RanTask(record.folder.folder, outcome, as_json, interrupted, votes, tuple(record.events))
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +325,13 @@ def entered(agents: ClaudeAgents, stack: ExitStack) -> Agents:
     return ReadOnlyTrees(agents)
 
 
-def _model(backend: str, said: str, models: Mapping[Surface, str]) -> str:
-    return MODEL if backend == "fake" else said or models[Surface.PR_REVIEW]
+def _model(backend: str, said: str, usual: str) -> str:
+    return MODEL if backend == "fake" else said or usual
+
+
+def _no_files(events: Sequence[TaskEvent]) -> Mapping[str, str]:
+    del events
+    return {}
 
 
 def _forget_prompts(runs: Path, rules: RecordingRules, remark: Callable[[str], None]) -> None:

@@ -9,8 +9,8 @@ from review_advisor.app.settings import ConfigError
 from review_advisor.app.tasks.declared_commands import OWN_BACKENDS
 from review_advisor.app.tasks.named_advisors import read_advisors
 from review_advisor.core.council.brief import BriefError, read_actions
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, Switches
+from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, Switches, surface_switch
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.core.task.task_council import NO_COUNCIL, TaskCouncil
 
@@ -34,16 +34,23 @@ def council_of(named: Path | None, actions: str, head: Roster | None, backend: s
         )
     if council.actions and not voting:
         raise ConfigError("Nobody votes over the actions: declare an advisor with `on: finish` or `on: request`.")
+    return answerable(council, backend)
+
+
+def answerable(council: TaskCouncil, backend: str) -> TaskCouncil:
+    """The same council, if ``backend`` can answer for it. Raises ``ConfigError``."""
     if backend not in OWN_BACKENDS and (council.voting or council.opening):
         known = ", ".join(OWN_BACKENDS)
         raise ConfigError(f"The command {backend!r} has no form for opinions and votes: use --advisor with {known}.")
     return council
 
 
-def switched_off(switches: Switches, council: TaskCouncil) -> str:
-    """The switch that turns an advisor of the run off; empty if none does."""
+def switched_off(switches: Switches, council: TaskCouncil, surface: Surface | None = None) -> str:
+    """The switch that turns an advisor of the run off; empty if none does. ``surface`` is that of a verb of its own."""
     if not switches.master:
         return f"{MASTER} is off"
+    if surface is not None and not switches.surfaces[surface]:
+        return f"{surface_switch(surface)} is off"
     needed: Mapping[Role, object] = {
         Role.MID_FLIGHT: True,
         Role.PRE_FLIGHT: council.opening,

@@ -40,7 +40,7 @@ from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.blast import blast_radius
 from review_advisor.core.policy.budgets import may_be_refused, surface_retry_budget
 from review_advisor.core.policy.policy import SurfacePolicy
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role, Surface
+from review_advisor.core.policy.surfaces import REVIEW_SURFACES, SURFACE_DEFAULTS, Authority, Role, Surface
 from review_advisor.core.policy.switches import surface_switch
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roster.advisor import ADR_ADVISOR
@@ -145,6 +145,7 @@ def _policy(first: PolicyFrozen) -> None:
     policy = first.policy
     surfaces = [row.surface for row in policy.surfaces]
     require(surfaces[:1] == [Surface.PR_REVIEW], "the policy does not begin with the review of the change (pr_review)")
+    require(set(surfaces) <= set(REVIEW_SURFACES), "the policy holds a surface that no review has")
     require(
         surfaces == sorted(set(surfaces), key=_ORDER.index),
         "the surfaces of the policy are out of order or listed twice",

@@ -27,6 +27,7 @@ from review_advisor.core.task.task_events import (
     OpinionHeard,
     PatchRead,
     ProposalHeard,
+    ReportHeard,
     Speaker,
     TaskBegun,
     TaskCalled,
@@ -185,6 +186,10 @@ def _told(event: TaskEvent) -> Entry:  # noqa: C901, PLR0911, PLR0912 (a case fo
             return Entry(f"Guidance {event.disposition}", facts=(("id", event.id),), blocks=(("Why", event.reason),))
         case ProposalHeard():
             return Entry("Offered to remember", blocks=(("", event.proposal.content),))
+        case ReportHeard():
+            facts = (("for", event.action), ("not usable", event.error))
+            tone = "bad" if event.error else ""
+            return Entry(f"The executor hands in {event.tag}", tone, facts, folded=(("Report", event.report),))
         case BlockMalformed():
             return Entry(f"{event.tag} of the {event.speaker} is malformed", "bad", blocks=(("", event.error),))
         case BlockIgnored():

@@ -15,6 +15,7 @@ class Surface(StrEnum):
     ADR_REVIEW = "adr_review"
     VISUAL_GATE = "visual_gate"
     WIKI_INGEST = "wiki_ingest"
+    RELEASE_READINESS = "release_readiness"
 
 
 class Role(StrEnum):
@@ -61,7 +62,8 @@ class SurfaceDefaults:
     ``after_a_verdict``: it runs only if the surfaces before it ended in a verdict of the machines.
     ``repair``: a vetoed approval may be handed back with leave to repair the head. ``optional``: its own switch
     turns off its executor, too, so that the surface does not run at all. ``places`` is the rule that says where it
-    looks: a repository that leaves such a surface out can try it in shadow.
+    looks: a repository that leaves such a surface out can try it in shadow. ``of_a_change``: it is part of reviews; the
+    other ones have a command of their own.
     """
 
     applies_when: str
@@ -73,6 +75,7 @@ class SurfaceDefaults:
     repair: bool = False
     optional: bool = False
     places: Literal["", "adr_folders", "visual_paths"] = ""
+    of_a_change: bool = True
 
 
 SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
@@ -107,4 +110,14 @@ SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
         "none",
         after_a_verdict=True,
     ),
+    Surface.RELEASE_READINESS: SurfaceDefaults(
+        "`review-advisor release-readiness`",
+        PreFlightRule.ALWAYS,
+        True,
+        Authority.VETO,
+        "one shot",
+        of_a_change=False,
+    ),
 }
+REVIEW_SURFACES = tuple(surface for surface, row in SURFACE_DEFAULTS.items() if row.of_a_change)
+"""Those that can run on a change under review."""

@@ -206,4 +206,5 @@ SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
         section=lambda subject, nonce: knowledge_section(subject.proposal().pages, nonce),
         pages=lambda subject: subject.proposal().pages,
     ),
+    Surface.RELEASE_READINESS: SurfaceInput(about="this release"),
 }

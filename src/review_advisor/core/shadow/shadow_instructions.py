@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from review_advisor.core.facts.files.declared import DECLARED
 from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role, Surface
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES, Role
 from review_advisor.core.roles.instructions import ADVISOR, Instructions, without_frontmatter
 from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import clean
@@ -38,7 +38,7 @@ def instruction_files(rule: ShadowRule) -> tuple[str, ...]:
     """The paths at which a version of the prompts of this shadow can stand; none where it has those that ship."""
     if not rule.instructions:
         return ()
-    names = (*_SPOKEN[rule.part], *(surface.value for surface in Surface))
+    names = (*_SPOKEN[rule.part], *(surface.value for surface in REVIEW_SURFACES))
     return tuple(f"{_folder(rule)}{name}.md" for name in names)
 
 

@@ -12,7 +12,7 @@ from review_advisor.core.facts.files.paths import Glob
 from review_advisor.core.policy.effort import GivenEffort
 from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Surface
+from review_advisor.core.policy.surfaces import REVIEW_SURFACES, SURFACE_DEFAULTS, Surface
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.core.roster.nearest import nearest_of
@@ -23,7 +23,7 @@ ShadowPart = Literal["judge", "executor", "consulted", "surface", "review"]
 consults of the review, a surface left out, or a whole review once more."""
 SHADOW_ID = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 MOST_SHADOWS = 10
-_Surface = Annotated[Surface, WithJsonSchema({"type": "string", "enum": [each.value for each in Surface]})]
+_Surface = Annotated[Surface, WithJsonSchema({"type": "string", "enum": [each.value for each in REVIEW_SURFACES]})]
 _Model = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199})?$")]
 
 

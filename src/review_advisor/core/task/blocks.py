@@ -28,9 +28,10 @@ class BlockTag(StrEnum):
     DONE = "EXECUTOR_DONE"
     PROPOSAL = "MEMORY_PROPOSAL"
     IMPROVEMENTS = "IMPROVEMENT_PROPOSALS"
+    READINESS = "RELEASE_READINESS_REPORT"
 
 
-OF_A_RUN = (BlockTag.CONSULT, BlockTag.GUIDANCE, BlockTag.DONE, BlockTag.PROPOSAL)
+OF_A_RUN = (BlockTag.CONSULT, BlockTag.GUIDANCE, BlockTag.DONE, BlockTag.PROPOSAL, BlockTag.READINESS)
 """The blocks of a task's run."""
 _NONCE = re.compile(r"\bnonce\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'/]+))", re.IGNORECASE)
 

@@ -13,7 +13,7 @@ from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import fence, fence_facts
 from review_advisor.core.task.task_council import TaskCouncil, vote_rows
 from review_advisor.core.task.task_events import CouncilVoted, OpinionHeard
-from review_advisor.core.task.task_prompts import ADVISOR_SYSTEM, prompts_version, transcript_of
+from review_advisor.core.task.task_prompts import ADVISOR_SYSTEM, matter, prompts_version, transcript_of
 
 LONGEST_PATCH = 60_000
 """Characters of a patch that those who vote are shown. A longer one is shown up to there, and says so."""
@@ -26,20 +26,27 @@ _AFTER_A_TURN = "The executor goes on after this turn. Vote for the action that 
 _AT_THE_END = "The executor says that it is done. Vote for the action that fits its result."
 
 
-def opinion_question(task: str, advisor: Advisor, nonce: str) -> tuple[str, str]:
+def opinion_question(task: str, advisor: Advisor, nonce: str, evidence: str = "") -> tuple[str, str]:
     """What an advisor is asked before the first turn."""
-    return _task(task, nonce), f"{_as_one(advisor)}\n\nSay what you see in this task."
+    return _task(task, evidence, nonce), f"{_as_one(advisor)}\n\nSay what you see in this task."
 
 
 def vote_question(
-    task: str, transcript: Sequence[str], actions: Sequence[str], advisor: Advisor, nonce: str, *, patch: str | None
+    task: str,
+    transcript: Sequence[str],
+    actions: Sequence[str],
+    advisor: Advisor,
+    nonce: str,
+    *,
+    patch: str | None,
+    evidence: str = "",
 ) -> tuple[str, str]:
     """What an advisor is asked to vote on. ``patch`` is what the executor has edited; None while it goes on."""
     shown = _shown_patch(patch, nonce) if patch else ""
     moment = _AFTER_A_TURN if patch is None else _AT_THE_END
     said = f"This was said so far:\n\n{transcript_of(transcript)}\n\n{shown}{moment}"
     named = f"The actions, mildest first: {', '.join(actions)}."
-    return _task(task, nonce), f"{said}\n\n{named}\n\n{_as_one(advisor)}"
+    return _task(task, evidence, nonce), f"{said}\n\n{named}\n\n{_as_one(advisor)}"
 
 
 def vote_words(problem: str) -> str:
@@ -110,8 +117,8 @@ def _as_one(advisor: Advisor) -> str:
     return f"{as_advisor(advisor, 'task')}\n\nYou are one of several advisors who answer alone."
 
 
-def _task(task: str, nonce: str) -> str:
-    return f"The task:\n{fence('TASK', task, nonce)}\n\n"
+def _task(task: str, evidence: str, nonce: str) -> str:
+    return f"The task:\n{matter(task, evidence, nonce)}\n\n"
 
 
 def _shown_patch(patch: str, nonce: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -32,11 +32,12 @@ def scenario_of(task: str) -> Scenario:
 
 @dataclass(frozen=True, slots=True)
 class FakeSpeaker:
-    """Plays one side of one run. ``nonce`` and ``run_id`` are the run's."""
+    """Plays one side of one run. ``nonce`` and ``run_id`` are the run's. ``report`` is a block that it owes."""
 
     scenario: Scenario
     nonce: str
     run_id: str
+    report: tuple[BlockTag, Mapping[str, Any]] | None = None
 
     def executor(self, turn: int, repeated: int) -> str:
         """Its message in a turn. ``repeated`` counts how often it was asked again in it: that it cannot mend."""
@@ -75,10 +76,11 @@ class FakeSpeaker:
             {"guidance": block_id("adv_guidance", self.run_id, number), "disposition": "applied"} for number in given
         ]
         done = {"status": "completed", "summary": "The fake executor is done.", "guidance": used}
-        return self._block(BlockTag.DONE, done)
+        ends = self._block(BlockTag.DONE, done)
+        return ends if self.report is None else f"{ends}\n\n{self._block(*self.report)}"
 
-    def _block(self, tag: BlockTag, body: dict[str, Any]) -> str:
-        return self._raw(tag, json.dumps(body))
+    def _block(self, tag: BlockTag, body: Mapping[str, Any]) -> str:
+        return self._raw(tag, json.dumps(dict(body)))
 
     def _raw(self, tag: BlockTag, body: str) -> str:
         return f'<{tag} nonce="{self.nonce}">\n{body}\n</{tag}>'

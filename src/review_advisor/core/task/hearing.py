@@ -35,11 +35,12 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSaid:
-    """What an executor's message asks for or says. ``done`` is None beside a question."""
+    """What an executor's message asks for or says. ``done`` is None beside a question, which voids reports, too."""
 
     consult: TaskConsult | None = None
     done: TaskDone | None = None
     proposals: tuple[MemoryProposal, ...] = ()
+    reports: tuple[TagBlock, ...] = ()
     malformed: tuple[Malformed, ...] = ()
     ignored: tuple[Ignored, ...] = ()
 
@@ -92,6 +93,7 @@ def hear_executor(messages: Sequence[str], nonce: str) -> ExecutorSaid:
     ignored = [Ignored(BlockTag.CONSULT, _ONE_CONSULT) for _ in consults[1:]]
     if consults:
         ignored += [Ignored(BlockTag.DONE, _CONSULT_FIRST) for _ in ends]
+        ignored += [Ignored(each.tag, _CONSULT_FIRST) for each in scanned.of(BlockTag.READINESS)]
     else:
         ignored += [Ignored(BlockTag.DONE, _WORSE) for _ in ends[1:]]
     ignored += _foreign(scanned, (BlockTag.GUIDANCE,), "an executor gives no guidance")
@@ -100,6 +102,7 @@ def hear_executor(messages: Sequence[str], nonce: str) -> ExecutorSaid:
         consult=consults[0] if consults else None,
         done=None if consults else worst,
         proposals=tuple(proposals),
+        reports=() if consults else scanned.of(BlockTag.READINESS),
         malformed=(*scanned.malformed, *bad_consults, *bad_ends, *bad_proposals, *_flood(scanned, BlockTag.CONSULT)),
         ignored=tuple(ignored),
     )
@@ -114,7 +117,7 @@ def hear_advisor(messages: Sequence[str], nonce: str) -> AdvisorSaid:
     given, bad = _bodies(TaskGuidance, scanned, BlockTag.GUIDANCE)
     malformed = (*scanned.malformed, *bad, *_flood(scanned, BlockTag.GUIDANCE))
     ignored = [Ignored(BlockTag.GUIDANCE, _ONE_GUIDANCE) for _ in given[1:]]
-    executors = (BlockTag.CONSULT, BlockTag.DONE, BlockTag.PROPOSAL)
+    executors = (BlockTag.CONSULT, BlockTag.DONE, BlockTag.PROPOSAL, BlockTag.READINESS)
     ignored += _foreign(scanned, executors, "an advisor neither asks nor ends nor proposes")
     is_broken = any(each.tag is BlockTag.GUIDANCE for each in (*scanned.malformed, *bad))
     in_prose = _wrapped("\n\n".join(messages)) if is_broken or not given else None

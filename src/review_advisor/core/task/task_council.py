@@ -1,7 +1,7 @@
 """The declared advisors of a run: who speaks when, over which actions they vote, and what a vote means for the run.
 
 They are read, asked and counted as in a review. The actions are the run's own, mildest first: its end stands if the
-mildest of them wins.
+mildest of them wins, or one that is no worse than the action that its report is for.
 """
 
 from __future__ import annotations
@@ -91,16 +91,16 @@ def after_a_turn(event: CouncilVoted) -> tuple[RunStatus, str] | None:
 def at_the_end(event: CouncilVoted) -> tuple[RunStatus, str] | None:
     """What the vote makes of a run that its executor has completed, and why; None if it stays as it is."""
     counted = counted_votes(event)
-    mildest = counted.actions[0]
     if counted.nobody:
         return "conflict_needs_human", counted.why
-    if counted.winner != mildest:
-        if counted_votes(event, missing=False).winner != mildest:
+    if counted.winner not in event.standing:
+        if counted_votes(event, missing=False).winner not in event.standing:
             return "voted_down", counted.why
-        why = f"the vote of {_named(counted.missing)} is missing, and a missing vote counts against {mildest}"
+        against = event.standing[-1]
+        why = f"the vote of {_named(counted.missing)} is missing, and a missing vote counts against {against}"
         return "conflict_needs_human", why
     if counted.is_split:
-        return "conflict_needs_human", f"the votes for {mildest} are {counted.spread:.0f} apart"
+        return "conflict_needs_human", f"the votes for {counted.winner} are {counted.spread:.0f} apart"
     if counted.missing:
         return "degraded", f"the vote of {_named(counted.missing)} is missing"
     return None

@@ -39,7 +39,8 @@ class TaskBegun(TaskStep):
     """The first event. ``head`` is the commit whose tree the executor reads; empty without a tree.
 
     ``advisors`` are the declared ones in words, ``actions`` what they vote over, mildest first, and ``blind_spots``
-    what the declarations ask for and no run has.
+    what the declarations ask for and no run has. ``evidence_sha256`` is the digest of the evidence that the task is
+    about; empty without any.
     """
 
     kind: Literal["task_began"] = "task_began"
@@ -54,6 +55,7 @@ class TaskBegun(TaskStep):
     advisors: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     blind_spots: tuple[str, ...] = ()
+    evidence_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,21 @@ class BlockIgnored(TaskStep):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReportHeard(TaskStep):
+    """The executor hands in the report that its run owes. ``report`` is its JSON as far as it can be read.
+
+    ``action`` is the action of the run that it is for; empty where nobody can tell. ``error`` says why it cannot be
+    used; empty if it can.
+    """
+
+    kind: Literal["report_heard"] = "report_heard"
+    tag: str
+    report: str
+    action: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PatchRead(TaskStep):
     """What the harness found in the copy that the executor could edit, once the executor had ended."""
 
@@ -190,12 +207,22 @@ class TaskVote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CouncilVoted(TaskStep):
-    """Declared advisors vote over the run's actions: after a ``turn`` those who watch it, at the ``finish`` all."""
+    """Declared advisors vote over the run's actions: after a ``turn`` those who watch it, at the ``finish`` all.
+
+    ``claimed`` is the action that the executor's report is for; empty for the mildest.
+    """
 
     kind: Literal["council_voted"] = "council_voted"
     moment: Literal["turn", "finish"]
     actions: tuple[str, ...]
     votes: tuple[TaskVote, ...]
+    claimed: str = ""
+
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """The actions whose choice leaves the executor's end as it is: what it claims, and all that is milder."""
+        last = self.actions.index(self.claimed) if self.claimed in self.actions else 0
+        return self.actions[: last + 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +250,7 @@ def voted_words(event: CouncilVoted) -> str:
     return f"{when}: {counted_votes(event).why}"
 
 
-def told_live(event: TaskEvent) -> str:
+def told_live(event: TaskEvent) -> str:  # noqa: PLR0911 (a line for each kind of event)
     """The line that somebody who waits is shown; empty where there is nothing to show."""
     match event:
         case TaskCalled():
@@ -239,6 +266,8 @@ def told_live(event: TaskEvent) -> str:
             return f"{event.advisor}: {event.opinion or f'no opinion ({event.lost})'}"
         case CouncilVoted():
             return f"turn {event.turn}, {voted_words(event)}"
+        case ReportHeard():
+            return f"turn {event.turn}, {event.tag}: {event.error or event.action}"
         case BlockMalformed():
             return f"turn {event.turn}, {event.tag} of the {event.speaker} is malformed: {event.error}"
         case TaskEnded():
@@ -256,6 +285,7 @@ TaskEvent = (
     | ProposalHeard
     | BlockMalformed
     | BlockIgnored
+    | ReportHeard
     | PatchRead
     | OpinionHeard
     | CouncilVoted

@@ -21,6 +21,7 @@ from review_advisor.core.task.task_events import (
     OpinionHeard,
     PatchRead,
     ProposalHeard,
+    ReportHeard,
     Speaker,
     TaskBegun,
     TaskCalled,
@@ -210,6 +211,9 @@ def _told(run_id: str, event: TaskEvent) -> tuple[str, Json]:  # noqa: C901, PLR
             return "malformed_block", {"block": _bad(event)}
         case BlockIgnored():
             return "ignored_block", {"tag": event.tag, "reason": event.why}
+        case ReportHeard():
+            handed_in = {"tag": event.tag, "action": event.action, "report": event.report, "error": event.error}
+            return "executor_report", handed_in
         case PatchRead():
             return "patch", {"files": event.made.files, "refused": event.made.refused}
         case OpinionHeard():

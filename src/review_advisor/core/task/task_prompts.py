@@ -43,11 +43,18 @@ _PROPOSAL = '{"type":"fact","content":"...","source_excerpt":"...","confidence":
 
 
 def executor_opening(
-    task: str, limits: TaskLimits, nonce: str, *, edit: bool, lessons: Lessons = NO_LESSONS, council: str = ""
+    task: str,
+    limits: TaskLimits,
+    nonce: str,
+    *,
+    edit: bool,
+    lessons: Lessons = NO_LESSONS,
+    more: str = "",
+    evidence: str = "",
 ) -> str:
     """What every call of the executor begins with: the task and the form of its message.
 
-    ``council`` is what it is told of declared advisors.
+    ``more`` is what it is told of declared advisors and of the report that it owes.
     """
     leave = (
         "The current folder is a throw-away copy of the repository. Change it with Edit and Write as little as will"
@@ -60,7 +67,7 @@ def executor_opening(
     leave += f"{remembered}\n\n" if remembered else ""
     dispositions = ", ".join(get_args(Disposition))
     return (
-        f"Your task:\n{fence('TASK', task, nonce)}\n\n{leave}"
+        f"Your task:\n{matter(task, evidence, nonce)}\n\n{leave}"
         "End with one final message that holds blocks of these forms. A block begins at the start of a line, outside of"
         " code fences and quotations, and carries the nonce.\n\n"
         f"To ask the advisor (one question a message, at most {limits.max_advisor_calls} in the whole task):\n"
@@ -71,8 +78,14 @@ def executor_opening(
         f"List each guidance that you were given, by its id, with what you did with it: {dispositions}. All but applied"
         " need a reason.\n\n"
         "To offer a durable fact, decision, preference, episode or anti_pattern for the memory (a person decides):\n"
-        f"{block_form(BlockTag.PROPOSAL, _PROPOSAL, nonce)}" + (f"\n\n{council}" if council else "")
+        f"{block_form(BlockTag.PROPOSAL, _PROPOSAL, nonce)}" + (f"\n\n{more}" if more else "")
     )
+
+
+def matter(task: str, evidence: str, nonce: str) -> str:
+    """The task, and the evidence that it is about, if there is any."""
+    shown = f"\n\nThe evidence that it is about:\n{fence('EVIDENCE', evidence, nonce)}" if evidence else ""
+    return f"{fence('TASK', task, nonce)}{shown}"
 
 
 def executor_turn(transcript: Sequence[str], turn: int, limits: TaskLimits) -> str:
@@ -86,10 +99,10 @@ def executor_turn(transcript: Sequence[str], turn: int, limits: TaskLimits) -> s
     )
 
 
-def advisor_opening(task: str, nonce: str) -> str:
+def advisor_opening(task: str, nonce: str, evidence: str = "") -> str:
     """What every call of the advisor begins with."""
     return (
-        f"The task:\n{fence('TASK', task, nonce)}\n\nAnswer with one block of this form. It begins at the"
+        f"The task:\n{matter(task, evidence, nonce)}\n\nAnswer with one block of this form. It begins at the"
         f" start of a line and carries the nonce:\n{block_form(BlockTag.GUIDANCE, _GUIDANCE, nonce)}"
     )
 
@@ -148,6 +161,14 @@ def disposition_words(open_ids: Sequence[str]) -> str:
     return (
         f"Your EXECUTOR_DONE does not say what became of {named}. Give your whole final message again, and list each"
         " guidance with its disposition, and with a reason for each that you did not apply."
+    )
+
+
+def report_words(tag: str, problem: str) -> str:
+    """The one more ask after an end without a report that can be used."""
+    return (
+        f"Your {tag} could not be used ({problem}). Give your whole final message again, with EXECUTOR_DONE and the"
+        " report."
     )
 
 

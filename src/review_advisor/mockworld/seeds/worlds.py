@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from review_advisor.core.facts.pictures import PictureState
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.surfaces import REVIEW_SURFACES, Surface
 from review_advisor.core.policy.switches import (
     FAIL_AS_VETO,
     FORCE_ON,
@@ -138,7 +138,7 @@ def _switches(dice: Dice) -> dict[str, str]:
     for name, probability in (
         (MASTER, 0.03),
         *((name, 0.05) for name in ROLE_SWITCHES.values()),
-        *((surface_switch(surface), 0.02) for surface in Surface),
+        *((surface_switch(surface), 0.02) for surface in REVIEW_SURFACES),
     ):
         if dice.chance(probability):
             told[name] = dice.pick(OFF_WORDS if dice.chance(0.85) else ON_WORDS)

@@ -1,0 +1,1 @@
+"""What a branch has brought: after a merge, or since a release."""

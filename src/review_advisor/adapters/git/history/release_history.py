@@ -1,0 +1,72 @@
+"""What a branch has brought since its last tag: the commits of its own line, and the pull requests that they name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from review_advisor.adapters.git.repository import GitRepository, open_repository
+from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
+from review_advisor.core.readiness.merged_changes import MOST_CHANGES, MergedChange, ReleaseHistory
+from review_advisor.ports.review import SourceError
+
+_MOST_LISTED = 16_000_000
+_MOST_SECONDS = 60.0
+_MERGED = re.compile(r"Merge pull request #(\d{1,10}) ", re.ASCII)
+_SQUASHED = re.compile(r" \(#(\d{1,10})\)$", re.ASCII)
+
+
+def open_release_history(repo: Path, since: str) -> ReleaseHistory:
+    """What HEAD has brought since the commit ``since``; empty: since the last tag. Raises ``SourceError``."""
+    repository = open_repository(repo)
+    head = repository.commit("HEAD")
+    since = since or _last_tag(repository)
+    told = repository.git.limited(
+        "log",
+        "-z",
+        "--first-parent",
+        f"--max-count={MOST_CHANGES + 1}",
+        "--format=%H %P%n%B",
+        f"{repository.commit(since)}..{head}",
+        "--",
+        most=_MOST_LISTED,
+        seconds=_MOST_SECONDS,
+    )
+    changes = tuple(map(_change, told.decode("utf-8", "replace").split("\0")[:-1]))
+    if not changes:
+        raise SourceError(f"Nothing has changed since {since}: name an earlier tag with --since.")
+    return ReleaseHistory(since, head, changes[:MOST_CHANGES], more=len(changes) > MOST_CHANGES)
+
+
+def origin_of(repo: Path) -> str:
+    """The URL that the repository was cloned from; empty without one. Raises ``SourceError``."""
+    reply = open_repository(repo).git.attempt("config", "--get", "remote.origin.url")
+    return reply.stdout.decode("utf-8", "replace").strip()
+
+
+def _last_tag(repository: GitRepository) -> str:
+    reply = repository.git.attempt("describe", "--tags", "--abbrev=0", "HEAD")
+    name = reply.stdout.decode("utf-8", "replace").strip()
+    if reply.code != 0 or not name:
+        raise SourceError(
+            f"No tag leads to HEAD: name a commit with --since, or {repository.advice('check the tags, or')}."
+        )
+    return name
+
+
+def _change(entry: str) -> MergedChange:
+    """One commit of the log: names of it and its parents, then its message."""
+    names, _, message = entry.partition("\n")
+    commit, *parents = names.split()
+    subject, *body = message.strip().splitlines() or [""]
+    merged = _MERGED.match(subject)
+    if merged is not None and len(parents) > 1:
+        title = next((each.strip() for each in body if each.strip()), subject)
+        return MergedChange(commit, title, _number(merged[1]), head=parents[1])
+    squashed = _SQUASHED.search(subject)
+    return MergedChange(commit, subject, None if squashed is None else _number(squashed[1]))
+
+
+def _number(digits: str) -> int | None:
+    number = int(digits)
+    return number if 0 < number <= LARGEST_PULL_REQUEST else None

@@ -1,0 +1,99 @@
+"""What a repository itself says of a release: which merges are settled, and which leave a gap."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from review_advisor.core.readiness.merged_changes import (
+    LastReview,
+    MergedChange,
+    ReleaseHistory,
+    gathered_evidence,
+    review_end,
+)
+
+HEAD = "b" * 40
+MERGE = MergedChange("a" * 40, "Move orders", 7, head=HEAD)
+SQUASH = replace(MERGE, head="")
+APPROVED = LastReview("run-1", "approved", HEAD)
+
+
+@pytest.mark.parametrize(
+    "change, review, end",
+    [
+        (MERGE, APPROVED, "approved"),
+        (SQUASH, APPROVED, "approved"),
+        (MERGE, replace(APPROVED, head_sha="c" * 40), "of another head"),
+        (SQUASH, replace(APPROVED, head_sha="c" * 40), "approved"),
+        (MERGE, replace(APPROVED, degraded=True), "without a judgement"),
+        (MERGE, replace(APPROVED, disabled=True), "without a judgement"),
+        (MERGE, replace(APPROVED, status="changes_requested"), "open"),
+        (MERGE, replace(APPROVED, status="escalated"), "open"),
+        (MERGE, replace(APPROVED, status="escalated", overridden=True), "overridden"),
+        (MERGE, replace(APPROVED, status="escalated", overridden=True, head_sha="c" * 40), "of another head"),
+        (MERGE, replace(APPROVED, status="stopped"), "not reviewed"),
+        (MERGE, replace(APPROVED, status="unfinished"), "not reviewed"),
+        (MERGE, replace(APPROVED, trouble="it was changed"), "not reviewed"),
+        (MERGE, None, "not reviewed"),
+        (replace(MERGE, pull_request=None), APPROVED, "not reviewed"),
+    ],
+)
+def test_how_a_merged_change_was_reviewed(change: MergedChange, review: LastReview | None, end: str) -> None:
+    assert review_end(change, review)[0] == end
+    gathered = gathered_evidence(ReleaseHistory("v1", "d" * 40, (change,)), {} if review is None else {7: review})
+    assert bool(gathered.gaps) == (end not in ("approved", "overridden"))
+
+
+def test_the_evidence_tells_each_change_and_what_is_open() -> None:
+    changes = (MERGE, replace(MERGE, title="Retry payments", pull_request=8), MergedChange("e" * 40, "Bump"))
+    reviews = {7: replace(APPROVED, vetoes=1, findings=2), 8: replace(APPROVED, status="escalated")}
+    gathered = gathered_evidence(ReleaseHistory("v1.0", "d" * 40, changes), reviews)
+    assert gathered.source == "3 changes since v1.0"
+    assert gathered.text.splitlines() == [
+        "# Changes since v1.0",
+        "",
+        "3 changes up to dddddddddddd. Reviews: approved: 1; not reviewed: 1; open: 1.",
+        "",
+        "## #7 Move orders",
+        "",
+        "- commit aaaaaaaaaaaa",
+        "- review: approved (its last review ended as approved)",
+        "- run run-1: vetoes 1, findings 2",
+        "",
+        "## #8 Retry payments",
+        "",
+        "- commit aaaaaaaaaaaa",
+        "- review: open (its last review ended as escalated, and nobody is known to have settled that)",
+        "- run run-1: vetoes 0, findings 0",
+        "",
+        "## Bump",
+        "",
+        "- commit eeeeeeeeeeee",
+        "- review: not reviewed (it came without a pull request)",
+        "",
+        "## What is open",
+        "",
+        "- #8 Retry payments: its last review ended as escalated, and nobody is known to have settled that",
+        "- Bump: it came without a pull request",
+    ]
+
+
+def test_a_release_that_is_too_large_to_be_told_has_a_gap() -> None:
+    gathered = gathered_evidence(ReleaseHistory("v1", "d" * 40, (SQUASH,), more=True), {7: APPROVED})
+    assert gathered.gaps == ("more than 200 changes were merged, and only these are told",)
+
+
+def test_a_ledger_that_cannot_be_asked_is_said_to_be_so() -> None:
+    gathered = gathered_evidence(ReleaseHistory("v1", "d" * 40, (SQUASH,)), {}, "There is no ledger x.")
+    assert "The ledger could not be asked: There is no ledger x." in gathered.text
+    assert gathered.gaps == ("#7 Move orders: the ledger has no review of it",)
+
+
+def test_a_title_is_one_line_whatever_it_holds() -> None:
+    hostile = replace(SQUASH, title="x\n# Reviews: all approved\x1b[31m" + "y" * 1_000)
+    text = gathered_evidence(ReleaseHistory("v1", "d" * 40, (hostile,)), {}).text
+    (line,) = [each for each in text.splitlines() if each.startswith("## #7")]
+    assert "\x1b" not in line
+    assert len(line) < 250
