@@ -105,6 +105,14 @@ DECLARED = f"{UNIT}roster/test_declarations.py::"
 BLOCKS, TASK_PHASE, HEARING = "core/task/blocks.py", "task/task_phase.py", "core/task/hearing.py"
 BLOCK_TESTS, TASKS = f"{UNIT}task/test_blocks.py::test_", f"{SCENARIOS}test_task_run.py::test_"
 RUN_WITH_ADVISORS = "tests/adapters/tasks/test_run_with_declared_advisors.py::test_"
+READINESS_RULES, RELEASE_RULES = (
+    "core/readiness/readiness_rules.py",
+    f"{UNIT}readiness/test_readiness_rules.py::test_",
+)
+RELEASES, RELEASE_RUNS = (
+    f"{SCENARIOS}test_release_readiness.py::test_",
+    "tests/adapters/tasks/test_release_readiness.py::test_",
+)
 TASK_COUNCIL, DECLARED_IN_A_RUN = "core/task/task_council.py", f"{SCENARIOS}test_declared_advisors_in_a_run.py::test_"
 
 MUTANTS = (
@@ -236,6 +244,167 @@ MUTANTS = (
                 "[entry for entry in transcript if entry not in self._told]",
                 "[entry for entry in transcript if entry]",
                 f"{DECLARED_IN_A_RUN}nobody_who_votes_is_shown_the_opinion_or_the_vote_of_another",
+            ),
+            (
+                "a release goes over a critical or high blocker",
+                READINESS_RULES,
+                "    if grave:\n",
+                "    if grave is None:\n",
+                f"{RELEASE_RULES}what_a_report_lists_says_how_mild_its_verdict_can_be",
+            ),
+            (
+                "a release goes over an open critical risk",
+                READINESS_RULES,
+                "    if open_risks:\n",
+                "    if open_risks is None:\n",
+                f"{RELEASE_RULES}what_a_report_lists_says_how_mild_its_verdict_can_be",
+            ),
+            (
+                "the conditions of a release need no name",
+                READINESS_RULES,
+                'if report.verdict == "conditional_go" and not report.required_actions:',
+                'if report.verdict == "conditional_go" and report.required_actions is None:',
+                f"{RELEASE_RULES}conditions_have_to_be_named",
+            ),
+            (
+                "the counts of a release report are believed",
+                READINESS_RULES,
+                "if count != len(its):",
+                "if count < 0:",
+                f"{RELEASE_RULES}each_count_is_the_length_of_its_list",
+            ),
+            (
+                "a blocker of a release may quote what nobody supplied",
+                READINESS_RULES,
+                "if _flat(each.evidence) not in supplied:",
+                "if not supplied:",
+                f"{RELEASES}an_invented_quotation_does_not_count",
+            ),
+            (
+                "a release report is believed that the advisor was consulted",
+                READINESS_RULES,
+                "    if not answered:\n",
+                "    if not answered and not report.advisor_consulted:\n",
+                f"{RELEASES}without_a_consult_no_verdict_counts",
+            ),
+            (
+                "the limit of a release's consults is not checked",
+                READINESS_RULES,
+                "if asked > most:",
+                "if asked > most + 1:",
+                f"{RELEASE_RULES}the_advisor_is_asked_no_more_often_than_allowed",
+            ),
+            (
+                "a hold on a release is taken back in silence",
+                READINESS_RULES,
+                "is_milder(verdict, each)]",
+                "is_milder(each, verdict)]",
+                f"{RELEASES}a_hold_in_a_report_that_cannot_be_used_is_not_taken_back_in_silence",
+            ),
+            (
+                "a release goes with merges that nobody reviewed",
+                READINESS_RULES,
+                'if verdict == "go" and gaps:',
+                'if verdict == "hold" and gaps:',
+                f"{RELEASE_RULES}a_release_with_gaps_goes_on_conditions_at_best",
+            ),
+            (
+                "a verdict on a release passes whatever became of its run",
+                "core/readiness/readiness_evaluation.py",
+                'if status != "completed":',
+                'if status == "running":',
+                f"{RELEASES}nobody_is_let_go_over_the_advisors_veto",
+            ),
+            (
+                "a verdict on a release that did not pass ends with 0",
+                "core/readiness/readiness_evaluation.py",
+                "        if self.passed:\n",
+                "        if self.passed or self.report is not None:\n",
+                f"{UNIT}readiness/test_readiness_evaluation.py::test_only_a_go_that_passed_ends_with_0",
+            ),
+            (
+                "a report on a release may have keys of its own",
+                "core/readiness/release_report.py",
+                'ConfigDict(extra="forbid")',
+                'ConfigDict(extra="ignore")',
+                f"{UNIT}readiness/test_release_report.py::test_a_report_with_anything_else_cannot_be_used",
+            ),
+            (
+                "the verdict of an unusable report on a release is forgotten",
+                "core/readiness/release_report.py",
+                'said if said in RELEASE_VERDICTS else ""',
+                '"" if said in RELEASE_VERDICTS else ""',
+                f"{RELEASES}a_hold_in_a_report_that_cannot_be_used_is_not_taken_back_in_silence",
+            ),
+            (
+                "a vote for a worse verdict than the report's leaves it standing",
+                "core/task/task_events.py",
+                "return self.actions[: last + 1]",
+                "return self.actions[: last + 2]",
+                f"{RELEASES}nobody_is_let_go_over_the_advisors_veto",
+            ),
+            (
+                "a run that owes a report ends without one",
+                "task/owing.py",
+                '("" if handed_in else "the block is missing")',
+                '""',
+                f"{RELEASES}a_report_that_stays_unusable_is_none",
+            ),
+            (
+                "a report counts that its judge was not shown",
+                "task/owing.py",
+                "if said.length > MOST_ENTRY:",
+                "if said.length < 0:",
+                f"{RELEASES}a_message_that_its_judge_would_not_be_shown_whole_is_no_end",
+            ),
+            (
+                "a report counts beside a question",
+                HEARING,
+                "reports=() if consults else scanned.of(BlockTag.READINESS),",
+                "reports=scanned.of(BlockTag.READINESS),",
+                f"{UNIT}task/test_hearing.py::test_beside_a_question_there_is_no_report",
+            ),
+            (
+                "a merge whose head nobody reviewed counts as reviewed",
+                "core/readiness/merged_changes.py",
+                "if change.head and review.head_sha != change.head:",
+                "if change.head and not review.head_sha:",
+                f"{UNIT}readiness/test_merged_changes.py::test_how_a_merged_change_was_reviewed",
+            ),
+            (
+                "a veto that nobody settled is no gap of a release",
+                "core/readiness/merged_changes.py",
+                "    if review.overridden:\n",
+                "    if review.status:\n",
+                f"{UNIT}readiness/test_merged_changes.py::test_how_a_merged_change_was_reviewed",
+            ),
+            (
+                "an approval without a judgement is no gap of a release",
+                "core/readiness/merged_changes.py",
+                "if review.degraded or review.disabled else",
+                "if review.degraded and review.disabled else",
+                f"{UNIT}readiness/test_merged_changes.py::test_how_a_merged_change_was_reviewed",
+            ),
+            (
+                "reviews of another repository count for a release",
+                "app/tasks/release_evidence.py",
+                "repository=repository, limit=",
+                "repository=None, limit=",
+                f"{RELEASE_RUNS}a_review_of_another_repository_is_no_review_of_this_one",
+            ),
+            (
+                "a release is judged without its advisor",
+                "app/tasks/task_advisors.py",
+                "if surface is not None and not switches.surfaces[surface]:",
+                "if surface is not None and surface not in switches.surfaces:",
+                f"{RELEASE_RUNS}without_its_advisor_nothing_is_judged",
+            ),
+            (
+                "a record of a review may have the surface of a release",
+                "core/outcome/soundness.py",
+                "set(surfaces) <= set(REVIEW_SURFACES)",
+                "set(surfaces) >= set()",
+                f"{UNIT}outcome/test_soundness.py::test_no_record_of_a_review_has_the_surface_of_a_release",
             ),
             (
                 "declared advisors of HEAD join every task",

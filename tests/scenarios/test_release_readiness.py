@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -13,7 +14,7 @@ from review_advisor.core.readiness.readiness_evaluation import ReadinessEvaluati
 from review_advisor.core.readiness.readiness_prompt import READINESS_REPORT, RELEASE_COUNCIL
 from review_advisor.core.roles.calls import Lost, LostReason, ReviewInterrupted
 from review_advisor.core.safety.fence import fenced
-from review_advisor.core.task.task_events import ReportHeard, TaskEvent, TaskLimits
+from review_advisor.core.task.task_events import BlockIgnored, ReportHeard, TaskBegun, TaskEvent, TaskLimits
 
 TEXT = "# Release 2.0\n\nAll 1,204 tests passed.\nThe migration has no way back\nonce the old column is dropped.\n"
 EVIDENCE = ReleaseEvidence("a file", TEXT)
@@ -240,6 +241,14 @@ def test_silence_about_a_guidance_and_a_missing_report_are_asked_about_together(
     assert told(judged(run)) == ("go", True, 0)
 
 
+def test_a_message_that_its_judge_would_not_be_shown_whole_is_no_end() -> None:
+    long = f"{done(applied=(1,))}\n{'x' * 20_000}\n{report('go')}"
+    run = played([long, f"{done(applied=(1,))}\n{report('go')}"])
+    assert "more than 20,000 characters" in run.asked(Role.EXECUTOR)[-1]
+    assert told(judged(run)) == ("go", True, 0)
+    assert played([long, long], judge=[]).ended.status == "malformed_block"
+
+
 def test_a_report_without_the_runs_nonce_is_text() -> None:
     quoted = report("go").replace(NONCE, "fedcba9876543210")
     run = played([f"{done(applied=(1,))}\n{quoted}"] * 2, judge=[])
@@ -252,7 +261,23 @@ def test_an_executor_that_wants_a_person_owes_no_report() -> None:
     assert told(judged(run)) == ("none", False, 11)
 
 
+def test_beside_a_question_there_is_no_report() -> None:
+    run = played(report("go"), first=[f"{consult()}\n{report('hold')}"])
+    assert [each.why for each in run.of(BlockIgnored)] == ["a question in the same message comes first"]
+    assert told(judged(run)) == ("go", True, 0)
+
+
 # --- what is recorded ---
+
+
+def test_folder_and_dashboard_tell_the_report() -> None:
+    run = played(report("go"))
+    lines = [json.loads(line) for line in run.files["session_events.jsonl"].splitlines()]
+    (handed_in,) = [each for each in lines if each["type"] == "executor_report"]
+    assert (handed_in["action"], json.loads(handed_in["report"])["verdict"]) == ("go", "go")
+    begun = run.of(TaskBegun)[0]
+    assert begun.evidence_sha256 == hashlib.sha256(TEXT.encode()).hexdigest()
+    assert begun.prompts.endswith(f"+{READINESS_REPORT.version}")
 
 
 def test_a_run_that_is_killed_has_not_passed() -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.adapters.command_line import CLAUDE, CREDENTIAL, Done, Terminal, executable, project, wait_for
 from tests.adapters.git_repository import Repo
 from tests.adapters.ledgers import nothing, record, told
+from tests.adapters.tasks.test_other_clis import SPEAKER
 from tests.adapters.tasks.test_run_task import FAKE, outcome, printed
 from tests.scenarios.five_stories import three_parts_and_an_escalation
 
@@ -179,6 +180,27 @@ def test_a_run_that_is_killed_leaves_an_evaluation_that_has_not_passed(
     (file,) = (terminal.folder / "runs").glob("*/release_readiness_evaluation.json")
     left = json.loads(file.read_text(encoding="utf-8"))
     assert (left["passed"], left["status"], left["verdict"]) == (False, "running", "none")
+
+
+def test_another_cli_may_be_the_executor(terminal: Terminal, models: Path, tmp_path: Path) -> None:
+    script = tmp_path / "kimi.py"
+    used = "[{'guidance': given[0], 'disposition': 'applied'}]"
+    script.write_text(
+        f"{SPEAKER}\nimport json\n"
+        "block = lambda tag, body: print(f'<{tag} nonce=\"{nonce}\">\\n{json.dumps(body)}\\n</{tag}>')\n"
+        "if given:\n"
+        f"    block('EXECUTOR_DONE', {{'status': 'completed', 'guidance': {used}}})\n"
+        f"    block('RELEASE_READINESS_REPORT', {report('go')!r})\n"
+        "else:\n"
+        "    block('ADVISOR_CONSULT', {'question': 'What worries you?'})\n"
+    )
+    backends = tmp_path / "backends.toml"
+    backends.write_text(f"[kimi]\ncommand = {json.dumps([sys.executable, '-I', str(script)])}\n")
+    (models / "says.json").write_text(json.dumps({"report": {}, "vote": {"go": 95}}))
+    words = ("release-readiness", "--evidence", "evidence.md", "--adapter", backends, "--executor", "kimi")
+    done = terminal.run(*words, "--timeout", "240", "--claude-bin", models / "claude", env=CREDENTIAL)
+    assert (done.code, printed(done)["verdict"]) == (0, "go")
+    assert outcome(done)["executor_backend"] == "kimi"
 
 
 # --- its files ---

@@ -14,7 +14,15 @@ from tests.unit.outcome.altered import KINDS, alteration, alterations, reviewed
 from review_advisor.core.forge_text.conclusion import conclusion_of
 from review_advisor.core.outcome import numbering, replay, soundness
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import Event, PartEnded, Reported, ReviewEnded, SurfaceEnded, Verified
+from review_advisor.core.outcome.events import (
+    Event,
+    PartEnded,
+    PolicyFrozen,
+    Reported,
+    ReviewEnded,
+    SurfaceEnded,
+    Verified,
+)
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.scope import Scope
@@ -171,6 +179,14 @@ WRONG_IN_ONE_PLACE = [
     ),
 ]
 """Each reason with a kind of review, and what was altered in it."""
+
+
+def test_no_record_of_a_review_has_the_surface_of_a_release() -> None:
+    first, *others = reviewed("approved").events
+    assert isinstance(first, PolicyFrozen)
+    rows = (*first.policy.surfaces, replace(first.policy.surfaces[0], surface=Surface.RELEASE_READINESS))
+    altered = replace(first, policy=replace(first.policy, surfaces=rows))
+    assert unsound([altered, *others]) == "the policy holds a surface that no review has"
 
 
 @pytest.mark.parametrize("why, kind, what", WRONG_IN_ONE_PLACE, ids=[row[0] for row in WRONG_IN_ONE_PLACE])

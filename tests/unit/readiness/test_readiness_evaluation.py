@@ -15,7 +15,7 @@ from review_advisor.core.task.task_status import EXIT_CODES, RunStatus
 
 def test_the_evaluation_tells_whether_it_passed_its_failures_the_report_and_figures() -> None:
     told = json.loads(evaluation_json(judged(played(report("hold", blockers=[BLOCKER]), [HOLD]))))
-    assert list(told) == ["passed", "verdict", "status", "failures", "gaps", "report", "metrics"]
+    assert list(told) == ["run_id", "passed", "verdict", "status", "failures", "gaps", "report", "metrics"]
     assert (told["passed"], told["verdict"], told["failures"]) == (True, "hold", [])
     assert told["report"]["blockers"] == [BLOCKER]
     assert told["metrics"] == {
@@ -43,6 +43,6 @@ def test_gaps_that_the_harness_knows_bind_the_verdict() -> None:
 @pytest.mark.parametrize("verdict", ["go", "conditional_go", "hold"])
 def test_only_a_go_that_passed_ends_with_0(status: RunStatus, verdict: str) -> None:
     failures = () if status == "completed" else ("The run is not completed.",)
-    evaluation = ReadinessEvaluation(status, read_report(verdict), failures, (), {})
+    evaluation = ReadinessEvaluation("run-1", status, read_report(verdict), failures, (), {})
     expected = (0 if verdict == "go" else 10) if status == "completed" else (12 if EXIT_CODES[status] == 12 else 11)
     assert evaluation.exit_code == expected

@@ -89,3 +89,12 @@ def test_an_end_that_is_no_completion_counts_beside_one_that_nobody_can_read(sta
     said = hear_executor([f"{done(status)}\n{block('EXECUTOR_DONE', '[]')}"], NONCE)
     assert (said.unusable is None) == usable
     assert hear_executor([f"{done(status)}\n{BROKEN}"], NONCE).unusable is not None, "a question voids any end"
+
+
+def test_beside_a_question_there_is_no_report() -> None:
+    report = block("RELEASE_READINESS_REPORT", {"verdict": "hold"})
+    alone = hear_executor([report], NONCE)
+    assert [each.body for each in alone.reports] == [{"verdict": "hold"}]
+    asked = hear_executor([f"{block('ADVISOR_CONSULT', {'question': '?'})}\n{report}"], NONCE)
+    assert (asked.reports, [each.tag for each in asked.ignored]) == ((), ["RELEASE_READINESS_REPORT"])
+    assert [each.tag for each in hear_advisor([report], NONCE).ignored] == ["RELEASE_READINESS_REPORT"]

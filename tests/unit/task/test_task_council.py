@@ -22,8 +22,8 @@ def cast(*weights: float, veto: bool = False, cause: Cause | None = None) -> Tas
     return TaskVote("judge", 1.0, veto, weights=weights, lost=lost, cause=cause or Cause.CONTENT)
 
 
-def voted(*votes: TaskVote, moment: Literal["turn", "finish"] = "finish") -> CouncilVoted:
-    return CouncilVoted(at=BEGAN, moment=moment, actions=ACTIONS, votes=votes)
+def voted(*votes: TaskVote, moment: Literal["turn", "finish"] = "finish", claimed: str = "") -> CouncilVoted:
+    return CouncilVoted(at=BEGAN, moment=moment, actions=ACTIONS, votes=votes, claimed=claimed)
 
 
 def test_who_speaks_when_is_read_from_the_declarations() -> None:
@@ -54,6 +54,15 @@ def test_what_a_vote_makes_of_a_completed_run(votes: tuple[TaskVote, ...], statu
     means = at_the_end(voted(*votes))
     assert (None if means is None else means[0]) == status
     assert (chosen_action(voted(*votes)) is None) == (status == "conflict_needs_human")
+
+
+@pytest.mark.parametrize(
+    "claimed, stands", [("", 1), ("deploy", 1), ("delay", 2), ("rollback", 3), ("an action of nobody's", 1)]
+)
+def test_an_end_stands_if_the_vote_is_for_nothing_worse_than_what_it_claims(claimed: str, stands: int) -> None:
+    votes = (cast(70, 20, 10), cast(10, 70, 20), cast(10, 20, 70))
+    means = [at_the_end(voted(each, claimed=claimed)) for each in votes]
+    assert [each is None for each in means] == [place < stands for place in range(3)]
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def gathered_evidence(history: ReleaseHistory, reviews: Mapping[int, LastReview]
     """The evidence, with its gaps. ``trouble`` says why the ledger could not be asked."""
     ends = [(each, _review(each, reviews)) for each in history.changes]
     known = [(change, review, *review_end(change, review)) for change, review in ends]
-    gaps = [f"{_named(change)}: {words}" for change, _, end, words in known if end not in SETTLED]
+    gaps = [f"{_named(change)}: {printable_line(words)}" for change, _, end, words in known if end not in SETTLED]
     gaps += [f"more than {MOST_CHANGES} changes were merged, and only these are told"] if history.more else []
     counts = Counter(end for *_, end, _ in known)
     told = "; ".join(f"{end}: {counts[end]}" for end in sorted(counts))

@@ -49,6 +49,7 @@ class ReleaseEvidence:
 class ReadinessEvaluation:
     """``failures`` are the rules that do not hold; without any it has passed. ``report`` is the last usable one."""
 
+    run_id: str
     status: RunStatus
     report: ReleaseReport | None
     failures: tuple[str, ...]
@@ -76,6 +77,7 @@ class ReadinessEvaluation:
     def as_json(self) -> dict[str, Any]:
         """For its file."""
         return {
+            "run_id": self.run_id,
             "passed": self.passed,
             "verdict": self.verdict,
             "status": self.status,
@@ -99,7 +101,9 @@ def evaluated(events: Sequence[TaskEvent], evidence: ReleaseEvidence) -> Readine
     else:
         failures += _of_the_report(report, events, evidence)
         failures += taken_back(report.verdict, (each.action for each in reports))
-    return ReadinessEvaluation(status, report, tuple(failures), evidence.gaps, _metrics(events, report))
+    return ReadinessEvaluation(
+        _begun(events).run_id, status, report, tuple(failures), evidence.gaps, _metrics(events, report)
+    )
 
 
 def _of_the_run(last: TaskEvent, status: RunStatus) -> Iterator[str]:
@@ -128,7 +132,11 @@ def _asked(events: Sequence[TaskEvent]) -> int:
 
 
 def _limit(events: Sequence[TaskEvent]) -> int:
-    return next(each.limits.max_advisor_calls for each in events if isinstance(each, TaskBegun))
+    return _begun(events).limits.max_advisor_calls
+
+
+def _begun(events: Sequence[TaskEvent]) -> TaskBegun:
+    return next(each for each in events if isinstance(each, TaskBegun))
 
 
 def _metrics(events: Sequence[TaskEvent], report: ReleaseReport | None) -> dict[str, Any]:

@@ -1,0 +1,86 @@
+"""What a branch has brought since a tag, read by the real git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.adapters.git_repository import Repo
+
+from review_advisor.adapters.git.history.release_history import open_release_history, origin_of
+from review_advisor.ports.review import SourceError
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo(tmp_path / "repo")
+    repo.commit("First")
+    repo.git("tag", "v1.0")
+    return repo
+
+
+@pytest.mark.parametrize(
+    "message, number, title",
+    [
+        ("Retry payments (#8)", 8, "Retry payments (#8)"),
+        ("Retry payments (#8)\n\nMerge pull request #9 from x/y", 8, "Retry payments (#8)"),
+        ("Revert (#8) in part", None, "Revert (#8) in part"),
+        ("Merge pull request #7 from acme/topic", None, "Merge pull request #7 from acme/topic"),  # of one parent
+        ("Mend #8", None, "Mend #8"),
+        ("Big (#99999999999)", None, "Big (#99999999999)"),
+        ("Zero (#0)", None, "Zero (#0)"),
+    ],
+)
+def test_a_commit_names_its_pull_request_as_github_writes_it(
+    repo: Repo, message: str, number: int | None, title: str
+) -> None:
+    commit = repo.commit(message)
+    (change,) = open_release_history(repo.path, "").changes
+    assert (change.commit, change.pull_request, change.title, change.head) == (commit, number, title, "")
+
+
+def test_a_merge_names_its_head_and_hides_what_it_merged(repo: Repo) -> None:
+    repo.git("checkout", "-q", "-b", "topic")
+    head = repo.commit("Work")
+    repo.git("checkout", "-q", "-")
+    repo.git("merge", "-q", "--no-ff", "-m", "Merge pull request #7 from acme/topic\n\nMove orders", "topic")
+    history = open_release_history(repo.path, "")
+    (change,) = history.changes
+    assert (change.pull_request, change.title, change.head) == (7, "Move orders", head)
+    assert (history.since, history.head, history.more) == ("v1.0", repo.rev("HEAD"), False)
+
+
+def test_the_newest_tag_that_leads_to_head_is_the_last(repo: Repo) -> None:
+    repo.commit("Second")
+    repo.git("tag", "v1.1")
+    repo.commit("Third (#3)")
+    assert open_release_history(repo.path, "").since == "v1.1"
+    assert [each.title for each in open_release_history(repo.path, "v1.0").changes] == ["Third (#3)", "Second"]
+
+
+def test_no_more_than_so_many_changes_are_told(repo: Repo) -> None:
+    branch = repo.git("symbolic-ref", "HEAD").decode().strip()
+    by = "committer Ada <ada@example.org> 0 +0000"
+    commits = [f"commit {branch}\n{by}\ndata 13\nChange (#{number})" for number in range(100, 301)]
+    commits[0] += f"\nfrom {repo.rev('HEAD')}"
+    repo.git("fast-import", "--quiet", stdin="\n\n".join(commits).encode() + b"\n")
+    history = open_release_history(repo.path, "")
+    assert (len(history.changes), history.more, history.changes[0].pull_request) == (200, True, 300)
+
+
+@pytest.mark.parametrize("since, words", [("", "No tag leads to HEAD"), ("v9", "names no commit"), ("-x", "no commit")])
+def test_a_start_that_is_not_there_is_one_sentence(repo: Repo, since: str, words: str) -> None:
+    repo.git("tag", "-d", "v1.0")
+    with pytest.raises(SourceError, match=words):
+        open_release_history(repo.path, since)
+
+
+def test_a_clone_knows_where_it_comes_from(repo: Repo) -> None:
+    assert origin_of(repo.path) == ""
+    repo.git("remote", "add", "origin", "https://github.com/acme/shop.git")
+    assert origin_of(repo.path) == "https://github.com/acme/shop.git"
+
+
+def test_outside_a_repository_there_is_no_history(tmp_path: Path) -> None:
+    with pytest.raises(SourceError):
+        open_release_history(tmp_path, "")
