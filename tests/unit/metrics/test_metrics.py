@@ -12,7 +12,7 @@ from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS, measurements
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import CallEnded, Event, Verified
-from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.policy.surfaces import REVIEW_SURFACES, Role, Surface
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import (
     approve,
@@ -268,7 +268,7 @@ def test_the_stories_show_every_value_that_an_attribute_can_have() -> None:
         for attribute, value in zip(attributes[name], its, strict=True):
             values[attribute].add(value)
     assert values == {
-        "surface": {surface.value for surface in Surface},
+        "surface": {surface.value for surface in REVIEW_SURFACES},
         "role": {"pre_flight", "mid_flight", "post_verify"},
         "outcome": {"success", "error", "parse_error"},
         "verdict": {"approve", "veto"},
