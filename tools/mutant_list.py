@@ -3411,8 +3411,8 @@ MUTANTS = (
     Mutant(
         "a rollup pays twice for what an earlier run was charged",
         "adapters/ledger/sums.py",
-        "WHERE {{}} AND (kept.reply IS NULL OR NOT {PAID_ELSEWHERE})",
-        "WHERE {{}}",
+        "WHERE {{where}} AND (kept.reply IS NULL OR NOT {PAID_ELSEWHERE})",
+        "WHERE {{where}}",
         (f"{PAID}test_what_a_killed_run_paid_is_counted_once_wherever_it_was_killed",),
     ),
     Mutant(
