@@ -523,8 +523,8 @@ MUTANTS = (
     Mutant(
         "a comment in the change silences a serious static finding",
         "embedded/checkers.py",
-        "silenced = remark.silenced and rules.may_be_silenced(remark.rule, remark.name)",
-        "silenced = remark.silenced",
+        "if remark.silenced and rules.may_be_silenced(remark.rule, remark.name)",
+        "if remark.silenced",
         (f"{UNIT}test_embedded_checks.py::test_no_comment_turns_a_rejection_into_an_approval",),
     ),
     Mutant(
@@ -586,8 +586,8 @@ MUTANTS = (
     Mutant(
         "line ends that only a checker counts move its remarks off the added lines",
         "embedded/checkers.py",
-        "**self._unread, **misnumbered}",
-        "**self._unread}",
+        "**self._set_aside, **misnumbered}",
+        "**self._set_aside}",
         (f"{UNIT}test_embedded_checks.py::test_a_file_with_line_ends_that_git_does_not_count_is_not_checked",),
     ),
     Mutant(

@@ -446,7 +446,7 @@ def checklist() -> str:
 
 def checklist_absent() -> str:
     """Each item that is not there."""
-    return table(("item", "when, or why not"), list(map(list, read_checklist()["absent"].items())))
+    return table(("item", "why not"), list(map(list, read_checklist()["absent"].items())))
 
 
 def checklist_commands() -> str:
@@ -456,10 +456,7 @@ def checklist_commands() -> str:
         [code(theirs), code(f"review-advisor {each['ours']}"), code(each["test"])]
         for theirs, each in told["commands"].items()
     ]
-    absent = [
-        [code(theirs), why, "no"] if why.startswith("no: ") else [code(theirs), f"comes {why}", "later"]
-        for theirs, why in told["absent_commands"].items()
-    ]
+    absent = [[code(theirs), why, "no"] for theirs, why in told["absent_commands"].items()]
     return table(("there", "here", "test"), [*there, *absent])
 
 

@@ -45,7 +45,7 @@ def test_the_wheel_is_small_and_holds_the_product_alone(tmp_path: Path) -> None:
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert wheel.stat().st_size < 1_500_000
+    assert wheel.stat().st_size < 1_700_000
     assert {name.partition("/")[0].partition("-")[0] for name in names} <= {"review_advisor"}
     kept = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert {name.removeprefix("src/") for name in kept.splitlines()} <= set(names), (
