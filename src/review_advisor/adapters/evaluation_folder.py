@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
+from review_advisor.core.evaluation.trials.kept_trials import is_settled
 from review_advisor.core.evaluation.trials.manifest import EvaluationManifest, in_order, manifest_json, read_manifest
 from review_advisor.core.evaluation.trials.manifest import wanted as wanted_of
 from review_advisor.core.evaluation.trials.trial import CountedTrial, TrialKey, read_trial, trial_line
@@ -23,12 +24,17 @@ class EvaluationError(Exception):
 
 
 class EvaluationFolder:
-    """One evaluation's folder, opened by one process at a time. Raises ``EvaluationError`` wherever a file fails."""
+    """One evaluation's folder, opened by one process at a time. Raises ``EvaluationError`` wherever a file fails.
+
+    Whole results stay until others take their place at once. What is begun again begins with a copy of all lines: of
+    one review the last line counts, and earlier ones are tries that were lost, whose cost still counts.
+    """
 
     def __init__(self, folder: Path, manifest: EvaluationManifest) -> None:
         self.folder = folder
         self._manifest = manifest
         self._partial: IO[bytes] | None = None
+        self._so_far: list[CountedTrial] = []
 
     @property
     def is_whole(self) -> bool:
@@ -37,7 +43,7 @@ class EvaluationFolder:
 
     @contextmanager
     def opened(self, *, fresh: bool = False) -> Iterator[dict[TrialKey, CountedTrial]]:
-        """The results that are there already; with ``fresh`` none, and those that were there are removed."""
+        """The results that need not be asked for again; with ``fresh`` none. Nothing that is kept is removed yet."""
         with _sentences(self.folder):
             for name in (MANIFEST, RESULTS, PARTIAL):
                 if (self.folder / name).is_symlink():
@@ -58,41 +64,35 @@ class EvaluationFolder:
     def keep(self, trial: CountedTrial) -> None:
         """Append one result: it is there if the process dies right after."""
         if self._partial is None:
-            raise EvaluationError(f"{self.folder} is not open.")
+            # Written anew: half a line of a process that died would swallow the next one.
+            _whole(self.folder, PARTIAL, b"".join(map(trial_line, self._so_far)))
         with _sentences(self.folder):
+            if self._partial is None:
+                self._partial = (self.folder / PARTIAL).open("ab")
             self._partial.write(trial_line(trial))
             self._partial.flush()
 
     def finish(self, trials: dict[TrialKey, CountedTrial]) -> None:
         """Put all results in the place of the partial ones, at once."""
-        _whole(self.folder, RESULTS, b"".join(trial_line(each) for each in in_order(self._manifest, trials)))
+        lost = [each for each in self._so_far if not is_settled(self._manifest, each)]
+        _whole(self.folder, RESULTS, b"".join(map(trial_line, (*lost, *in_order(self._manifest, trials)))))
         with _sentences(self.folder):
             (self.folder / PARTIAL).unlink(missing_ok=True)
 
     def _begun(self, *, fresh: bool) -> dict[TrialKey, CountedTrial]:
-        with _sentences(self.folder):
-            if fresh:
-                for name in (RESULTS, PARTIAL):
-                    (self.folder / name).unlink(missing_ok=True)
-            wanted = set(wanted_of(self._manifest))
-            there = {
-                each.trial.key: each
-                for name in (RESULTS, PARTIAL)
-                for each in _lines(self.folder / name)
-                if each.trial.key in wanted
-            }
-            if not there or read_manifest(_bytes(self.folder / MANIFEST)) != self._manifest:
-                _whole(self.folder, MANIFEST, manifest_json(self._manifest))
-            if len(there) < len(wanted):
-                # Written anew: half a line of a process that died would swallow the next one.
-                _whole(self.folder, PARTIAL, b"".join(trial_line(each) for each in there.values()))
-                self._partial = (self.folder / PARTIAL).open("ab")
-        return there
+        wanted = set(wanted_of(self._manifest))
+        if not fresh:
+            self._so_far = [each for each in results_so_far(self.folder) if each.trial.key in wanted]
+        with _sentences(self.folder, "read"):
+            known = read_manifest(_bytes(self.folder / MANIFEST))
+        if not self._so_far or known != self._manifest:
+            _whole(self.folder, MANIFEST, manifest_json(self._manifest))
+        return {each.trial.key: each for each in self._so_far if is_settled(self._manifest, each)}
 
 
 def read_evaluation(folder: Path) -> tuple[EvaluationManifest, list[CountedTrial]]:
     """A whole evaluation, or a whole shard of one. Raises ``EvaluationError``: also for a partial one."""
-    with _sentences(folder):
+    with _sentences(folder, "read"):
         manifest = read_manifest(_bytes(folder / MANIFEST))
         if manifest is None:
             raise EvaluationError(f"{folder} holds no evaluation: {MANIFEST} is not there, or not ours.")
@@ -108,9 +108,9 @@ def read_evaluation(folder: Path) -> tuple[EvaluationManifest, list[CountedTrial
 
 
 def results_so_far(folder: Path) -> list[CountedTrial]:
-    """What an evaluation has come to so far, whole or not. Raises ``EvaluationError``."""
-    with _sentences(folder):
-        return [each for name in (RESULTS, PARTIAL) for each in _lines(folder / name)]
+    """Every line of an evaluation, whole or not: lost tries as well. Raises ``EvaluationError``."""
+    with _sentences(folder, "read"):
+        return list(_lines(folder / (PARTIAL if (folder / PARTIAL).exists() else RESULTS)))
 
 
 def keep_evaluation(folder: Path, manifest: EvaluationManifest, trials: list[CountedTrial]) -> None:
@@ -163,8 +163,8 @@ def _whole(folder: Path, name: str, content: bytes) -> None:
 
 
 @contextmanager
-def _sentences(folder: Path) -> Iterator[None]:
+def _sentences(folder: Path, what: Literal["kept", "read"] = "kept") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise EvaluationError(f"The evaluation in {folder} cannot be kept: {error.strerror}.") from None
+        raise EvaluationError(f"The evaluation in {folder} cannot be {what}: {error.strerror}.") from None

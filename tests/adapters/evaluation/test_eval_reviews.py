@@ -75,7 +75,8 @@ def test_every_case_goes_through_the_real_pipeline_and_can_be_scored_again(
     )
     retold = json.loads(again.out)
 
-    assert made.code == again.code == 0
+    assert (made.code, again.code) == (0, 12)
+    assert "council: 2 of 2 reviews got no answer. shell/council/1 is not recorded." in again.err
     for arm, rearm in zip(told["arms"], retold["arms"], strict=False):
         measures = {name: each["value"] for name, each in arm["measures"].items()}
         assert (measures["recall"], measures["correct"], measures["usd_per_review"]) == (1.0, 1.0, 0.0), arm["name"]
@@ -99,6 +100,7 @@ def test_live_reviews_need_a_bound_of_money(terminal: Terminal, cases: Path) -> 
         (("--answers", "embedded"), "--set names the golden set"),
         (("--matrix", "haiku,opus"), "--arm and --matrix are about reviews"),
         (("--max-usd", "3"), "--max-usd is for --answers live"),
+        (("--clone", "."), "--clone is for reviews that are made now"),
         (("--recorded", "."), "--answers recorded and --recorded DIR belong together."),
         (("--arms", "nobody"), "--arms has 'nobody': there are executor-only, advisor-only, paired, council."),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.git.golden_repository import make_golden_repository
+from review_advisor.adapters.git.golden_repository import GoldenClones, make_golden_repository
 from review_advisor.core.evaluation.golden.golden_case import (
     CommitsChange,
     FilesChange,
@@ -68,11 +68,11 @@ def test_a_patch_writes_nothing_outside(tmp_path: Path, path: str) -> None:
 def test_commits_are_found_in_a_clone(tmp_path: Path) -> None:
     made = make_golden_repository(CASE, tmp_path / "repo")
     case = replace(CASE, change=CommitsChange("octo/hello", made.base, made.head))
-    assert make_golden_repository(case, tmp_path / "unused", clone=made.folder) == made
+    assert make_golden_repository(case, tmp_path / "unused", GoldenClones(any_other=made.folder)) == made
     assert not (tmp_path / "unused").exists()
     missing = replace(case, change=CommitsChange("octo/hello", made.base, "c" * 40))
     with pytest.raises(SourceError, match="does not hold the commit ccc"):
-        make_golden_repository(missing, tmp_path / "unused", clone=made.folder)
+        make_golden_repository(missing, tmp_path / "unused", GoldenClones(any_other=made.folder))
     with pytest.raises(SourceError, match="name a clone of it"):
         make_golden_repository(case, tmp_path / "unused")
 

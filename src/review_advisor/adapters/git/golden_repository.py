@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from review_advisor.adapters.git.run import Git, find_git
@@ -40,19 +40,39 @@ class GoldenRepository:
     head: str
 
 
-def make_golden_repository(
-    case: GoldenCase, folder: Path, clone: Path | None = None, rules: Mapping[str, str] | None = None
-) -> GoldenRepository:
-    """The change of ``case`` in a repository: made in the empty ``folder``, or found in ``clone``.
+@dataclass(frozen=True, slots=True)
+class GoldenClones:
+    """Where the repositories of cases lie: each under its name, and all others in ``any_other``."""
 
-    The same case makes the same commits. ``clone`` is needed for a case that names commits, and is not changed.
+    named: Mapping[str, Path] = field(default_factory=dict)
+    any_other: Path | None = None
+
+    def of(self, repository: str) -> Path | None:
+        """The clone of a repository; a case may name a folder itself."""
+        by_name = {name.casefold(): folder for name, folder in self.named.items()}
+        there = Path(repository) if Path(repository).is_dir() else self.any_other
+        return by_name.get(repository.casefold(), there)
+
+
+NO_CLONES = GoldenClones()
+
+
+def make_golden_repository(
+    case: GoldenCase,
+    folder: Path,
+    clones: GoldenClones = NO_CLONES,
+    rules: Mapping[str, str] | None = None,
+) -> GoldenRepository:
+    """The change of ``case`` in a repository: made in the empty ``folder``, or found in one of ``clones``.
+
+    The same case makes the same commits. A clone is needed for a case that names commits, and is not changed.
     ``rules`` are further files of a base that is made, which the change leaves alone unless it is about them.
-    Raises ``SourceError``: for a patch that does not apply, and for commits that ``clone`` does not hold.
+    Raises ``SourceError``: for a patch that does not apply, and for commits that its clone does not hold.
     """
     more = [GoldenFile(path, text, text) for path, text in (rules or {}).items()]
     change = case.change
     if isinstance(change, CommitsChange):
-        return _found(change.repository, change.base, change.head, clone)
+        return _found(change.repository, change.base, change.head, clones.of(change.repository))
     if isinstance(change, NamedChange):
         raise SourceError(f"The case {case.id} only names {change.url}: it has no change that can be reviewed.")
     if isinstance(change, FilesChange):
@@ -101,7 +121,7 @@ def _write(folder: Path, texts: Iterable[tuple[str, str | None]], git: Git) -> N
 
 def _found(repository: str, base: str, head: str, clone: Path | None) -> GoldenRepository:
     if clone is None:
-        raise SourceError(f"The case is about commits of {repository}: name a clone of it.")
+        raise SourceError(f"A case is about commits of {repository}: name a clone of it with --clone.")
     git = Git(find_git(clone), clone)
     for commit in (base, head):
         named = re.fullmatch(OBJECT_NAME, commit) is not None

@@ -18,10 +18,10 @@ from review_advisor.adapters.evaluation_folder import (
     keep_evaluation,
     keep_text,
     read_evaluation,
-    results_so_far,
 )
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase, GoldenSet
 from review_advisor.core.evaluation.trials.group_samples import SAMPLES
+from review_advisor.core.evaluation.trials.kept_trials import UnansweredArm, unanswered_arms
 from review_advisor.core.evaluation.trials.manifest import (
     EvaluationManifest,
     ShardError,
@@ -48,6 +48,7 @@ class Evaluated:
     folder: Path
     result: EvaluationResult
     asked: int
+    unanswered: tuple[UnansweredArm, ...]
 
 
 def evaluate(
@@ -59,15 +60,19 @@ def evaluate(
     *,
     jobs: int = 1,
     fresh: bool = False,
+    make_ready: Callable[[], object] = lambda: None,
 ) -> Evaluated:
-    """Review every case of the manifest's shard by every arm, and score it. What is there already is not asked again.
+    """Review every case of the manifest's shard by every arm, and score it. What was answered is not asked again.
 
-    An exception of ``answers`` ends it; what came before is kept. Raises ``EvaluationError``.
+    ``make_ready`` is called before the first review that is missing. Its exception, or one of ``answers``, ends it;
+    what was answered by then is kept. Raises ``EvaluationError``.
     """
     kept = EvaluationFolder(folder_of(root, manifest), manifest)
     by_id = {case.id: case for case in cases.cases}
     with kept.opened(fresh=fresh) as there:
         missing = [key for key in wanted(manifest) if key not in there]
+        if missing:
+            make_ready()
         total = len(there) + len(missing)
         for trial in _answered(missing, lambda key: count(by_id[key.case], answers(by_id[key.case], key)), jobs):
             kept.keep(trial)
@@ -75,7 +80,7 @@ def evaluate(
             progress(len(there), total, trial)
         if missing or not kept.is_whole:
             kept.finish(there)
-    return Evaluated(kept.folder, scored(kept.folder), len(missing))
+    return _evaluated(kept.folder, len(missing))
 
 
 def folder_of(root: Path, manifest: EvaluationManifest) -> Path:
@@ -83,36 +88,44 @@ def folder_of(root: Path, manifest: EvaluationManifest) -> Path:
     return root / manifest.id
 
 
-def spent_in(folder: Path) -> float:
-    """US dollars that the results of an unfinished evaluation have cost, as far as it is known."""
-    return sum(each.trial.usd or 0.0 for each in results_so_far(folder))
-
-
 def _answered(keys: Sequence[TrialKey], ask: Callable[[TrialKey], CountedTrial], jobs: int) -> Iterator[CountedTrial]:
-    """The answers as they come; one at a time in their order. No more are begun than ``jobs`` after a failure."""
+    """The answers as they come; one at a time in their order. After a failure those under way still count."""
     if jobs == 1:
         yield from map(ask, keys)
         return
     rest = iter(keys)
+    trouble: BaseException | None = None
     with ThreadPoolExecutor(jobs) as pool:
         running: set[Future[CountedTrial]] = {pool.submit(ask, key) for key in islice(rest, jobs)}
         while running:
             done, running = wait(running, return_when=FIRST_COMPLETED)
-            running |= {pool.submit(ask, key) for key in islice(rest, len(done))}
             for each in done:
-                yield each.result()
+                failed = each.exception()
+                trouble = trouble or failed
+                if failed is None:
+                    yield each.result()
+            if trouble is None:
+                running |= {pool.submit(ask, key) for key in islice(rest, len(done))}
+    if trouble is not None:
+        raise trouble
 
 
 def scored(folder: Path) -> EvaluationResult:
-    """The score of a whole evaluation, kept beside its results: the same bytes for the same results.
+    """The score of a whole evaluation. Nothing is written. Raises ``EvaluationError``."""
+    return _score(*read_evaluation(folder))
 
-    Raises ``EvaluationError``.
-    """
+
+def _evaluated(folder: Path, asked: int) -> Evaluated:
+    """The score, kept beside its results: the same bytes for the same results."""
     manifest, trials = read_evaluation(folder)
-    result = evaluation_result(manifest, trials, SAMPLES, _draw(manifest), _truth(manifest))
+    result = _score(manifest, trials)
     keep_text(folder, "summary.json", as_json(result))
     keep_text(folder, "summary.txt", result_text(result))
-    return result
+    return Evaluated(folder, result, asked, unanswered_arms(manifest, trials))
+
+
+def _score(manifest: EvaluationManifest, trials: Sequence[CountedTrial]) -> EvaluationResult:
+    return evaluation_result(manifest, trials, SAMPLES, _draw(manifest), _truth(manifest))
 
 
 def as_json(result: EvaluationResult) -> str:
@@ -127,7 +140,7 @@ def merge(folders: Sequence[Path], root: Path) -> Evaluated:
     folder = folder_of(root, whole)
     together = [each for _, trials in parts for each in trials]
     keep_evaluation(folder, whole, together)
-    return Evaluated(folder, scored(folder), len(together))
+    return _evaluated(folder, len(together))
 
 
 def compare(folders: Sequence[Path]) -> EvaluationResult:
@@ -143,8 +156,7 @@ def compare(folders: Sequence[Path]) -> EvaluationResult:
             raise EvaluationError(f"{folders[0]} and {folder} both have an arm that is called {min(twice)}.")
         arms += manifest.arms
         told += more
-    together = replace(first, arms=tuple(arms))
-    return evaluation_result(together, told, SAMPLES, _draw(together), _truth(together))
+    return _score(replace(first, arms=tuple(arms)), told)
 
 
 def whole_evaluations(root: Path) -> list[EvaluationResult]:

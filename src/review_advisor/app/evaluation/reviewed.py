@@ -7,28 +7,32 @@ evaluation's folder. Nothing else is handed to the process, so that other machin
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from review_advisor import __version__
-from review_advisor.adapters.git.golden_repository import make_golden_repository
+from review_advisor.adapters.evaluation_folder import results_so_far
+from review_advisor.adapters.git.golden_repository import NO_CLONES, GoldenClones, make_golden_repository
 from review_advisor.adapters.price_file import read_prices
-from review_advisor.adapters.review_process import kept_outcome, review_in_process
-from review_advisor.app.evaluation.evaluate import Answers, EvaluationError, folder_of, spent_in
+from review_advisor.adapters.review_process import NoOutcome, review_in_process
+from review_advisor.app.doctor import AgentChoice, agent_command
+from review_advisor.app.evaluation.evaluate import Answers, EvaluationError, folder_of
+from review_advisor.app.evaluation.recordings import OUTCOME, RecordedReviews, place_of
 from review_advisor.app.shadows.instruction_texts import load_instructions
-from review_advisor.core.evaluation.golden.golden_case import GoldenCase, GoldenSet, NamedChange
+from review_advisor.core.evaluation.golden.golden_case import CommitsChange, GoldenCase, GoldenSet, NamedChange
 from review_advisor.core.evaluation.trials.arms import Arm
 from review_advisor.core.evaluation.trials.document_trial import trial_of
+from review_advisor.core.evaluation.trials.kept_trials import spent_on
 from review_advisor.core.evaluation.trials.manifest import AnswerSource, CaseShard, EvaluationManifest
 from review_advisor.core.evaluation.trials.trial import Trial, TrialKey
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.lifetime.belongings import temporary_folder
 from review_advisor.ports.review import SourceError
 
+__all__ = ["GoldenClones", "RecordedReviews"]
 _SWITCHES = "HYDRAFLOW_"
-OUTCOME = "outcome.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,17 @@ class EvaluationExtent:
 
 
 def manifest_of(
-    cases: GoldenSet, arms: Sequence[Arm], answers: AnswerSource, extent: EvaluationExtent
+    cases: GoldenSet,
+    arms: Sequence[Arm],
+    answers: AnswerSource,
+    extent: EvaluationExtent,
+    *,
+    clones: GoldenClones = NO_CLONES,
+    recorded: RecordedReviews | None = None,
 ) -> EvaluationManifest:
-    """What is asked. Raises ``EvaluationError`` for a set with cases that nobody can review."""
-    if answers != "recorded":
-        for case in cases.cases:
-            if isinstance(case.change, NamedChange):
-                raise EvaluationError(f"The case {case.id} only names {case.change.url}: use recorded answers for it.")
+    """What is asked. Raises ``EvaluationError`` for a case that nobody can review, and where nothing is recorded."""
+    if recorded is None:
+        _check_changes(cases, clones)
     return EvaluationManifest(
         schema="evaluation.v1",
         answers=answers,
@@ -61,7 +69,20 @@ def manifest_of(
         prices=max((price.since.isoformat() for price in read_prices()), default=""),
         version=__version__,
         shard=extent.shard,
+        recordings="" if recorded is None else recorded.digest(cases, arms, extent.repetitions),
     )
+
+
+def _check_changes(cases: GoldenSet, clones: GoldenClones) -> None:
+    """Raise ``EvaluationError`` before anything is paid: for a change that is only named, and commits in no clone."""
+    for case in cases.cases:
+        if isinstance(case.change, NamedChange):
+            raise EvaluationError(f"The case {case.id} only names {case.change.url}: use recorded answers for it.")
+        if isinstance(case.change, CommitsChange):
+            try:
+                make_golden_repository(case, Path(), clones)
+            except SourceError as trouble:
+                raise EvaluationError(str(trouble)) from None
 
 
 REVIEW_USD = 2.0
@@ -70,49 +91,44 @@ REVIEW_USD = 2.0
 
 @dataclass(slots=True)
 class EvaluationPurse:
-    """What all reviews together may still spend, in US dollars."""
+    """What all reviews together may still spend, in US dollars. ``out`` of them hold a part of it."""
 
     left: float
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    out: int = 0
+    returned: threading.Condition = field(default_factory=threading.Condition)
 
     def taken(self) -> float:
-        """What one review may spend. It is gone until it is given back. Raises ``EvaluationError`` if there is less."""
-        with self._lock:
+        """What one review may spend. It is gone until it is given back.
+
+        Where there is less, the reviews under way are waited for: they seldom need it all. Raises ``EvaluationError``
+        once there is less and none is under way.
+        """
+        with self.returned:
+            while self.left < REVIEW_USD and self.out:
+                self.returned.wait()
             if self.left < REVIEW_USD:
                 raise EvaluationError(
                     f"Of --max-usd, {max(self.left, 0.0):.2f} dollars are left, and one review may need "
                     f"{REVIEW_USD:.2f}. What was answered is kept: give more, and it goes on."
                 )
             self.left -= REVIEW_USD
+            self.out += 1
             return REVIEW_USD
 
     def given_back(self, mine: float, spent: float | None) -> None:
         """What was not spent. A review whose cost is not known has spent it all."""
-        with self._lock:
+        with self.returned:
             self.left += mine - (mine if spent is None else spent)
-
-
-def recorded_answers(folder: Path) -> Answers:
-    """What earlier reviews left: ``CASE/ARM/REPETITION/outcome.json`` below ``folder``."""
-
-    def answer(case: GoldenCase, key: TrialKey) -> Trial:
-        path = folder / _place(key) / OUTCOME
-        try:
-            document = kept_outcome(path)
-        except (OSError, ValueError):
-            raise EvaluationError(f"{path} is no outcome document.") from None
-        if document is None:
-            return _lost(key, f"{_place(key)} is not recorded.")
-        return trial_of(document, case, key)
-
-    return answer
+            self.out -= 1
+            self.returned.notify_all()
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewing:
     """Reviews that are made now. The outcome of each stays in ``kept``, from where it can be scored again.
 
-    ``arms`` by their names. The switches of ``environ`` do not hold: each arm has its own.
+    ``arms`` by their names, ``clones`` for cases that name commits. The switches of ``environ`` do not hold: each arm
+    has its own.
     """
 
     arms: Mapping[str, Arm]
@@ -120,29 +136,39 @@ class Reviewing:
     environ: Mapping[str, str]
     kept: Path
     purse: EvaluationPurse | None = None
+    clones: GoldenClones = NO_CLONES
 
     def answer(self, case: GoldenCase, key: TrialKey) -> Trial:
         """One review. What goes wrong in it is a lost trial. Raises ``EvaluationError`` once the money is spent."""
         mine = None if self.purse is None else self.purse.taken()
-        trial = _lost(key, "it was interrupted")
+        trial = _without(NoOutcome("it was interrupted"), key)
         try:
             with temporary_folder("case") as folder:
                 document = self._reviewed(case, key, folder, mine)
-            trial = _lost(key, document) if isinstance(document, str) else trial_of(document, case, key)
+            trial = _without(document, key) if isinstance(document, NoOutcome) else trial_of(document, case, key)
         finally:
             if self.purse is not None and mine is not None:
                 self.purse.given_back(mine, trial.usd)
         return trial
 
-    def _reviewed(self, case: GoldenCase, key: TrialKey, folder: Path, most_usd: float | None) -> OutcomeDocument | str:
+    def _reviewed(
+        self, case: GoldenCase, key: TrialKey, folder: Path, most_usd: float | None
+    ) -> OutcomeDocument | NoOutcome:
         arm = self.arms[key.arm]
         try:
-            made = make_golden_repository(case, folder / "repository", rules=arm.files)
+            made = make_golden_repository(case, folder / "repository", self.clones, arm.files)
         except SourceError as trouble:
-            return str(trouble)
-        output = self.kept.resolve() / _place(key) / OUTCOME
+            return NoOutcome(str(trouble), asked=False)
+        output = self.kept.resolve() / place_of(key) / OUTCOME
         output.parent.mkdir(parents=True, exist_ok=True)
-        arguments = ["eval", "review-case", str(made.folder), f"{made.base}..{made.head}", "--agent", self.agent]
+        arguments = [
+            "eval",
+            "review-case",
+            str(made.folder.resolve()),
+            f"{made.base}..{made.head}",
+            "--agent",
+            self.agent,
+        ]
         arguments += ["--output", str(output), "--artifacts", str(folder / "logs")]
         for option, text in (("config", arm.config), ("body-file", case.body), ("spec-file", case.spec)):
             if text or option == "config":
@@ -154,35 +180,35 @@ class Reviewing:
         return review_in_process(arguments, {**own, **arm.environment}, output, folder)
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who answers an evaluation that is not simulated. ``make_ready`` raises ``CliError`` if nobody can."""
+
+    answers: Answers
+    make_ready: Callable[[], object] = lambda: None
+
+
 def answers_to(
     manifest: EvaluationManifest,
     arms: Sequence[Arm],
     root: Path,
     environ: Mapping[str, str],
     *,
-    recorded: Path | None,
     max_usd: float | None,
-) -> Answers:
-    """Who answers an evaluation that is not simulated. What it has spent before counts against ``max_usd``."""
-    if manifest.answers == "recorded" and recorded is not None:
-        return recorded_answers(recorded)
+    fresh: bool,
+    clones: GoldenClones,
+    warn: Callable[[str], None],
+) -> Asking:
+    """Reviews that are made now. What they have spent before counts against ``max_usd``, unless all begins afresh."""
     folder = folder_of(root, manifest)
-    purse = None if max_usd is None else EvaluationPurse(max_usd - spent_in(folder))
+    before = 0.0 if fresh or max_usd is None else spent_on(results_so_far(folder), REVIEW_USD)
+    purse = None if max_usd is None else EvaluationPurse(max_usd - before)
     agent: Literal["embedded", "claude"] = "claude" if manifest.answers == "live" else "embedded"
-    return Reviewing({arm.name: arm for arm in arms}, agent, environ, folder / "reviews", purse).answer
+    reviewing = Reviewing({arm.name: arm for arm in arms}, agent, environ, folder / "reviews", purse, clones)
+    return Asking(reviewing.answer, lambda: agent_command(AgentChoice(agent), Path(), environ, warn))
 
 
-def _place(key: TrialKey) -> Path:
-    """Where its outcome lies. Ids are of others: what is no plain name becomes one."""
-    return Path(_plain(key.case), _plain(key.arm), str(key.repetition))
-
-
-def _plain(name: str) -> str:
-    from hashlib import sha256
-
-    kept = "".join(each if each.isascii() and (each.isalnum() or each in "-_+") else "-" for each in name)[:80]
-    return kept if kept == name else f"{kept}-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
-def _lost(key: TrialKey, why: str) -> Trial:
-    return Trial(key.case, key.arm, key.repetition, "none", "lost", usd=None, why=why)
+def _without(outcome: NoOutcome, key: TrialKey) -> Trial:
+    """A review that left no outcome. Where no call was made it cost nothing."""
+    usd = None if outcome.asked else 0.0
+    return Trial(*key, "none", "lost" if outcome.asked else "refused", usd=usd, why=outcome.why[:500])

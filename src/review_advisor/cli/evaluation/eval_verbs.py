@@ -15,16 +15,18 @@ import click
 from review_advisor.cli.ledger import AS_JSON, PATH
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
+from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, NOTHING_ASKED, ExitWithCode, clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app.evaluation.evaluate import Evaluated
+    from review_advisor.app.evaluation.reviewed import GoldenClones
     from review_advisor.core.evaluation.trials.arms import Arm
     from review_advisor.core.evaluation.trials.manifest import AnswerSource, CaseShard
     from review_advisor.core.evaluation.trials.trial import CountedTrial
 
 NOT_PASSED = 10
 _ARM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,60}")
+_CLONE = re.compile(r"([\w.-]+/[\w.-]+)=(.+)")
 _SHARD = re.compile(r"([1-9]\d{0,3})/([1-9]\d{0,3})")
 ROOT = click.option(
     "--out",
@@ -75,6 +77,13 @@ def evaluation() -> None:
     "--recorded", type=PATH, metavar="DIR", help="Earlier reviews: CASE/ARM/REPETITION/outcome.json below DIR."
 )
 @click.option(
+    "--clone",
+    "clones",
+    multiple=True,
+    metavar="[OWNER/NAME=]DIR",
+    help="Where the commits that cases name are; repeatable.",
+)
+@click.option(
     "--max-usd", type=BoundedNumber(0.01, 100_000), metavar="USD", help="What live reviews may spend together."
 )
 @click.option("--groups", type=click.IntRange(1, 10_000), default=40, show_default=True, help="Of simulated cases.")
@@ -90,8 +99,8 @@ def evaluation() -> None:
 def run(context: click.Context, /, root: Path, gate: tuple[str, ...], as_json: bool, **asked: Any) -> None:
     """Review every case by each arm, and print what it comes to.
 
-    Results are kept one by one: a run that was interrupted goes on where it was. Live reviews need --max-usd. Exit code
-    0 unless --gate says more.
+    Results are kept one by one: a run that was interrupted goes on where it was, and what got no answer is asked again.
+    Live reviews need --max-usd. Exit code 0 unless --gate says more, and 12 if an arm got no answer at all.
     """
     with evaluation_refusals():
         evaluated = _evaluated(EvalRun(**asked), root)
@@ -107,6 +116,7 @@ class EvalRun(NamedTuple):
     own: tuple[str, ...]
     matrix: str | None
     recorded: Path | None
+    clones: tuple[str, ...]
     max_usd: float | None
     groups: int
     repeat: int
@@ -119,20 +129,41 @@ class EvalRun(NamedTuple):
 def _evaluated(asked: EvalRun, root: Path) -> Evaluated:
     from review_advisor.app.evaluation.evaluate import evaluate
     from review_advisor.app.evaluation.golden_sets import read_golden_set
-    from review_advisor.app.evaluation.reviewed import EvaluationExtent, answers_to, manifest_of
+    from review_advisor.app.evaluation.reviewed import EvaluationExtent, RecordedReviews, answers_to, manifest_of
     from review_advisor.app.evaluation.simulated import simulated
 
     extent = EvaluationExtent(asked.repeat, _shard(asked.shard), asked.seed)
     _check(asked)
     if asked.answers == "simulated":
-        names = [arm.name for arm in _arms(asked)]
-        manifest, cases, answer = simulated(names, asked.groups, extent)
-    else:
-        cases = read_golden_set(asked.set_path or Path())
-        arms = _arms(asked)
-        manifest = manifest_of(cases, arms, asked.answers, extent)
-        answer = answers_to(manifest, arms, root, os.environ, recorded=asked.recorded, max_usd=asked.max_usd)
-    return evaluate(manifest, cases, answer, root, _progress, jobs=asked.jobs, fresh=asked.fresh)
+        manifest, cases, answer = simulated([arm.name for arm in _arms(asked)], asked.groups, extent)
+        return evaluate(manifest, cases, answer, root, _progress, jobs=asked.jobs, fresh=asked.fresh)
+    cases = read_golden_set(asked.set_path or Path())
+    arms, clones = _arms(asked), _clones(asked.clones)
+    recorded = None if asked.recorded is None else RecordedReviews(asked.recorded)
+    manifest = manifest_of(cases, arms, asked.answers, extent, clones=clones, recorded=recorded)
+    if recorded is not None:
+        return evaluate(manifest, cases, recorded.answer, root, _progress, jobs=asked.jobs, fresh=asked.fresh)
+    who = answers_to(
+        manifest, arms, root, os.environ, max_usd=asked.max_usd, fresh=asked.fresh, clones=clones, warn=note
+    )
+    answer, ready = who.answers, who.make_ready
+    return evaluate(manifest, cases, answer, root, _progress, jobs=asked.jobs, fresh=asked.fresh, make_ready=ready)
+
+
+def _clones(given: tuple[str, ...]) -> GoldenClones:
+    from review_advisor.app.evaluation.reviewed import GoldenClones
+
+    named: dict[str, Path] = {}
+    others: list[Path] = []
+    for each in given:
+        found = _CLONE.fullmatch(each)
+        if found is None:
+            others.append(Path(each))
+        else:
+            named[found[1]] = Path(found[2])
+    if len(others) > 1:
+        raise click.UsageError("--clone without OWNER/NAME= is the clone of every other repository: give one.")
+    return GoldenClones(named, next(iter(others), None))
 
 
 def _check(asked: EvalRun) -> None:
@@ -148,6 +179,8 @@ def _check(asked: EvalRun) -> None:
         raise click.UsageError("Live reviews cost money: say with --max-usd how much all of them may spend.")
     if asked.answers != "live" and asked.max_usd is not None:
         raise click.UsageError("--max-usd is for --answers live: nothing else costs anything.")
+    if asked.clones and asked.answers not in ("live", "embedded"):
+        raise click.UsageError("--clone is for reviews that are made now, with --answers live or embedded.")
 
 
 def _arms(asked: EvalRun) -> list[Arm]:
@@ -230,7 +263,8 @@ def _progress(done: int, total: int, counted: CountedTrial) -> None:
         from review_advisor.core.report.wording import printable_line
 
         trial = counted.trial
-        note(printable_line(f"{done}/{total} {trial.case} by {trial.arm}: {trial.verdict}, {trial.status}"))
+        why = f": {trial.why}" if trial.status in ("lost", "refused") and trial.why else ""
+        note(printable_line(f"{done}/{total} {trial.case} by {trial.arm}: {trial.verdict}, {trial.status}{why}"))
 
 
 @evaluation.command(short_help="Join the shards of one evaluation.")
@@ -282,10 +316,15 @@ def compare(folders: tuple[Path, ...], as_json: bool) -> None:
 def _tell(context: click.Context, evaluated: Evaluated, gate: tuple[str, ...], *, as_json: bool) -> None:
     from review_advisor.app.evaluation.evaluate import as_json as json_of
     from review_advisor.core.evaluation.trials.result_table import result_text
+    from review_advisor.core.report.wording import printable_line
 
     result = evaluated.result
     put(json_of(result) if as_json else result_text(result))
     note(f"Kept in {evaluated.folder}" if evaluated.asked else f"All was there already: {evaluated.folder}")
+    for each in evaluated.unanswered:
+        note(printable_line(f"{each.arm}: {each.unanswered} of {each.reviews} reviews got no answer. {each.why}"))
+    if any(each.is_silent for each in evaluated.unanswered):
+        context.exit(NOT_TO_ITS_END)
     watched = [each for each in result.gates if each.gate in gate]
     passed = bool(watched) and all(each.answer == "pass" for each in watched)
     context.exit(0 if passed or not gate else NOT_PASSED)

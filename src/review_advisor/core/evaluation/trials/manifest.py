@@ -44,7 +44,10 @@ class CaseShard:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationManifest:
-    """What was evaluated. ``cases`` are the ids of the whole set; ``prices`` is the date of the list of prices."""
+    """What was evaluated. ``cases`` are the ids of the whole set; ``prices`` is the date of the list of prices.
+
+    ``recordings`` is a digest of recorded answers.
+    """
 
     schema: Literal["evaluation.v1"]
     answers: AnswerSource
@@ -59,6 +62,7 @@ class EvaluationManifest:
     version: str = ""
     matching: str = MATCHING
     shard: CaseShard = CaseShard()
+    recordings: str = ""
 
     @property
     def id(self) -> str:

@@ -1,0 +1,175 @@
+"""An evaluation that was interrupted, ran out of money or got no answer goes on, and pays for nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Condition, Event
+
+import pytest
+from tests.adapters.command_line import Terminal, executable
+
+from review_advisor.adapters.evaluation_folder import results_so_far
+from review_advisor.app.evaluation.evaluate import Evaluated, EvaluationError, evaluate, scored
+from review_advisor.app.evaluation.reviewed import REVIEW_USD, EvaluationPurse
+from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, golden_set
+from review_advisor.core.evaluation.trials.kept_trials import spent_on
+from review_advisor.core.evaluation.trials.manifest import ArmFacts, EvaluationManifest
+from review_advisor.core.evaluation.trials.trial import Trial, TrialKey
+
+CASES = golden_set(
+    "ours", "1", [GoldenCase(id=f"c{n}", group=f"g{n}", kind="clean", change=FilesChange(())) for n in range(6)]
+)
+MANIFEST = EvaluationManifest(
+    schema="evaluation.v1",
+    answers="live",
+    set_name="ours",
+    set_digest=CASES.digest,
+    cases=tuple(case.id for case in CASES.cases),
+    arms=(ArmFacts("paired", "paired"),),
+)
+Reply = Callable[[TrialKey], Trial]
+
+
+def approved(key: TrialKey, usd: float = 0.1) -> Trial:
+    return Trial(*key, "approved", "complete", usd=usd)
+
+
+def lost(key: TrialKey) -> Trial:
+    return Trial(*key, "none", "lost", why="A rate limit.")
+
+
+@dataclass
+class Reviewers:
+    """Who answers in these stories, and what they were asked."""
+
+    root: Path
+    asked: list[str] = field(default_factory=list)
+
+    def review(self, reply: Reply, *, jobs: int = 1, fresh: bool = False) -> Evaluated:
+        def answer(case: GoldenCase, key: TrialKey) -> Trial:
+            self.asked.append(case.id)
+            return reply(key)
+
+        return evaluate(MANIFEST, CASES, answer, self.root, lambda *_: None, jobs=jobs, fresh=fresh)
+
+    @property
+    def spent(self) -> float:
+        return spent_on(results_so_far(self.root / MANIFEST.id), REVIEW_USD)
+
+
+@pytest.fixture
+def reviewers(tmp_path: Path) -> Reviewers:
+    return Reviewers(tmp_path)
+
+
+def out_of_money_after(number: int) -> Reply:
+    left = list(range(number))
+
+    def reply(key: TrialKey) -> Trial:
+        if not left:
+            raise EvaluationError("The money is spent.")
+        left.pop()
+        return approved(key)
+
+    return reply
+
+
+def test_what_got_no_answer_is_asked_again_and_what_it_cost_still_counts(reviewers: Reviewers) -> None:
+    first = reviewers.review(lambda key: lost(key) if key.case in ("c1", "c4") else approved(key))
+    reviewers.asked.clear()
+    second = reviewers.review(approved)
+
+    assert [(each.unanswered, each.why) for each in first.unanswered] == [(2, "A rate limit.")]
+    assert reviewers.asked == ["c1", "c4"]
+    assert second.unanswered == ()
+    assert second.result.arms[0].sums.lost == 0
+    assert reviewers.spent == pytest.approx(2 * REVIEW_USD + 6 * 0.1)
+    assert reviewers.review(approved).asked == 0
+
+
+def test_a_fresh_evaluation_takes_the_place_of_the_old_one_only_when_it_is_whole(reviewers: Reviewers) -> None:
+    whole = reviewers.review(approved)
+    with pytest.raises(EvaluationError):
+        reviewers.review(out_of_money_after(0), fresh=True)
+    assert reviewers.review(approved).asked == 0
+
+    with pytest.raises(EvaluationError):
+        reviewers.review(out_of_money_after(2), fresh=True)
+    assert scored(whole.folder) == whole.result
+    assert reviewers.spent == pytest.approx(0.2)
+
+    reviewers.asked.clear()
+    renewed = reviewers.review(lambda key: approved(key, usd=0.5))
+    assert reviewers.asked == ["c2", "c3", "c4", "c5"]
+    assert renewed.result.arms[0].sums.usd == pytest.approx(0.2 + 4 * 0.5)
+
+
+def test_reviews_under_way_when_one_fails_are_kept(reviewers: Reviewers) -> None:
+    failing = Event()
+
+    def reply(key: TrialKey) -> Trial:
+        if key.case == "c0":
+            failing.set()
+            raise EvaluationError("The money is spent.")
+        failing.wait()
+        return approved(key)
+
+    with pytest.raises(EvaluationError, match="The money is spent"):
+        reviewers.review(reply, jobs=5)
+
+    kept = {each.trial.case for each in results_so_far(reviewers.root / MANIFEST.id)}
+    assert kept >= {"c1", "c2", "c3", "c4"}
+
+
+def test_money_that_reviews_under_way_hold_is_waited_for() -> None:
+    class EndOfAnother(Condition):
+        """While one review waits, the other ends, and has cost little."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            purse.given_back(REVIEW_USD, 0.1)
+            return timeout is None
+
+    purse = EvaluationPurse(1.5 * REVIEW_USD, returned=EndOfAnother())
+    purse.taken()
+
+    assert purse.taken() == REVIEW_USD
+    purse.given_back(REVIEW_USD, REVIEW_USD)
+    with pytest.raises(EvaluationError, match=r"0\.90 dollars are left, and one review may need 2\.00"):
+        purse.taken()
+
+
+SUM = 'kind = "clean"\n[[files]]\npath = "a.py"\nafter = "total = 1 + 2\\n"\n'
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases/sum.toml").write_text(SUM, encoding="utf-8")
+    return tmp_path / "cases"
+
+
+def test_without_claude_no_live_review_begins(terminal: Terminal, cases: Path, tmp_path: Path) -> None:
+    git = executable(tmp_path / "bin/git", '#!/bin/sh\nPATH=/usr/bin:/bin exec git "$@"\n')
+    live = ("eval", "run", "--set", str(cases), "--answers", "live", "--max-usd", "5", "--out", str(tmp_path / "out"))
+    done = terminal.run(*live, env={"PATH": str(git.parent)})
+
+    assert done.code == 2
+    assert done.sentence.startswith("There is no claude on PATH.")
+    assert not list((tmp_path / "out").rglob("*.jsonl"))
+
+
+def test_an_arm_that_got_no_answer_is_told_with_the_reason_and_is_no_success(
+    terminal: Terminal, cases: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.toml"
+    broken.write_text("no_such_key = 1\n", encoding="utf-8")
+    words = ("eval", "run", "--set", str(cases), "--answers", "embedded", "--out", str(tmp_path / "out"))
+    done = terminal.run(*words, "--arm", f"mine={broken}")
+
+    assert done.code == 12
+    assert "1/1 sum by mine: none, refused: The review ended with exit code 2 and no outcome: Error: " in done.err
+    assert "mine: 1 of 1 reviews got no answer. The review ended with exit code 2" in done.err
+    broken.write_text("", encoding="utf-8")
+    assert terminal.run(*words, "--arm", f"mine={broken}").code == 0
