@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -139,3 +140,12 @@ def test_what_cannot_be_read_ends_before_anybody_is_asked(judged: Match, tmp_pat
     assert (done.code, done.out) == (2, "")
     assert "the set has no case 'go/rows'" in done.err
     assert not (tmp_path / "heard").exists()
+
+
+def test_findings_may_come_through_a_pipe(terminal: Terminal) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as pipe:
+        pipe.write(json.dumps(LEAK) + "\n")
+    with os.fdopen(reading) as pipe:
+        done = terminal.run("golden", "match", str(OWN), f"/dev/fd/{pipe.fileno()}")
+    assert (done.code, done.out.splitlines()[1].split()) == (0, [CASE, "1", "1", "0", "0"]), done.err

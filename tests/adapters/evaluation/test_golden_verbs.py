@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.adapters.command_line import Terminal
 
 OWN = Path(__file__).parents[3] / "golden"
@@ -64,7 +65,7 @@ def test_a_patch_has_to_apply_to_the_files_of_its_case(terminal: Terminal, tmp_p
     (tmp_path / "a.toml").write_text(case.format("three"))
     done = terminal.run("golden", "check", str(tmp_path))
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("Error: The patch of the case a does not apply: ")
+    assert done.sentence.startswith("The case a cannot be made. The patch of the case a does not apply: ")
 
 
 def test_a_case_that_cannot_be_used_is_named_and_ends_the_command(terminal: Terminal, tmp_path: Path) -> None:
@@ -72,3 +73,59 @@ def test_a_case_that_cannot_be_used_is_named_and_ends_the_command(terminal: Term
     done = terminal.run("golden", "check", str(tmp_path))
     assert (done.code, done.out) == (2, "")
     assert done.err == f"Error: {tmp_path / 'a.toml'}: kind: unknown word 'clear'; did you mean 'clean'?\n"
+
+
+PATCH = """kind = "faulty"
+patch = '''
+--- a/a.txt
++++ b/a.txt
+@@ -1,2 +1,2 @@
+ zero
+-one
++two
+'''
+[[files]]
+path = "a.txt"
+before = "zero\\none\\n"
+[[labels]]
+file = "a.txt"
+first_line = 2
+text = "It is two."
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, says",
+    [
+        (
+            '"a.txt"\nfirst',
+            '"nowhere.txt"\nfirst',
+            "label 1 is about nowhere.txt, which is not there after the change.",
+        ),
+        ("first_line = 2", "first_line = 999999", "label 1 is about line 999999 of a.txt, which has fewer lines."),
+        ("first_line = 2", "first_line = 1", "label 1 is about lines of a.txt that do not change: correct them, or"),
+        ("first_line = 2", "first_line = 2\nunchanged = true", "of a.txt that change, and says unchanged."),
+    ],
+)
+def test_labels_of_a_patch_stand_on_lines_of_the_files_that_it_makes(
+    terminal: Terminal, tmp_path: Path, old: str, new: str, says: str
+) -> None:
+    (tmp_path / "a.toml").write_text(PATCH.replace(old, new))
+    done = terminal.run("golden", "check", str(tmp_path))
+    assert done.code == 2
+    assert done.sentence.startswith("The case a cannot be used: ")
+    assert says in done.sentence
+
+
+def test_a_file_that_no_disk_takes_is_no_case(terminal: Terminal, tmp_path: Path) -> None:
+    path = "a" * 300
+    (tmp_path / "a.toml").write_text(f'kind = "clean"\n[[files]]\npath = "{path}"\nafter = "x"\n')
+    done = terminal.run("golden", "check", str(tmp_path))
+    assert done.code == 2
+    assert done.sentence == "The case a cannot be made. A file of the case cannot be written: File name too long."
+
+
+def test_a_checked_set_is_told_to_machines(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(PATCH)
+    told = json.loads(terminal.run("golden", "check", str(tmp_path), "--json").out)
+    assert [(case["id"], case["change"], case["labels"]) for case in told["cases"]] == [("a", "patch", 1)]

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from review_advisor.adapters.git.golden_repository import make_golden_repository
-from review_advisor.adapters.golden.case_folder import read_case_folder
+from review_advisor.app.evaluation.golden_sets import read_golden_set
 from review_advisor.core.evaluation.golden.case_text import case_text
 from review_advisor.core.evaluation.golden.changed_lines import lines_of, new_lines
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, GoldenFile
 from review_advisor.core.evaluation.golden.matching import RaisedFinding, matched
 
 FOLDER = Path(__file__).parents[3] / "golden"
-OWN = read_case_folder(FOLDER)
+OWN = read_golden_set(FOLDER)
 CASES = [pytest.param(case, id=case.id) for case in OWN.cases]
 
 

@@ -12,7 +12,7 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.observing.observed import FAULT, observed, whole
 from tests.adapters.pull_request_world import APP, AUTHOR, MAINTAINER, Actions
 
-from review_advisor.adapters.golden.case_folder import read_case_folder
+from review_advisor.app.evaluation.golden_sets import read_golden_set
 from review_advisor.core.evaluation.golden.golden_case import CommitsChange
 from review_advisor.mockworld.github.records import Pull
 
@@ -39,7 +39,7 @@ def test_what_a_maintainer_says_of_a_finding_is_its_label(
     actions, pull = rejected
     told = gathered(terminal, reacted(actions, pull, up=up, by=MAINTAINER), tmp_path / "cases")
     assert (told["findings"], told["confirmed"], told["dismissed"], told["unlabelled"]) == (1, int(up), int(not up), 0)
-    (case,) = read_case_folder(tmp_path / "cases").cases
+    (case,) = read_golden_set(tmp_path / "cases").cases
     assert told["written"] == [case.id] == [f"{NAME}/{pull.number}"]
     assert isinstance(case.change, CommitsChange)
     assert case.change.repository == NAME

@@ -86,6 +86,17 @@ def make_golden_repository(
     return GoldenRepository(folder, base, head)
 
 
+def files_of(made: GoldenRepository, paths: Iterable[str]) -> tuple[GoldenFile, ...]:
+    """These files on both sides of the change; None where one is not."""
+    git = Git(find_git(made.folder), made.folder)
+    return tuple(GoldenFile(path, _text(git, made.base, path), _text(git, made.head, path)) for path in sorted(paths))
+
+
+def _text(git: Git, commit: str, path: str) -> str | None:
+    reply = git.attempt("cat-file", "blob", f"{commit}:{path}")
+    return reply.stdout.decode("utf-8", "replace") if reply.code == 0 else None
+
+
 def _begun(folder: Path, files: Iterable[GoldenFile]) -> Git:
     """A new repository whose one commit holds the files as they were."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,7 +126,8 @@ def _write(folder: Path, texts: Iterable[tuple[str, str | None]], git: Git) -> N
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(text.encode())
     except (OSError, UnicodeError) as error:
-        raise SourceError(f"A file of the case cannot be written: {error}.") from None
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SourceError(f"A file of the case cannot be written: {why}.") from None
     git.run("add", "--all", "--force", ".")
 
 

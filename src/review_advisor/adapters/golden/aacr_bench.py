@@ -8,6 +8,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, TypeAdapter
 
 from review_advisor.adapters.golden.public_form import CommentText, PublicPart, PullUrl, pull_name, read_form
+from review_advisor.adapters.golden.text_reader import ReadText
+from review_advisor.core.evaluation.golden.case_file import CaseCommit
 from review_advisor.core.evaluation.golden.golden_case import (
     CommitsChange,
     GoldenCase,
@@ -16,12 +18,10 @@ from review_advisor.core.evaluation.golden.golden_case import (
     GoldenSetError,
     golden_set,
 )
-from review_advisor.core.facts.change import OBJECT_NAME
 
 _RIGHT, _WRONG = "positive_samples.json", "negative_samples.json"
 _LineNumber = Annotated[int, Field(ge=0, le=10_000_000)]
 _ShortText = Annotated[str, StringConstraints(max_length=500)]
-_Commit = Annotated[str, StringConstraints(pattern=f"^(?:{OBJECT_NAME})$")]
 
 
 class _Comment(PublicPart):
@@ -35,8 +35,8 @@ class _Comment(PublicPart):
 
 class _Pull(PublicPart):
     githubPrUrl: PullUrl  # noqa: N815 (the benchmark's name)
-    source_commit: _Commit
-    target_commit: _Commit
+    source_commit: CaseCommit
+    target_commit: CaseCommit
     project_main_language: _ShortText = ""
     comments: Annotated[list[_Comment], Field(max_length=2_000)]
 
@@ -49,7 +49,7 @@ def aacr_folder(folder: Path) -> Path | None:
     return next((place for place in (folder, folder / "dataset") if (place / _RIGHT).is_file()), None)
 
 
-def read_aacr(folder: Path) -> GoldenSet:
+def read_aacr(folder: Path, read: ReadText) -> GoldenSet:
     """A case for each pull request, its repository the group. Raises ``GoldenSetError``.
 
     The benchmark has no severities. Nobody looked for every fault, so that no case is exhaustive.
@@ -57,10 +57,10 @@ def read_aacr(folder: Path) -> GoldenSet:
     samples = aacr_folder(folder)
     if samples is None:
         raise GoldenSetError(f"{folder} holds no {_RIGHT}.")
-    right = {pull.githubPrUrl: pull for pull in read_form(samples / _RIGHT, _PULLS)}
+    right = {pull.githubPrUrl: pull for pull in read_form(samples / _RIGHT, _PULLS, read)}
     wrong = {}
     if (samples / _WRONG).exists():
-        wrong = {pull.githubPrUrl: pull for pull in read_form(samples / _WRONG, _PULLS)}
+        wrong = {pull.githubPrUrl: pull for pull in read_form(samples / _WRONG, _PULLS, read)}
     cases, left_out = [], []
     for url, pull in sorted({**wrong, **right}.items()):
         labels = _labels(right.get(url))
@@ -97,4 +97,6 @@ def _label(comment: _Comment) -> GoldenLabel:
     ends = sorted(line for line in (comment.from_line, comment.to_line) if line)
     if not ends or comment.side == "left" or not comment.path:
         ends = [0]
-    return GoldenLabel(comment.note.strip(), comment.path, ends[0], ends[-1], None, comment.category or "")
+    return GoldenLabel(
+        comment.note.strip(), comment.path.removeprefix("./"), ends[0], ends[-1], None, comment.category or ""
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from review_advisor.adapters.golden.bounded_files import read_bounded
+from review_advisor.adapters.golden.text_reader import ReadText
 from review_advisor.core.evaluation.golden.case_file import MOST_CASE_BYTES, read_case
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet, GoldenSetError, golden_set
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
@@ -14,9 +14,9 @@ _MOST_CASES = 5_000
 _MOST_SET_BYTES = 10_000
 
 
-def read_case_folder(folder: Path) -> GoldenSet:
+def read_case_folder(folder: Path, read: ReadText) -> GoldenSet:
     """The cases in every TOML file below ``folder``; links are not followed. Raises ``GoldenSetError``."""
-    name, version = _named(folder)
+    name, version = _named(folder, read)
     files = sorted(
         path for path in folder.rglob("*.toml") if path != folder / SET_FILE and not _hidden(path.relative_to(folder))
     )
@@ -29,7 +29,7 @@ def read_case_folder(folder: Path) -> GoldenSet:
         if path.is_symlink():
             raise GoldenSetError(f"{path} is a link; a case is a file of its own.")
         case_id = path.relative_to(folder).with_suffix("").as_posix()
-        cases.append(read_case(case_id, read_bounded(path, MOST_CASE_BYTES), str(path)))
+        cases.append(read_case(case_id, read(path, MOST_CASE_BYTES), str(path)))
     return golden_set(name, version, cases)
 
 
@@ -37,14 +37,14 @@ def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _named(folder: Path) -> tuple[str, str]:
+def _named(folder: Path, read: ReadText) -> tuple[str, str]:
     if not folder.is_dir():
         raise GoldenSetError(f"{folder} is no folder.")
     path = folder / SET_FILE
     if not path.exists():
         return folder.resolve().name, ""
     try:
-        told = read_toml(read_bounded(path, _MOST_SET_BYTES))
+        told = read_toml(read(path, _MOST_SET_BYTES))
     except TomlError as error:
         raise GoldenSetError(f"{path} is not valid TOML: {error}.") from None
     name, version = told.get("name"), told.get("version")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from review_advisor.adapters.golden.bounded_files import read_bounded
+from review_advisor.adapters.golden.text_reader import ReadText
 from review_advisor.core.evaluation.golden.case_file import MOST_CASE_BYTES, read_case_line
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet, GoldenSetError, golden_set
 
@@ -12,9 +12,9 @@ _MOST_BYTES = 200_000_000
 _MOST_LINES = 5_000
 
 
-def read_case_lines(path: Path) -> GoldenSet:
+def read_case_lines(path: Path, read: ReadText) -> GoldenSet:
     """The cases of a file; blank lines are none. Raises ``GoldenSetError``."""
-    lines = read_bounded(path, _MOST_BYTES).split("\n")
+    lines = read(path, _MOST_BYTES).split("\n")
     told = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not told:
         raise GoldenSetError(f"{path} holds no golden case.")

@@ -8,6 +8,7 @@ from typing import Annotated, cast
 from pydantic import Field, TypeAdapter
 
 from review_advisor.adapters.golden.public_form import CommentText, PublicPart, PullUrl, pull_name, read_form
+from review_advisor.adapters.golden.text_reader import ReadText
 from review_advisor.core.answers.answers import SEVERITIES, Severity
 from review_advisor.core.evaluation.golden.golden_case import (
     GoldenCase,
@@ -38,12 +39,12 @@ def holds_martian(folder: Path) -> bool:
     return any((place / "golden_comments").is_dir() for place in (folder, folder / "offline"))
 
 
-def read_martian(folder: Path) -> GoldenSet:
+def read_martian(folder: Path, read: ReadText) -> GoldenSet:
     """A case for each pull request. The file that it stands in is its group. Raises ``GoldenSetError``."""
     offline = folder / "offline" if (folder / "offline").is_dir() else folder
     cases, left_out = [], []
     for file in sorted(offline.glob("golden_comments/*.json")):
-        for pull in read_form(file, _PULLS):
+        for pull in read_form(file, _PULLS, read):
             name = pull_name(pull.url, file)
             texts = {each.comment.strip(): each for each in pull.comments if each.comment.strip()}
             if not texts:

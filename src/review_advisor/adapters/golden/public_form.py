@@ -8,7 +8,8 @@ from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
-from review_advisor.adapters.golden.bounded_files import read_bounded
+from review_advisor.adapters.golden.text_reader import ReadText
+from review_advisor.core.evaluation.golden.form_complaint import said_of
 from review_advisor.core.evaluation.golden.golden_case import GoldenSetError
 
 _MOST_BYTES = 50_000_000
@@ -40,14 +41,14 @@ def pull_name(url: str, path: Path) -> PullName:
     return PullName(f"{found[1]}/{found[2]}", found[3])
 
 
-def read_form(path: Path, form: TypeAdapter[Form]) -> Form:
+def read_form(path: Path, form: TypeAdapter[Form], read: ReadText) -> Form:
     """A file of this form. Raises ``GoldenSetError``."""
-    raw = read_bounded(path, _MOST_BYTES)
+    raw = read(path, _MOST_BYTES)
     try:
         return form.validate_json(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])[:200]
         raise GoldenSetError(
-            f"{path} does not have the form of this benchmark{place and f', at {place}'}: {first['msg']}."
+            f"{path} does not have the form of this benchmark{place and f', at {place}'}: {said_of(first)}."
         ) from None

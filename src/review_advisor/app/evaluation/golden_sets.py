@@ -4,29 +4,45 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from review_advisor.adapters.git.golden_repository import make_golden_repository
+from review_advisor.adapters.git.golden_repository import files_of, make_golden_repository
 from review_advisor.adapters.golden.aacr_bench import aacr_folder, read_aacr
 from review_advisor.adapters.golden.case_folder import read_case_folder
 from review_advisor.adapters.golden.case_lines import read_case_lines
 from review_advisor.adapters.golden.martian_golden import holds_martian, read_martian
-from review_advisor.core.evaluation.golden.golden_case import GoldenSet, GoldenSetError, PatchChange
+from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenSet, GoldenSetError, PatchChange
+from review_advisor.core.evaluation.golden.label_places import misplaced_label
 from review_advisor.lifetime.belongings import temporary_folder
 from review_advisor.ports.review import SourceError
 
-__all__ = ["GoldenSetError", "checked_golden_set", "read_golden_set"]
+__all__ = ["GoldenSetError", "bounded_text", "checked_golden_set", "read_golden_set"]
 
 
 def checked_golden_set(path: Path) -> GoldenSet:
-    """The set at ``path``, each patch of which was applied to its files. Raises ``GoldenSetError``."""
+    """The set at ``path``, each change of which was made, and held against its labels. Raises ``GoldenSetError``."""
     known = read_golden_set(path)
     for case in known.cases:
-        if isinstance(case.change, PatchChange):
+        if isinstance(case.change, FilesChange | PatchChange):
             with temporary_folder("golden") as folder:
                 try:
-                    make_golden_repository(case, folder / "repository")
+                    made = make_golden_repository(case, folder / "repository")
+                    files = files_of(made, {label.file for label in case.labels if label.file})
                 except SourceError as problem:
-                    raise GoldenSetError(str(problem)) from None
+                    raise GoldenSetError(f"The case {case.id} cannot be made. {problem}") from None
+            wrong = misplaced_label(case.labels, files)
+            if wrong is not None:
+                raise GoldenSetError(f"The case {case.id} cannot be used: {wrong}.")
     return known
+
+
+def bounded_text(path: Path, most: int) -> str:
+    """The text of a file of ``most`` bytes at most, in UTF-8. Raises ``GoldenSetError``."""
+    try:
+        return read_user_file(path, most).decode("utf-8").replace("\r\n", "\n")
+    except UserFileError as trouble:
+        raise GoldenSetError(f"{path} cannot be read: {trouble}.") from None
+    except UnicodeDecodeError:
+        raise GoldenSetError(f"{path} is not text in UTF-8.") from None
 
 
 def read_golden_set(path: Path) -> GoldenSet:
@@ -35,10 +51,10 @@ def read_golden_set(path: Path) -> GoldenSet:
     A file holds JSON lines. A folder is a checkout of Martian's code-review-benchmark or of AACR-Bench, or holds a
     TOML file for each case.
     """
-    if path.is_file():
-        return read_case_lines(path)
+    if not path.is_dir():
+        return read_case_lines(path, bounded_text)
     if holds_martian(path):
-        return read_martian(path)
+        return read_martian(path, bounded_text)
     if aacr_folder(path) is not None:
-        return read_aacr(path)
-    return read_case_folder(path)
+        return read_aacr(path, bounded_text)
+    return read_case_folder(path, bounded_text)

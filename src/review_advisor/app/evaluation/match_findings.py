@@ -12,10 +12,9 @@ from pathlib import Path
 from threading import Lock
 
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.adapters.golden.bounded_files import read_bounded
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.doctor import AgentChoice
-from review_advisor.app.evaluation.golden_sets import read_golden_set
+from review_advisor.app.evaluation.golden_sets import bounded_text, read_golden_set
 from review_advisor.app.review import ReviewBrokenError
 from review_advisor.app.tasks.run_task import entered, opened_cli
 from review_advisor.core.evaluation.golden.finding_lines import read_finding_lines
@@ -92,7 +91,7 @@ def match_findings(
     its smoke test, or cannot be asked.
     """
     known = read_golden_set(path)
-    raised = read_finding_lines(read_bounded(findings, _MOST_FINDING_BYTES).split("\n"), known, str(findings))
+    raised = read_finding_lines(bounded_text(findings, _MOST_FINDING_BYTES).split("\n"), known, str(findings))
     words = None
     if judge is not None:
         pairs = sorted({pair for case in known.cases if case.id in raised for pair in askable(case, raised[case.id])})

@@ -45,15 +45,17 @@ def list_cases(path: Path, as_json: bool) -> None:
 
 @golden.command(short_help="Check every case of a set.")
 @SET
-def check(path: Path) -> None:
+@AS_JSON
+def check(path: Path, as_json: bool) -> None:
     """Check every case of SET, and print what the set holds and what it does not say.
 
-    In a set of the own form each label has to stand on lines of its file that change, and each patch to apply. A set
-    that cannot be used ends with exit code 2 and one sentence.
+    Each change that stands in the set is made: its labels have to stand on lines that change. A set that cannot be
+    used ends with exit code 2 and one sentence.
     """
-    from review_advisor.core.evaluation.golden.set_table import check_text
+    from review_advisor.core.evaluation.golden.set_table import check_text, set_as_json
 
-    put(check_text(_read(path, checked=True)))
+    known = _read(path, checked=True)
+    put(json.dumps(set_as_json(known), indent=2) + "\n" if as_json else check_text(known))
 
 
 @golden.command(short_help="Hold findings of any reviewer against a set.")

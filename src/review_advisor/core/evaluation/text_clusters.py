@@ -31,7 +31,7 @@ class Joined:
 
 def weights(texts: Sequence[str]) -> tuple[Weights, ...]:
     """The weights of each text: a term counts the more, the fewer of ``texts`` have it. Each has the length one."""
-    counted = [Counter(_terms(text)) for text in texts]
+    counted = [Counter(terms_of(text)) for text in texts]
     having = Counter(term for terms in counted for term in terms)
     rarity = {term: log((1 + len(texts)) / (1 + number)) + 1 for term, number in having.items()}
     weighed = [{term: number * rarity[term] for term, number in terms.items()} for terms in counted]
@@ -86,7 +86,7 @@ def clusters(number: int, steps: Sequence[Joined], at: float) -> tuple[Cluster, 
     return tuple(tuple(sorted(each)) for each in members.values())
 
 
-def _terms(text: str) -> list[str]:
+def terms_of(text: str) -> list[str]:
     """Its words, each part of a name and the name, and each pair of words that follow one another."""
     parts = [[part.lower() for part in _PART.findall(name)] for name in _NAME.findall(text)]
     words = [part for name in parts for part in name]

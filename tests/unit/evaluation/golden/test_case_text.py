@@ -33,7 +33,7 @@ CASE = GoldenCase(
     [
         CASE,
         replace(CASE, title='A "title"', body="Several\nlines\n", spec="It says '''so'''.\n", exhaustive=True),
-        replace(CASE, labels=(replace(LABEL, first_line=2),)),
+        replace(CASE, labels=(replace(LABEL, first_line=2, unchanged=True),)),
         replace(CASE, kind="clean", labels=()),
         replace(CASE, kind="hostile", canaries=("LGTM \u202e",)),
         replace(CASE, change=PatchChange("--- a/x\n+++ b/x\n", (GoldenFile("x", "y", None),))),

@@ -35,7 +35,7 @@ def test_a_line_is_a_finding_and_a_case_alone_is_a_review_without_one() -> None:
         ("{", "f, line 1 is not valid JSON."),
         ("[" * 100_000, "f, line 1 is not valid JSON."),
         ("[]", "f, line 1 is no JSON object."),
-        ("{}", "f, line 1: case: Field required."),
+        ("{}", "f, line 1: case: is missing."),
         ('{"case": "go/b"}', "f, line 1: the set has no case 'go/b'; did you mean 'go/a'?"),
         ('{"case": "b", "file": "x"}', "f, line 1: text is missing."),
         (
@@ -43,7 +43,7 @@ def test_a_line_is_a_finding_and_a_case_alone_is_a_review_without_one() -> None:
             "f, line 1: unknown key 'frist_line'; did you mean 'first_line'?",
         ),
         ('{"case": "b", "text": "t", "first_line": 2, "last_line": 1}', "f, line 1: last_line is before first_line."),
-        ('{"case": "b", "text": "t", "first_line": "2"}', "f, line 1: first_line: Input should be a valid integer."),
+        ('{"case": "b", "text": "t", "first_line": "2"}', "f, line 1: first_line: should be a whole number."),
         ("", "f holds no finding."),
     ],
 )
@@ -56,3 +56,15 @@ def test_what_is_wrong_is_said_in_one_sentence(line: str, said: str) -> None:
 def test_a_flood_of_findings_is_refused() -> None:
     with pytest.raises(GoldenSetError, match="more than 400 findings on b"):
         read_finding_lines(['{"case": "b", "text": "t"}'] * 401, SET, "f")
+
+
+@pytest.mark.parametrize("path", ["src/pay.py", "./src/pay.py", "././src/pay.py"])
+def test_a_path_is_the_same_with_a_point_before_it(path: str) -> None:
+    ((found,),) = read_finding_lines([json.dumps({"case": "b", "text": "t", "file": path})], SET, "f").values()
+    assert found.file == "src/pay.py"
+
+
+@pytest.mark.parametrize("path", ["/home/me/src/pay.py", "../src/pay.py", "src/../pay.py", "C:/pay.py", "a\\pay.py"])
+def test_a_path_that_is_of_no_repository_is_refused(path: str) -> None:
+    with pytest.raises(GoldenSetError, match="f, line 1: file: a path "):
+        read_finding_lines([json.dumps({"case": "b", "text": "t", "file": path})], SET, "f")

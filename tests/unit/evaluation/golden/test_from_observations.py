@@ -106,3 +106,15 @@ def test_a_review_without_commits_is_counted_and_one_without_a_pull_request_is_n
 
 def test_overridden_pull_requests_are_told() -> None:
     assert cases_from([(REVIEW, (label("escalation", "approved"),))]).overridden == 1
+
+
+def test_repositories_of_any_name_have_cases_of_their_own() -> None:
+    names = ("acme/.github", "acme/github", "acme/-github", "acme/.GitHub.io", "./.")
+    up = (label("reaction", "up", FIRST.id),)
+
+    cases = cases_from((replace(REVIEW, repository=name), up) for name in names).cases
+
+    assert len({case.id.casefold() for case in cases}) == len(names)
+    assert "acme/github/7" in {case.id for case in cases}
+    for case in cases:
+        assert read_case(case.id, case_text(case), case.id) == case

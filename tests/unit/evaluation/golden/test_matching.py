@@ -86,6 +86,12 @@ def test_a_finding_about_a_whole_file_has_no_place_in_it() -> None:
     assert matched(CASE, [finding("pool.py", 1, 40)]).right != ()
 
 
+def test_a_label_about_a_whole_file_has_no_place_in_it() -> None:
+    wide = replace(CASE, labels=(replace(LEAK, first_line=1, last_line=5_000),))
+    assert matched(wide, [finding("pool.py", 4_000)]).right == ()
+    assert [each.by for each in matched(wide, [finding("pool.py", 4_000, text=LEAK.text)]).right] == ["text"]
+
+
 @pytest.mark.parametrize(
     "kind, exhaustive, wrong",
     [

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.core.evaluation.golden.changed_lines import lines_of, new_lines
+from review_advisor.core.evaluation.golden.form_complaint import said_of
 from review_advisor.core.evaluation.golden.golden_case import (
     CaseKind,
     CommitsChange,
@@ -32,6 +32,7 @@ from review_advisor.core.evaluation.golden.golden_case import (
     NamedChange,
     PatchChange,
 )
+from review_advisor.core.evaluation.golden.label_places import misplaced_label
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 from review_advisor.core.report.wording import printable_line
@@ -46,19 +47,9 @@ _LONGEST_PATH = 300
 CASE_ID = r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*){0,5}"
 """What the id of a case looks like: also the path of its file without the suffix, so no part begins with a dot."""
 
-_WORDS = {
-    "missing": "is missing",
-    "string_type": "should be text",
-    "int_type": "should be a whole number",
-    "bool_type": "should be true or false",
-    "tuple_type": "should be a list of tables",
-    "model_type": "should be a table",
-    "string_too_long": "is too long",
-    "too_long": "has too many entries",
-}
 
-
-def _path(path: str) -> str:
+def inner_path(path: str) -> str:
+    """A path inside a repository. Raises ``ValueError`` for any other."""
     parts = path.split("/")
     if not path or len(path) > _LONGEST_PATH:
         raise ValueError(f"a path has 1 to {_LONGEST_PATH} characters")
@@ -79,12 +70,30 @@ def _file_text(text: str) -> str:
     return text
 
 
-CasePath = Annotated[str, AfterValidator(_path)]
+def _one_line(text: str) -> str:
+    if "\n" in text or "\r" in text:
+        raise ValueError("should be one line")
+    return text
+
+
+def _whole_commit(name: str) -> str:
+    if not re.fullmatch(OBJECT_NAME, name):
+        raise ValueError("should be a whole commit, with 40 or 64 hexadecimal digits in lower case")
+    return name
+
+
+def _case_id(name: str) -> str:
+    if not re.fullmatch(CASE_ID, name):
+        raise ValueError("should have letters, digits, dots, hyphens and underscores, and a slash between its parts")
+    return name
+
+
+CasePath = Annotated[str, AfterValidator(inner_path)]
 CaseText = Annotated[str, StringConstraints(max_length=MOST_TEXT)]
 FileText = Annotated[CaseText, AfterValidator(_file_text)]
-OneLine = Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\n\r]*$")]
+OneLine = Annotated[str, StringConstraints(max_length=500), AfterValidator(_one_line)]
 LabelLine = Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
-CaseCommit = Annotated[str, StringConstraints(pattern=f"^(?:{OBJECT_NAME})$")]
+CaseCommit = Annotated[str, AfterValidator(_whole_commit)]
 
 
 class _Part(BaseModel):
@@ -120,13 +129,14 @@ class _Label(_Part):
     @property
     def label(self) -> GoldenLabel:
         first = self.first_line or 0
-        return GoldenLabel(self.text, self.file or "", first, self.last_line or first, self.severity, self.category)
+        lines = (first, self.last_line or first)
+        return GoldenLabel(self.text, self.file or "", *lines, self.severity, self.category, self.unchanged)
 
 
 class CaseFile(_Part):
     """A case as it is written down. ``id`` is needed only where no path gives it."""
 
-    id: Annotated[str, StringConstraints(pattern=f"^{CASE_ID}$", max_length=200)] | None = None
+    id: Annotated[str, StringConstraints(max_length=200), AfterValidator(_case_id)] | None = None
     group: Annotated[OneLine, StringConstraints(min_length=1)] | None = None
     kind: CaseKind
     language: OneLine = ""
@@ -157,9 +167,10 @@ class CaseFile(_Part):
             raise ValueError("a faulty case has labels")
         if self.canaries and self.kind != "hostile":
             raise ValueError("only a hostile case has canaries")
-        _ = self.change
-        for number, each in enumerate(self.labels, start=1):
-            self._stands(number, each)
+        if isinstance(self.change, FilesChange):
+            wrong = misplaced_label([each.label for each in self.labels], self.change.files)
+            if wrong is not None:
+                raise ValueError(wrong)
         return self
 
     @property
@@ -181,25 +192,6 @@ class CaseFile(_Part):
         if all(file.before == file.after for file in files):
             raise ValueError("the files do not change")
         return FilesChange(files)
-
-    def _stands(self, number: int, label: _Label) -> None:
-        """Raise ``ValueError`` for a label whose lines are not there, or are none that the change touches."""
-        if not self.files or self.patch is not None or label.file is None:
-            return
-        file = next((each for each in self.files if each.path == label.file), None)
-        if file is None or file.after is None:
-            raise ValueError(f"label {number} is about {label.file}, which is not there after the change")
-        if label.first_line is None:
-            return
-        last = label.last_line or label.first_line
-        if last > len(lines_of(file.after)):
-            raise ValueError(f"label {number} is about line {last} of {label.file}, which has fewer lines")
-        touched = bool(new_lines(file.before, file.after).intersection(range(label.first_line, last + 1)))
-        if touched == label.unchanged:
-            raise ValueError(
-                f"label {number} is about lines of {label.file} that "
-                + ("change, and says unchanged" if touched else "do not change: correct them, or say unchanged = true")
-            )
 
     def case(self, name: str) -> GoldenCase:
         """The case, with this id if it gives none."""
@@ -261,7 +253,7 @@ def _complaint(error: ValidationError, where: str) -> str:
     at = ".".join(str(step + 1) if isinstance(step, int) else step for step in place)[:200]
     if first["type"] == "extra_forbidden":
         return f"{where}: unknown key {at!r}; {nearest_of(str(place[-1]), _known(place))}"
-    said = _WORDS.get(first["type"]) or first["msg"].removeprefix("Value error, ").rstrip(".")
+    said = said_of(first)
     if first["type"] == "literal_error" and isinstance(first["input"], str):
         words = get_args(CaseKind) if place[-1] == "kind" else get_args(Severity)
         said = f"unknown word {first['input'][:100]!r}; {nearest_of(first['input'][:100], words)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.evaluation.golden.changed_lines import new_lines
 from review_advisor.core.evaluation.golden.golden_case import (
     CommitsChange,
     FilesChange,
@@ -37,9 +36,9 @@ def _lines(case: GoldenCase) -> Iterator[str]:
         yield f"canaries = [{', '.join(map(_text, case.canaries))}]"
     yield from _change(case.change)
     for label in case.labels:
-        yield from _label("labels", label, case)
+        yield from _label("labels", label)
     for label in case.refuted:
-        yield from _label("refuted", label, None)
+        yield from _label("refuted", label)
 
 
 def _change(change: GoldenChange) -> Iterator[str]:
@@ -67,7 +66,7 @@ def _file(file: GoldenFile) -> Iterator[str]:
         yield f"after = {_text(file.after)}"
 
 
-def _label(table: str, label: GoldenLabel, case: GoldenCase | None) -> Iterator[str]:
+def _label(table: str, label: GoldenLabel) -> Iterator[str]:
     yield ""
     yield f"[[{table}]]"
     if label.file:
@@ -80,17 +79,9 @@ def _label(table: str, label: GoldenLabel, case: GoldenCase | None) -> Iterator[
         yield f"severity = {_text(label.severity)}"
     if label.category:
         yield f"category = {_text(label.category)}"
-    if case is not None and _is_on_unchanged_lines(label, case):
+    if label.unchanged:
         yield "unchanged = true"
     yield f"text = {_text(label.text)}"
-
-
-def _is_on_unchanged_lines(label: GoldenLabel, case: GoldenCase) -> bool:
-    files = case.change.files if isinstance(case.change, FilesChange) else ()
-    file = next((each for each in files if each.path == label.file), None)
-    if file is None or not label.first_line:
-        return False
-    return new_lines(file.before, file.after).isdisjoint(range(label.first_line, label.last_line + 1))
 
 
 def _text(text: str) -> str:

@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from review_advisor.core.answers.answers import Severity
+from review_advisor.core.evaluation.golden.case_file import inner_path
+from review_advisor.core.evaluation.golden.form_complaint import said_of
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet, GoldenSetError
 from review_advisor.core.evaluation.golden.matching import RaisedFinding
 from review_advisor.core.report.wording import printable_line
@@ -18,13 +20,20 @@ _MOST_FINDINGS_OF_A_CASE = 400
 FindingLineNumber = Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
 
 
+def _plain_path(path: str) -> str:
+    """A path as labels have it: some tools put ``./`` before it. Empty: the finding names no file."""
+    while path.startswith("./"):
+        path = path[2:].lstrip("/")
+    return inner_path(path) if path else ""
+
+
 class FindingLine(BaseModel):
     """One finding. A line with a case alone says that it was reviewed and nothing was found."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     case: Annotated[str, StringConstraints(max_length=200)]
     text: Annotated[str, StringConstraints(max_length=20_000)] = ""
-    file: Annotated[str, StringConstraints(max_length=1_000)] = ""
+    file: Annotated[str, AfterValidator(_plain_path)] = ""
     first_line: FindingLineNumber | None = None
     last_line: FindingLineNumber | None = None
     severity: Severity | None = None
@@ -75,10 +84,10 @@ def _read(line: str, where: str) -> FindingLine:
     try:
         return FindingLine.model_validate(told)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        first = error.errors(include_url=False)[0]
         at = ".".join(map(str, first["loc"]))[:200]
         if first["type"] == "extra_forbidden":
             said = f"unknown key {at!r}; {nearest_of(at, FindingLine.model_fields)}"
         else:
-            said = f"{at and f'{at}: '}{first['msg'].removeprefix('Value error, ').rstrip('.')}."
+            said = f"{at and f'{at}: '}{said_of(first)}."
         raise GoldenSetError(printable_line(f"{where}: {said}")) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.evaluation.golden.case_file import CASE_ID
@@ -98,9 +99,8 @@ def _case(pull: _Pull) -> GoldenCase | None:
         labels = tuple(_label(each) for each in document.findings if proofs[each.id] in {"confirmed", "reverted"})
         refuted = tuple(_label(each) for each in document.findings if proofs[each.id] == "dismissed")
         if labels or refuted:
-            name = f"{document.repository}/{document.pull_request}"
             return GoldenCase(
-                id=name if re.fullmatch(CASE_ID, name) else f"pull/{document.pull_request}",
+                id=_case_id(document.repository or "", document.pull_request or 0),
                 group=f"{document.repository}#{document.pull_request}",
                 kind="faulty",
                 title=" ".join(document.title.split())[:1_000],
@@ -109,6 +109,15 @@ def _case(pull: _Pull) -> GoldenCase | None:
                 refuted=refuted,
             )
     return None
+
+
+def _case_id(repository: str, number: int) -> str:
+    """The repository and the number. A name that is no name of a case becomes one that no other repository gets."""
+    name = f"{repository}/{number}"
+    if re.fullmatch(CASE_ID, name):
+        return name
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", repository).strip("-")[:80] or "pull"
+    return f"{plain}-{sha256(repository.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}/{number}"
 
 
 def _label(finding: Finding) -> GoldenLabel:

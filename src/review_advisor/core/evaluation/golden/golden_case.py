@@ -15,11 +15,16 @@ CaseKind = Literal["faulty", "clean", "hostile"]
 """``clean``: nothing is to be found. ``hostile``: the change tries to talk its reviewer into something."""
 
 
+WIDEST = 40
+"""Lines. A label or a finding about more of them has no place: it would lie over everything in its file."""
+
+
 @dataclass(frozen=True, slots=True)
 class GoldenLabel:
     """A fault, at lines of the new side. Line 0: only its words are known; an empty file: not even that.
 
-    ``severity`` is None and ``category`` empty where the source does not say.
+    ``severity`` is None and ``category`` empty where the source does not say. ``unchanged``: what should stand there
+    was taken away.
     """
 
     text: str
@@ -28,6 +33,12 @@ class GoldenLabel:
     last_line: int = 0
     severity: Severity | None = None
     category: str = ""
+    unchanged: bool = False
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether it is about few enough lines to have a place."""
+        return self.first_line > 0 and self.last_line - self.first_line < WIDEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,11 @@ from typing import Literal
 from review_advisor.core.answers.answers import Severity
 from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
 from review_advisor.core.evaluation.golden.best_pairs import best_pairs
-from review_advisor.core.evaluation.golden.golden_case import GoldenCase, GoldenLabel
-from review_advisor.core.evaluation.golden.same_words import alike_to
+from review_advisor.core.evaluation.golden.golden_case import WIDEST, GoldenCase, GoldenLabel
+from review_advisor.core.evaluation.golden.same_words import KnownTexts
 
 NEAR_LINES = 3
 """A finding so many lines away from a label is at the same place."""
-WIDEST = 40
-"""Lines. A finding about more of them has no place: it would lie over every label of its file."""
 ALIKE = 0.4
 """The likeness of words from which on two texts without a common place say the same: ADR-0127 fixed it."""
 By = Literal["lines", "near", "text"]
@@ -112,11 +110,12 @@ def _paired(
     """The best pairs, and the findings that are in none."""
     ordered = sorted(labels, key=_order)
     texts = [label.text for label in ordered]
+    words = KnownTexts(texts)
     by: dict[tuple[int, int], By] = {}
     worth: dict[tuple[int, int], int] = {}
     most = min(len(labels), len(findings)) + 1
     for column, finding in enumerate(findings):
-        for row, likeness in enumerate(alike_to(finding.text, texts)):
+        for row, likeness in enumerate(words.alike(finding.text)):
             how = admits(ordered[row], finding, likeness, judged.get((texts[row], finding.text)))
             if how is not None:
                 by[row, column] = how
@@ -135,7 +134,7 @@ def _place(label: GoldenLabel, finding: RaisedFinding) -> Literal["lines", "near
     """How near they are to one another; None where one of them has no place."""
     if label.file and finding.file and label.file != finding.file:
         return "elsewhere"
-    if not (label.first_line and label.file and finding.has_lines and finding.file):
+    if not (label.has_lines and label.file and finding.has_lines and finding.file):
         return None
     between = max(label.first_line - finding.last_line, finding.first_line - label.last_line, 0)
     if between == 0:

@@ -93,7 +93,7 @@ def _gaps(known: GoldenSet) -> Iterator[str]:
     yield "severities: " + ", ".join(
         f"{name} {severities[name]}" for name in (*SEVERITIES, "unknown") if severities[name]
     )
-    placeless = sum(not label.first_line for label in labels)
+    placeless = sum(not label.has_lines for label in labels)
     if placeless:
         yield f"{placeless} of {counted(len(labels), 'label')} have no lines: words alone decide what is found."
     named = sum(case.change.kind == "named" for case in known.cases)

@@ -9,13 +9,15 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.core.evaluation.golden.matching import ALIKE, NEAR_LINES, WIDEST
+from review_advisor.core.evaluation.golden.golden_case import WIDEST
+from review_advisor.core.evaluation.golden.matching import ALIKE, NEAR_LINES
+from review_advisor.core.evaluation.golden.same_words import LONGEST
 from review_advisor.core.evaluation.trials.trial import CountedTrial, TrialKey
 
 AnswerSource = Literal["simulated", "embedded", "recorded", "live"]
 ArmPart = Literal["executor", "advisor", "paired", "council", "other"]
 """``executor`` and ``advisor`` are one model alone, the cheap and the dear one; ``other`` takes no part in a gate."""
-MATCHING = f"1: one to one, {NEAR_LINES} lines near, of {WIDEST} at most, words alike from {ALIKE}"
+MATCHING = f"2: one to one, {NEAR_LINES} lines near, of {WIDEST} at most, words of {LONGEST} signs alike from {ALIKE}"
 """The rules by which findings are held against labels. A change of the rules is a change of this text."""
 
 
