@@ -160,6 +160,32 @@ def test_a_folder_that_holds_something_else_is_refused(terminal: Terminal, tmp_p
     assert refused.err == f"Error: {tmp_path} holds no evaluation: manifest.json is not there, or not ours.\n"
 
 
+def test_what_is_shown_is_read_and_nothing_is_written(terminal: Terminal, tmp_path: Path) -> None:
+    whole = evaluated(terminal, tmp_path)
+    folder = only_folder(tmp_path)
+    for name in ("summary.json", "summary.txt"):
+        (folder / name).unlink()
+    before = files_of(tmp_path)
+
+    shown = terminal.run("eval", "show", str(folder))
+    paged = terminal.run("ui", "--evaluations", str(tmp_path), "--out", str(tmp_path.with_name("pages")))
+
+    assert (shown.code, shown.out) == (0, whole.out)
+    assert paged.code == 0, paged.err
+    assert files_of(tmp_path) == before
+
+
+def test_what_cannot_be_read_is_not_called_kept(terminal: Terminal, tmp_path: Path) -> None:
+    evaluated(terminal, tmp_path)
+    folder = only_folder(tmp_path)
+    (folder / "results.jsonl").unlink()
+    (folder / "results.jsonl").mkdir()
+
+    refused = terminal.run("eval", "show", str(folder))
+
+    assert (refused.code, refused.sentence) == (2, f"The evaluation in {folder} cannot be read: Is a directory.")
+
+
 def test_results_are_not_written_through_a_link(terminal: Terminal, tmp_path: Path) -> None:
     evaluated(terminal, tmp_path)
     folder, target = only_folder(tmp_path), tmp_path / "elsewhere"

@@ -184,3 +184,19 @@ def test_golden_labels_come_of_an_evaluation_and_of_nothing_else(
     refused = terminal.run("calibrate", *words)
 
     assert (refused.code, refused.sentence) == (2, said)
+
+
+def test_what_is_no_earlier_summary_is_no_reason_to_fail(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "eval_scenarios_1/evaluation_summary.json").mkdir(parents=True)
+    (tmp_path / "eval_scenarios_2").mkdir()
+    (tmp_path / "eval_scenarios_2/evaluation_summary.json").write_text("[]")
+
+    done = terminal.run("eval", "scenarios", "--out", str(tmp_path), "--json")
+
+    told = json.loads(done.out)
+    assert (done.code, told["verdict"], told["why"]) == (
+        0,
+        "stable",
+        "there is no earlier evaluation under the same terms",
+    )
+    assert [each["name"] for each in told["results"]][:2] == ["autonomous_consult", "no_consult_completion"]

@@ -95,3 +95,27 @@ def test_one_run_or_all_and_a_run_that_is_there(terminal: Terminal, ledger: Path
         assert "Traceback" not in done.err
     file.write_text("least = 1\n")
     assert terminal.run("replay", "--all", "--config", file, "--ledger", ledger).code == 2
+
+
+UNTRIED = '[advisors]\npreset = "release"\nrefuter = true\n[budget]\nmax_usd = 3.0\ncall_seconds = 60.0\n'
+
+
+def test_what_cannot_be_tried_is_refused_by_name(terminal: Terminal, ledger: Path) -> None:
+    file, was = ledger.with_name("other.toml"), ledger.with_name("was.toml")
+    words = ("replay", "--all", "--config", file, "--ledger", ledger)
+    file.write_text(UNTRIED)
+    refused = terminal.run(*words)
+    assert refused.code == 2
+    assert "differs from the defaults in what replay cannot try: " in refused.sentence
+    assert "advisors.preset, advisors.refuter, budget.call_seconds." in refused.sentence
+
+    was.write_text(UNTRIED.replace("3.0", "4.0"))
+    assert terminal.run(*words, "--was", was).code == 0
+    file.write_text("")
+    refused = terminal.run(*words, "--was", was)
+    assert f"other.toml differs from {was} in what replay cannot try: advisors.preset" in refused.sentence
+
+
+def test_what_changes_no_decision_may_differ(terminal: Terminal, ledger: Path) -> None:
+    told = 'jobs = 2\nrecording_days = 3\n[github]\nescalation_label = "look"\nreviewers = ["maria"]\n'
+    assert replayed(terminal, ledger, told, "--all")["totals"]["unknown"] == 0

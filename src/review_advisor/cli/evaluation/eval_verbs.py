@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
@@ -212,18 +213,19 @@ def _words(given: str) -> list[str]:
 
 @evaluation.command(short_help="Play the seven stories of advisor-harness: exit 0 if each ends as it says.")
 @ROOT
+@AS_JSON
 @click.pass_context
-def scenarios(context: click.Context, root: Path) -> None:
+def scenarios(context: click.Context, root: Path, as_json: bool) -> None:
     """Play the seven stories of advisor-harness without a model, and compare with the last time."""
     with evaluation_refusals():
         from datetime import UTC, datetime
 
         from review_advisor.app.evaluation.scenarios import play_scenarios
 
-        folder, text, trend = play_scenarios(root, os.environ, datetime.now(UTC))
-    put(text)
-    note(f"Kept in {folder}")
-    context.exit(NOT_PASSED if trend == "regressed" or "FAIL  " in text else 0)
+        done = play_scenarios(root, os.environ, datetime.now(UTC))
+    put(json.dumps(done.as_json, indent=2) + "\n" if as_json else done.text)
+    note(f"Kept in {done.folder}")
+    context.exit(0 if done.is_as_it_should_be else NOT_PASSED)
 
 
 @evaluation.command(name="review-case", hidden=True)

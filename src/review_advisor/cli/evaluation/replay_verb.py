@@ -24,7 +24,7 @@ MOST_CONSULTS = 20
 @click.argument("run_id", metavar="[RUN]", required=False)
 @click.option("--all", "every", is_flag=True, help="All runs instead of one.")
 @click.option("--config", type=PATH, metavar="FILE", required=True, help="The other configuration.")
-@click.option("--was", type=PATH, metavar="FILE", help="What held for comments. [default: the product's defaults]")
+@click.option("--was", type=PATH, metavar="FILE", help="The configuration that held. [default: the product's defaults]")
 @click.option(
     "--retries",
     type=(click.IntRange(0, MOST_RETRIES),) * 3,
@@ -52,9 +52,9 @@ def replay(
 ) -> None:
     """Decide stored reviews once more under another configuration, from their own answers.
 
-    It asks no model and writes nothing. Of the configuration count `fail_on`, `exclude`, the `budget` and, for
-    comments, `volume`, `least_confidence` and `least_confidence_for`. Where another question would have been asked, the
-    result is unknown, and the table says why.
+    It asks no model and writes nothing. Of the configuration count `fail_on`, `exclude`, the money of `budget` and, for
+    comments, `volume`, `least_confidence` and `least_confidence_for`; anything else that differs from what held is
+    refused by name. Where another question would have been asked, the result is unknown, and the table says why.
     """
     if (run_id is None) is not every:
         raise click.UsageError("Name one RUN, or say --all.")
@@ -63,9 +63,8 @@ def replay(
     with clear_refusals(), ledger_refusals():
         from review_advisor.app.evaluation.replay_ledger import (
             MOST_REPLAYED,
-            other_rules,
-            publication_before,
             replay_runs,
+            tried_rules,
         )
         from review_advisor.core.ledger.runs import RunFilter
         from review_advisor.core.policy.blast import BlastRadius
@@ -78,9 +77,8 @@ def replay(
             fail_as_veto=fail_as_veto,
             max_consults=max_consults,
         )
-        other, after = other_rules(config, options)
-        wanted = RunFilter(repository=repository, since=since)
-        done = replay_runs(ledger_file, wanted, run_id, other, (publication_before(was), after))
+        rules = tried_rules(config, was, options)
+        done = replay_runs(ledger_file, RunFilter(repository=repository, since=since), run_id, rules)
     for each in done.left_out:
         note(printable_line(f"left out: {each}"))
     if done.more:
