@@ -18,6 +18,8 @@ class Mutant:
 
 TALKED = "tests/attacks/test_nobody_talks_a_finding_away.py::test_"
 SCENARIOS = "tests/scenarios/"
+GOES_ON = "tests/adapters/evaluation/test_eval_goes_on.py::test_"
+RECORDED = "tests/adapters/evaluation/test_eval_recorded.py::test_"
 OTHERWISE = "tests/scenarios/test_a_review_under_other_rules.py::test_"
 OWN_PRICES = "tests/attacks/test_mending_declarations_loosens_nothing.py::test_no_"
 EXCLUDED = "tests/unit/policy/test_exclusion.py::"
@@ -4356,9 +4358,9 @@ MUTANTS = (
             ),
             (
                 "a label stands on lines that the change leaves alone",
-                "core/evaluation/golden/case_file.py",
-                "        if touched == label.unchanged:",
-                "        if touched and label.unchanged:",
+                "core/evaluation/golden/label_places.py",
+                "    if not touched and not label.unchanged:",
+                "    if False:",
                 "tests/unit/evaluation/golden/test_case_file.py::test_a_label_is_about_lines_that_change",
             ),
             (
@@ -4450,6 +4452,117 @@ MUTANTS = (
                 "if self.left < REVIEW_USD:",
                 "if self.left <= 0:",
                 "tests/adapters/evaluation/test_eval_reviews.py::test_a_review_is_begun_only_with_enough_money_for_a_whole_one",
+            ),
+            (
+                "a review that waits for nobody ends an evaluation whose money others hold",
+                "app/evaluation/reviewed.py",
+                "while self.left < REVIEW_USD and self.out:",
+                "while False:",
+                GOES_ON + "money_that_reviews_under_way_hold_is_waited_for",
+            ),
+            (
+                "a review that got no answer is a result for ever",
+                "core/evaluation/trials/kept_trials.py",
+                "or kept.trial.status not in _NO_ANSWER",
+                "or bool(kept.trial.status)",
+                GOES_ON + "what_got_no_answer_is_asked_again_and_what_it_cost_still_counts",
+            ),
+            (
+                "a review of unknown cost has cost nothing",
+                "core/evaluation/trials/kept_trials.py",
+                "unknown_usd if each.trial.usd is None",
+                "0.0 if each.trial.usd is None",
+                GOES_ON + "what_got_no_answer_is_asked_again_and_what_it_cost_still_counts",
+            ),
+            (
+                "a fresh evaluation that was interrupted goes on with the old results",
+                "adapters/evaluation_folder.py",
+                "PARTIAL if (folder / PARTIAL).exists() else RESULTS",
+                "RESULTS if (folder / RESULTS).exists() else PARTIAL",
+                GOES_ON + "a_fresh_evaluation_takes_the_place_of_the_old_one_only_when_it_is_whole",
+            ),
+            (
+                "live reviews begin without claude",
+                "app/evaluation/evaluate.py",
+                "            make_ready()",
+                "            pass",
+                GOES_ON + "without_claude_no_live_review_begins",
+            ),
+            (
+                "an arm that answered nothing is a success",
+                "cli/evaluation/eval_verbs.py",
+                "if any(each.is_silent for each in evaluated.unanswered):",
+                "if False:",
+                GOES_ON + "an_arm_that_got_no_answer_is_told_with_the_reason_and_is_no_success",
+            ),
+            (
+                "other recordings are the same evaluation",
+                "app/evaluation/reviewed.py",
+                'recordings="" if recorded is None else recorded.digest(cases, arms, extent.repetitions)',
+                'recordings=""',
+                RECORDED + "other_recordings_are_another_evaluation",
+            ),
+            (
+                "an outcome of another change is scored",
+                "app/evaluation/recordings.py",
+                "if due is not None and due != found:",
+                "if False:",
+                RECORDED + "an_outcome_of_another_change_is_refused",
+            ),
+            (
+                "commits that no clone holds are found missing only when they are reviewed",
+                "app/evaluation/reviewed.py",
+                "        if isinstance(case.change, CommitsChange):",
+                "        if False:",
+                RECORDED + "without_the_commits_nothing_is_asked",
+            ),
+            (
+                "a label of a patch stands anywhere",
+                "app/evaluation/golden_sets.py",
+                "            if wrong is not None:",
+                "            if False:",
+                (
+                    "tests/adapters/evaluation/test_golden_verbs.py::"
+                    "test_labels_of_a_patch_stand_on_lines_of_the_files_that_it_makes"
+                ),
+            ),
+            (
+                "a label about a whole file lies over it",
+                "core/evaluation/golden/matching.py",
+                "if not (label.has_lines and",
+                "if not (label.first_line and",
+                "tests/unit/evaluation/golden/test_matching.py::test_a_label_about_a_whole_file_has_no_place_in_it",
+            ),
+            (
+                "the path of a finding leads anywhere",
+                "core/evaluation/golden/finding_lines.py",
+                'return inner_path(path) if path else ""',
+                "return path",
+                ("tests/unit/evaluation/golden/test_finding_lines.py::test_a_path_that_is_of_no_repository_is_refused"),
+            ),
+            (
+                "repositories with odd names share their cases",
+                "core/evaluation/golden/from_observations.py",
+                "-{sha256(repository.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}/{number}",
+                "-/{number}",
+                (
+                    "tests/unit/evaluation/golden/test_from_observations.py::"
+                    "test_repositories_of_any_name_have_cases_of_their_own"
+                ),
+            ),
+            (
+                "replay says nothing of what it does not try",
+                "app/evaluation/replay_ledger.py",
+                "    if untried:",
+                "    if False:",
+                "tests/adapters/evaluation/test_replay.py::test_what_cannot_be_tried_is_refused_by_name",
+            ),
+            (
+                "a story that ends otherwise is as it should be",
+                "app/evaluation/scenarios.py",
+                "all(each.passed for each in self.summary.results)",
+                "bool(self.summary.results)",
+                "tests/adapters/evaluation/test_eval_reviews.py::test_one_story_that_ends_otherwise_is_not_as_it_should_be",
             ),
             (
                 "a command to a reviewer counts as its finding",

@@ -98,6 +98,8 @@ class Runner:
             "GITHUB_SERVER_URL": "https://github.com",
             "GITHUB_EVENT_PATH": str(self.folder / "event.json"),
             "GITHUB_OUTPUT": str(self.folder / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
+            "GITHUB_RUN_ID": "4711",
         }
         command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]
         environment = {**known, **given}

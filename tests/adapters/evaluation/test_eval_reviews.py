@@ -11,6 +11,8 @@ from tests.adapters.command_line import Terminal
 
 from review_advisor.app.evaluation.evaluate import EvaluationError
 from review_advisor.app.evaluation.reviewed import REVIEW_USD, EvaluationPurse
+from review_advisor.app.evaluation.scenarios import PlayedStories
+from review_advisor.core.evaluation.trials.harness_scenarios import PlayedScenario, ScenarioCounts, Trend, summary_of
 
 SHELL = '''
 kind = "faulty"
@@ -200,3 +202,11 @@ def test_what_is_no_earlier_summary_is_no_reason_to_fail(terminal: Terminal, tmp
         "there is no earlier evaluation under the same terms",
     )
     assert [each["name"] for each in told["results"]][:2] == ["autonomous_consult", "no_consult_completion"]
+
+
+@pytest.mark.parametrize("status,trend,right", [("completed", "stable", True), ("max_turns_reached", "stable", False)])
+def test_one_story_that_ends_otherwise_is_not_as_it_should_be(status: str, trend: Trend, *, right: bool) -> None:
+    story = PlayedScenario("no_consult_completion", ScenarioCounts(status, 0, 0, 0), 0)
+
+    assert PlayedStories(Path(), summary_of([story]), trend, "").is_as_it_should_be is right
+    assert not PlayedStories(Path(), summary_of([story]), "regressed", "").is_as_it_should_be

@@ -51,8 +51,8 @@ def test_what_a_set_does_not_say_is_said(terminal: Terminal, tmp_path: Path) -> 
         "In 0 of 1 every fault is known: only there an unmatched finding is wrong.",
         "languages: unknown 1",
         "severities: low 1",
-        "1 of 1 label have no lines: words alone decide what is found.",
-        "1 case only name a pull request: nobody can review them here.",
+        "no lines, so that words alone decide what is found: 1 of 1 label",
+        "only a name, so that nobody can review it here: 1 case",
         "left out: https://github.com/o/r/pull/12 has no golden comment.",
     ]
 

@@ -95,10 +95,10 @@ def _gaps(known: GoldenSet) -> Iterator[str]:
     )
     placeless = sum(not label.has_lines for label in labels)
     if placeless:
-        yield f"{placeless} of {counted(len(labels), 'label')} have no lines: words alone decide what is found."
+        yield f"no lines, so that words alone decide what is found: {placeless} of {counted(len(labels), 'label')}"
     named = sum(case.change.kind == "named" for case in known.cases)
     if named:
-        yield f"{counted(named, 'case')} only name a pull request: nobody can review them here."
+        yield f"only a name, so that nobody can review it here: {counted(named, 'case')}"
     yield from (f"left out: {printable_line(each)}" for each in known.left_out)
 
 
