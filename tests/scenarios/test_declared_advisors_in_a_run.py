@@ -7,15 +7,26 @@ from typing import Any
 
 import pytest
 from tests.scenarios.act_017 import RISK_ANALYST
-from tests.scenarios.task_runs import Declared, Played, consult, done, guidance, play
+from tests.scenarios.task_runs import COST, Declared, Played, consult, done, guidance, play
 
 from review_advisor.core.answers.opinion import Opinion
 from review_advisor.core.council.voices import BriefVote
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import CreditExhaustedError, EditGrant, Lost, LostReason, ReviewInterrupted
+from review_advisor.core.roles.calls import (
+    Answered,
+    Cause,
+    CreditExhaustedError,
+    EditGrant,
+    Lost,
+    LostReason,
+    ModelUnknownError,
+    Receipt,
+    ReviewInterrupted,
+)
 from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.roster.declarations import read_declarations
 from review_advisor.core.roster.layers import made_roster
+from review_advisor.core.task.council_prompts import LONGEST_PATCH
 from review_advisor.core.task.task_council import TaskCouncil
 from review_advisor.core.task.task_events import (
     ConsultHeard,
@@ -185,6 +196,98 @@ def test_a_member_with_the_veto_right_blocks_the_end() -> None:
     run = deploys(judge("one", weight=50), judge("two", veto=True), declared=said)
     assert (run.ended.status, run.outcome["council"]["action"]) == ("voted_down", "rollback")
     assert run.outcome["council"]["blocked_by"] == ("two",)
+
+
+def test_an_end_of_which_a_part_was_shown_to_nobody_who_votes_calls_a_person() -> None:
+    """An executor cannot hide what it does behind what it says or edits."""
+    danger = "\n+os.system('danger')"
+    long = TaskPatch("+x\n" * 40_000 + danger, ("a",))
+    wordy = f"{'a ' * 11_000}{danger} {'b ' * 11_000}\n{done()}"
+    asks = [f"{'c ' * 9_000}{number}\n{consult()}" for number in range(4)]
+    heard = [guidance()] * 4
+    limits = TaskLimits(max_turns=9, max_advisor_calls=9)
+    runs = [
+        deploys(judge(), declared={"judge": [vote(deploy=100)]}, made=long, edits=EditGrant(())),
+        deploys(judge(), executor=[wordy], declared={"judge": [vote(deploy=100)]}),
+        deploys(
+            judge(),
+            executor=[*asks, done(applied=[1, 2, 3, 4])],
+            advisor=heard,
+            declared={"judge": [vote(deploy=100)]},
+            limits=limits,
+        ),
+    ]
+    for run in runs:
+        (voted,) = run.of(CouncilVoted)
+        assert (run.ended.status, run.outcome["council"]["action"]) == ("conflict_needs_human", None)
+        told = f"{voted.unread:,} characters of its messages and its patch were shown to nobody who votes"
+        assert (run.ended.reason, run.outcome["council"]["blind_spots"][-1]) == (told, told)
+    assert runs[0].of(CouncilVoted)[0].unread == len(long.patch) - LONGEST_PATCH
+    severe = deploys(judge(), declared={"judge": [vote(rollback=100)]}, made=long, edits=EditGrant(()))
+    assert severe.ended.status == "voted_down"
+
+
+# --- several answers, and less than a whole vote -------------------------------------------------------------------
+
+
+def several(*said: Any, usable: bool = True) -> Answered | Lost:
+    """A call that gives several answers; not ``usable``: one that is lost after them."""
+    cost = Receipt(COST)
+    if usable:
+        return Answered(said[-1], cost, said=said)
+    return Lost(LostReason.SERVER_ERROR, "The API is overloaded.", cost, said=said)
+
+
+@pytest.mark.parametrize("veto", [True, False])
+@pytest.mark.parametrize(
+    "said",
+    [
+        several(vote(rollback=100), vote(deploy=95)),
+        several(vote(deploy=95), vote(rollback=100), vote(deploy=95)),
+        several(NONSENSE, vote(rollback=100), vote(deploy=95)),
+        several(vote(rollback=100), NONSENSE),
+        several(vote(rollback=100), vote(deploy=95), usable=False),
+        several(vote(rollback=100), usable=False),
+        several(vote(deploy=100, rollback=100), vote(deploy=95)),
+    ],
+)
+def test_no_milder_answer_of_the_same_call_takes_a_no_back(said: Answered | Lost, veto: bool) -> None:
+    run = deploys(judge(veto=veto), declared={"judge": [said]})
+    assert (run.ended.status, run.outcome["council"]["action"]) == ("voted_down", "rollback")
+
+
+def test_a_milder_answer_beside_one_that_nobody_can_read_is_no_vote() -> None:
+    unread = several(NONSENSE, vote(deploy=95))
+    run = deploys(judge("one"), judge("two"), declared={"one": [vote(deploy=90)], "two": [unread, unread]})
+    assert run.ended.status == "conflict_needs_human"
+    lost = deploys(judge(), declared={"judge": [several(NONSENSE, usable=False)]})
+    assert lost.of(CouncilVoted)[0].votes[0].cause is Cause.CONTENT
+
+
+def test_votes_that_came_stand_where_the_money_reaches_for_no_further_one() -> None:
+    said: dict[str, list[Declared]] = {"one": [vote(rollback=100)], "two": [NONSENSE]}
+    run = deploys(judge("one"), judge("two"), declared=said, limits=TaskLimits(max_usd=0.16))
+    assert run.ends_of_calls == ["answered", "answered", "answered", "refused"]
+    assert (run.ended.status, run.outcome["council"]["action"]) == ("voted_down", "rollback")
+    assert [bool(each.lost) for each in run.of(CouncilVoted)[0].votes] == [False, True]
+
+
+def test_a_vote_that_its_share_of_the_money_cuts_short_is_lost_and_the_others_count() -> None:
+    short = Lost(LostReason.CALL_BUDGET, "The call reached its money.", Receipt(COST))
+    run = deploys(judge("one"), judge("two"), declared={"one": [vote(deploy=90)], "two": [short]})
+    assert run.ended.status == "conflict_needs_human"
+    assert [bool(each.lost) for each in run.of(CouncilVoted)[0].votes] == [False, True]
+
+
+@pytest.mark.parametrize("model", ["wisest", ""])
+def test_a_model_that_does_not_exist_ends_the_run_names_its_setting_and_keeps_the_other_vote(model: str) -> None:
+    two = judge("two", model=model, source=".review-advisor/advisors/two.md")
+    said: dict[str, list[Declared]] = {"one": [vote(deploy=90)], "two": [ModelUnknownError("There is no such model.")]}
+    run = deploys(judge("one"), two, declared=said)
+    setting = "`model` of 'two' in .review-advisor/advisors/two.md" if model else "HYDRAFLOW_PR_REVIEW_ADVISOR_MODEL"
+    assert (run.ended.status, run.outcome["council"]["action"]) == ("advisor_failed", None)
+    assert f"The model asked for is {model or 'strong'!r}; {setting}" in run.ended.reason
+    assert [bool(each.lost) for each in run.of(CouncilVoted)[0].votes] == [False, True]
 
 
 # --- who watches -----------------------------------------------------------------------------------------------------

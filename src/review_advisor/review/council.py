@@ -76,7 +76,7 @@ class PartJudges:
         asked = self.dispatch.ask(call, call.answer)
         if not isinstance(asked.answer, Lost | Refused):
             said = zip(members, said_in(asked.answer, members), strict=True)
-            voices = tuple(advised(voice_of(each, vote, ACTIONS)) for each, vote in said)
+            voices = tuple(advised(voice_of(each, [vote], ACTIONS)) for each, vote in said)
             self.dispatch.record_step(
                 VoicesHeard, version.row, version.part, attempt, number=asked.number, voices=voices
             )

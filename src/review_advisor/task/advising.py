@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
 from typing import Literal
 
 from pydantic import ValidationError
 
 from review_advisor.core.answers.opinion import Opinion, own_fields, with_own_fields
 from review_advisor.core.answers.tolerant import Notes, complaints
+from review_advisor.core.council.unusable_model import model_setting
 from review_advisor.core.council.voices import SYSTEM, Voice, voice_of, vote_form
+from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roles.replies import REPAIRABLE
@@ -19,6 +23,7 @@ from review_advisor.core.task.council_prompts import (
     OPINION_SYSTEM,
     council_section,
     opinion_question,
+    unread_by_voters,
     vote_question,
     vote_words,
     votes_said,
@@ -26,7 +31,7 @@ from review_advisor.core.task.council_prompts import (
 from review_advisor.core.task.task_council import after_a_turn, at_the_end
 from review_advisor.core.task.task_events import CouncilVoted, OpinionHeard, TaskEvent, TaskVote
 from review_advisor.ports.review import Agents
-from review_advisor.task.asking import Asking, Halted, Question, Told
+from review_advisor.task.asking import Asking, Halted, Question, Reply, Told, halt_of, over_a_limit
 from review_advisor.task.task_request import TaskRequest
 
 
@@ -72,9 +77,11 @@ class Advising:
                 for each in who
             ]
         )
-        if isinstance(told, Halted):
-            return told
-        for advisor, said in zip(who, told, strict=True):
+        for advisor, said in zip(who, told, strict=False):
+            if isinstance(said, Refused):
+                return over_a_limit(said)
+            if isinstance(said, Halted):
+                return said
             heard = self._opinion(advisor, said)
             self._opinions.append(heard)
             self._record(heard)
@@ -89,12 +96,13 @@ class Advising:
         self._told.append(votes_said(voted, self._request.nonce))
         return self._told[-1] if over is None else Halted(*over)
 
-    def decides(self, turn: int, transcript: Sequence[str], patch: str, claimed: str = "") -> Halted | None:
+    def decides(self, turn: int, transcript: Sequence[str], patch: str, cut: int, claimed: str = "") -> Halted | None:
         """The vote on the end of a run that its executor has completed: what it makes of that; None if it stands.
 
-        ``claimed`` is the action that its report is for.
+        ``cut`` counts the characters of messages that the transcript itself leaves out. ``claimed`` is the action that
+        its report is for.
         """
-        voted = self._vote("finish", turn, transcript, patch, claimed)
+        voted = self._vote("finish", turn, transcript, patch, cut=cut, claimed=claimed)
         if not isinstance(voted, CouncilVoted):
             return voted
         over = at_the_end(voted)
@@ -106,6 +114,8 @@ class Advising:
         turn: int,
         transcript: Sequence[str],
         patch: str | None,
+        *,
+        cut: int = 0,
         claimed: str = "",
     ) -> CouncilVoted | Halted | None:
         council, task, nonce = self._council, self._request.task, self._request.nonce
@@ -124,42 +134,54 @@ class Advising:
             )
             for each in who
         ]
-        voices = self._voices(who, questions)
-        if isinstance(voices, Halted):
-            return voices
+        told = self._asking.ask_all(questions)
+        if told and all(isinstance(each, Refused) for each in told):
+            return next(over_a_limit(each) for each in told if isinstance(each, Refused))
+        voices = self._voices(who, questions, told)
         votes = tuple(map(_cast, voices))
         self.unheard = self.unheard or any(each.lost for each in votes)
         voted = CouncilVoted(
-            at=self._now(), turn=turn, moment=moment, actions=council.actions, votes=votes, claimed=claimed
+            at=self._now(),
+            turn=turn,
+            moment=moment,
+            actions=council.actions,
+            votes=votes,
+            claimed=claimed,
+            unread=cut + unread_by_voters(seen, patch),
         )
         self._record(voted)
-        return voted
+        return halt_of(told) or voted
 
-    def _voices(self, who: Sequence[Advisor], questions: Sequence[Question]) -> list[Voice] | Halted:
-        """What each of them votes. A vote that nobody can read is asked for once more."""
-        told = self._asking.ask_all(questions)
-        if isinstance(told, Halted):
-            return told
-        voices = [self._voice(*each) for each in zip(who, told, strict=True)]
-        unread = [at for at, said in enumerate(told) if voices[at].lost and _may_be_repeated(said)]
-        again = self._asking.ask_all([questions[at].with_more(vote_words(voices[at].lost)) for at in unread])
-        if isinstance(again, Halted):
-            return again
-        for at, said in zip(unread, again, strict=True):
-            voices[at] = self._voice(who[at], said)
+    def _voices(self, who: Sequence[Advisor], questions: Sequence[Question], told: list[Reply]) -> list[Voice]:
+        """What each of them votes. A vote that nobody can read is asked for once more; ``told`` gets what comes."""
+        voices = [self._voice(*each) for each in zip_longest(who, told)]
+        if halt_of(told) is None:
+            unread = [at for at, said in enumerate(told) if voices[at].lost and _may_be_repeated(said)]
+            again = self._asking.ask_all([questions[at].with_more(vote_words(voices[at].lost)) for at in unread])
+            for at, said in zip(unread, again, strict=False):
+                second = self._voice(who[at], said)  # of two losses the one that the task may have caused counts
+                voices[at] = replace(second, cause=voices[at].cause) if second.lost else second
+            told += again
         return voices
 
-    def _voice(self, advisor: Advisor, said: Told | Lost) -> Voice:
-        if isinstance(said, Lost):
-            return Voice(advisor, lost=said.detail or said.reason.value, cause=said.cause)
-        return voice_of(advisor, said.value, self._council.actions)
+    def _voice(self, advisor: Advisor, said: Reply | None) -> Voice:
+        actions = self._council.actions
+        match said:
+            case Told():
+                return voice_of(advisor, said.said, actions)
+            case Lost():
+                return voice_of(advisor, said.every_answer, actions, said)
+            case Refused() | Halted():
+                return Voice(advisor, lost=said.detail)
+            case None:
+                return Voice(advisor, lost="it was not asked: the run cannot go on")
 
     def _opinion(self, advisor: Advisor, said: Told | Lost) -> OpinionHeard:
         at = self._now()
         if isinstance(said, Lost):
             return OpinionHeard(at=at, advisor=advisor.id, lost=said.detail or said.reason.value)
         try:
-            answer = with_own_fields(Opinion, advisor.answer).model_validate(said.value, context=Notes())
+            answer = with_own_fields(Opinion, advisor.answer).model_validate(said.said[-1], context=Notes())
         except ValidationError as error:
             return OpinionHeard(at=at, advisor=advisor.id, lost=complaints(error))
         return OpinionHeard(
@@ -184,11 +206,12 @@ class Advising:
             advisor=advisor.id,
             role=role,
             form=form,
+            model_setting=model_setting(advisor),
         )
 
 
-def _may_be_repeated(said: Told | Lost) -> bool:
-    return isinstance(said, Told) or said.reason in REPAIRABLE
+def _may_be_repeated(said: Reply) -> bool:
+    return isinstance(said, Told) or (isinstance(said, Lost) and said.reason in REPAIRABLE)
 
 
 def _cast(voice: Voice) -> TaskVote:

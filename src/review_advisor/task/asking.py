@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from review_advisor.core.answers.answers import Answer
+from review_advisor.core.council.unusable_model import model_setting, vote_stop_words
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.metrics.purse import Purse
 from review_advisor.core.policy.budgets import Budgets, Refused
@@ -37,6 +38,7 @@ _NO_SURFACE = Surface.PR_REVIEW
 """A call of the port needs a surface. A task has none, and no agent looks at it."""
 _ROLES: dict[Speaker, Role] = {"executor": Role.EXECUTOR, "advisor": Role.MID_FLIGHT}
 _FAILED: dict[Speaker, RunStatus] = {"executor": "executor_failed", "advisor": "advisor_failed"}
+_WHO: dict[Speaker, Literal["ADVISOR", "EXECUTOR"]] = {"executor": "EXECUTOR", "advisor": "ADVISOR"}
 _OUT_OF_TIME, _NOT_STARTED = 124, 127
 MOST_AT_ONCE = 4
 """Declared advisors that are asked side by side."""
@@ -47,7 +49,7 @@ class Question:
     """One question to a speaker, in its turn. All ``blocks`` but the last stay the same for a speaker.
 
     ``advisor`` is the id of a declared one; ``role`` is that of the speaker unless it is given. Without a ``form`` the
-    answer is a message.
+    answer is a message. ``model_setting`` says what sets the model where that is not the speaker's usual setting.
     """
 
     speaker: Speaker
@@ -61,6 +63,7 @@ class Question:
     advisor: str = ""
     role: Role | None = None
     form: type[Answer] = TaskMessage
+    model_setting: str = ""
 
     def with_more(self, *texts: str) -> Question:
         """The same with ``texts`` at its end."""
@@ -69,10 +72,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The final message of a call; several where one call gave several. ``value`` is the answer in its form."""
+    """The final message of a call; several where one call gave several. ``said`` are the answers in their form."""
 
     messages: tuple[str, ...]
-    value: object = None
+    said: tuple[object, ...] = ()
 
     @property
     def whole(self) -> str:
@@ -86,6 +89,20 @@ class Halted:
 
     status: RunStatus
     detail: str
+
+
+Reply = Told | Lost | Refused | Halted
+"""What comes back from a question."""
+
+
+def over_a_limit(refused: Refused) -> Halted:
+    """The end of a run that cannot go on without the call that was refused."""
+    return Halted("budget_exceeded", refused.detail)
+
+
+def halt_of(said: Sequence[Reply]) -> Halted | None:
+    """Why the run ends after these; None if it may go on."""
+    return next((each for each in said if isinstance(each, Halted)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,44 +149,41 @@ class Asking:
 
     def ask(self, question: Question) -> Told | Lost | Halted:
         """Make one call, if the limits allow it. Raises ``ReviewInterrupted``."""
-        said = self._batch([question])
-        return said if isinstance(said, Halted) else said[0]
+        (said,) = self._batch([question])
+        return over_a_limit(said) if isinstance(said, Refused) else said
 
-    def ask_all(self, questions: Sequence[Question]) -> list[Told | Lost] | Halted:
-        """The same for several questions, a few of them side by side. Answers are recorded in the questions' order."""
-        told: list[Told | Lost] = []
+    def ask_all(self, questions: Sequence[Question]) -> list[Reply]:
+        """The same for several questions, a few of them side by side. Answers are recorded in the questions' order.
+
+        After a call that halts the run no further one is made: those that are missing at the end were not asked.
+        """
+        told: list[Reply] = []
         for first in range(0, len(questions), MOST_AT_ONCE):
-            said = self._batch(questions[first : first + MOST_AT_ONCE])
-            if isinstance(said, Halted):
-                return said
-            told += said
+            told += self._batch(questions[first : first + MOST_AT_ONCE])
+            if halt_of(told) is not None:
+                break
         return told
 
-    def _batch(self, questions: Sequence[Question]) -> list[Told | Lost] | Halted:
-        allowed: list[_Allowed] = []
+    def _batch(self, questions: Sequence[Question]) -> list[Reply]:
+        leave: list[_Allowed | Refused] = []
         for question in questions:
             question.agents.check_interrupt()
-            leave = self._leave(question, len(questions))
-            if isinstance(leave, Halted):
-                for each in allowed:
-                    self._purse.settle(each.call, Receipt())
-                return leave
-            allowed.append(leave)
+            leave.append(self._leave(question, len(questions)))
+        allowed = [each for each in leave if isinstance(each, _Allowed)]
         for each in allowed:
             self._keep_prompt(each.question.speaker, each.number, each.call.prompt)
-        if len(allowed) == 1:
-            replies = [self._made(allowed[0])]
+        if len(allowed) <= 1:
+            replies = [self._made(each) for each in allowed]
         else:
             with ThreadPoolExecutor(len(allowed)) as pool:
                 replies = list(pool.map(self._made, allowed))
-        said = [self._taken(each, reply) for each, reply in zip(allowed, replies, strict=True)]
-        halted = next((each for each in said if isinstance(each, Halted)), None)
+        said = iter([self._taken(each, reply) for each, reply in zip(allowed, replies, strict=True)])
         interrupt = next((each for each in replies if isinstance(each, ReviewInterrupted)), None)
         if interrupt is not None:
             raise interrupt
-        return halted or [each for each in said if not isinstance(each, Halted)]
+        return [each if isinstance(each, Refused) else next(said) for each in leave]
 
-    def _leave(self, question: Question, jobs: int) -> _Allowed | Halted:
+    def _leave(self, question: Question, jobs: int) -> _Allowed | Refused:
         self._numbers[question.speaker] += 1
         number, call = self._numbers[question.speaker], self._call(question)
         elapsed, today = self._clock.monotonic() - self._began, self._clock.now().date()
@@ -177,7 +191,7 @@ class Asking:
         if isinstance(leave, Refused):
             refused = _How("refused", leave.reason, leave.detail)
             self._note(_Allowed(question, call, number), Receipt(), refused)
-            return Halted("budget_exceeded", leave.detail)
+            return leave
         call = replace(call, max_usd=leave.max_usd, timeout_seconds=leave.timeout_seconds)
         return _Allowed(question, call, number)
 
@@ -187,25 +201,27 @@ class Asking:
         except Stop as stop:
             return stop
 
-    def _taken(self, allowed: _Allowed, reply: Answered | Lost | Stop) -> Told | Lost | Halted:
+    def _taken(self, allowed: _Allowed, reply: Answered | Lost | Stop) -> Reply:
         self._purse.settle(allowed.call, reply.receipt)
         if not isinstance(reply, Stop):
             return self._read(allowed, reply)
-        detail = self._redactor.redact(legible(reply.detail))
+        question = allowed.question
+        setting = question.model_setting or model_setting(None, _WHO[question.speaker])
+        detail = self._redactor.redact(legible(vote_stop_words(reply, question.model, setting)))
         self._note(allowed, legible(reply.receipt), _How("stopped", type(reply).__name__, detail))
         return Halted(_FAILED[allowed.question.speaker], detail)
 
-    def _read(self, allowed: _Allowed, reply: Answered | Lost) -> Told | Lost | Halted:
+    def _read(self, allowed: _Allowed, reply: Answered | Lost) -> Told | Lost | Refused:
         messages = tuple(each for said in reply.every_answer if (each := _message(said, allowed.call)) is not None)
         if isinstance(reply, Answered) and len(messages) == len(reply.every_answer):
-            told = Told(messages, reply.value)
+            told = Told(messages, reply.every_answer)
             self._note(allowed, reply.receipt, _How("answered", message=told.whole))
             return told
         lost = reply if isinstance(reply, Lost) else Lost(LostReason.INVALID_ANSWER, "it has no message", reply.receipt)
         refused = cut_short(lost, allowed.call, self._budgets.call_seconds)
         reason, detail = (lost.reason.value, lost.detail) if refused is None else (refused.reason, refused.detail)
         self._note(allowed, lost.receipt, _How("lost", reason, detail, exit_code=_exit_code(lost)))
-        return lost if refused is None else Halted("budget_exceeded", refused.detail)
+        return refused or lost
 
     def _call(self, question: Question) -> AgentCall:
         role = question.role or _ROLES[question.speaker]

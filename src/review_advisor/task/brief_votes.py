@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any
 
 from review_advisor.core.council.brief import Brief
+from review_advisor.core.council.unusable_model import model_setting, vote_stop_words
 from review_advisor.core.council.voices import SYSTEM, Voice, as_all, as_one, joint_form, question, voice_of, vote_form
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.metrics.purse import Purse
@@ -19,8 +20,6 @@ from review_advisor.core.roles.calls import (
     AgentCall,
     Answered,
     Lost,
-    LostReason,
-    ModelError,
     Receipt,
     Stop,
     Usage,
@@ -64,10 +63,10 @@ class CouncilReply:
 
 
 def ask_council(request: CouncilRequest, agents: Agents) -> CouncilReply:
-    """Ask every advisor once. A call that fails is a lost voice, also where its model cannot be used.
+    """Ask every advisor once. A call that fails is a lost voice.
 
     Nor is a call made that costs more than is left for it, by its estimate. Raises ``Stop`` for what ends every vote:
-    spent credit, failed authentication, an interrupt.
+    spent credit, failed authentication, a model that cannot be used, an interrupt.
     """
     who = request.advisors
     calls = (
@@ -109,20 +108,19 @@ def _asked(
     try:
         return request.redactor.everywhere(legible(agents.run(call)))
     except Stop as stop:
-        stop.detail = request.redactor.redact(legible(stop.detail))
-        if isinstance(stop, ModelError):
-            return Lost(LostReason.BAD_REQUEST, stop.detail, legible(stop.receipt))
+        whose = next((each for each in request.advisors if each.id == call.advisor), None)
+        told = vote_stop_words(stop, call.model, model_setting(whose))
+        stop.detail = request.redactor.redact(legible(told))
         raise
 
 
 def _voice(request: CouncilRequest, advisor: Advisor, reply: Answered | Lost | Refused) -> Voice:
-    match reply:
-        case Answered(value=said):
-            return voice_of(advisor, said.get(advisor.id) if request.inline else said, request.brief.actions)
-        case Refused():
-            return Voice(advisor, lost=reply.detail)
-        case Lost():
-            return Voice(advisor, lost=reply.detail or reply.reason.value, cause=reply.cause)
+    if isinstance(reply, Refused):
+        return Voice(advisor, lost=reply.detail)
+    said = reply.every_answer
+    if request.inline:
+        said = tuple(each.get(advisor.id) if isinstance(each, Mapping) else None for each in said)
+    return voice_of(advisor, said, request.brief.actions, reply if isinstance(reply, Lost) else None)
 
 
 def _call(request: CouncilRequest, advisor: Advisor | None, number: int) -> AgentCall:

@@ -31,6 +31,7 @@ from review_advisor.core.task.task_prompts import (
     EXECUTOR_SYSTEM,
     advisor_opening,
     advisor_question,
+    cut_from,
     executor_opening,
     executor_turn,
     refused_question,
@@ -75,6 +76,7 @@ class _Run:
         self._patch = ""
         self._turn = 0
         self._transcript: list[str] = []
+        self._cut = 0
         self._consults = 0
         self._asked = 0
         self._failed = 0
@@ -228,7 +230,7 @@ class _Run:
         """The end, once the declared advisors have voted on it. Only work that is completed is voted on."""
         if ended.status not in ("completed", "degraded"):
             return ended
-        over = self._advising.decides(self._turn, self._transcript, self._patch, self._owing.claimed)
+        over = self._advising.decides(self._turn, self._transcript, self._patch, self._cut, self._owing.claimed)
         if over is not None:
             return self._over(over.status, over.detail, ended.done)
         if ended.status == "completed" and self._advising.unheard:
@@ -309,7 +311,7 @@ class _Run:
             return self._over("advisor_stop_signal", guidance.guidance)
         self._given.append(number)
         told = f"{number}: {guidance.guidance}\n{guidance.rationale}".strip()
-        self._transcript.append(said_before("guidance", told, self._request.nonce))
+        self._keep("guidance", told)
         return None
 
     def _advisor_question(self, consult: TaskConsult, number: str) -> Question:
@@ -361,8 +363,12 @@ class _Run:
         if said.unusable is not None:
             return said.unusable
         if speaker == "executor":
-            self._transcript.append(said_before(speaker, told.whole, self._request.nonce))
+            self._keep(speaker, told.whole)
         return said
+
+    def _keep(self, who: str, message: str) -> None:
+        self._transcript.append(said_before(who, message, self._request.nonce))
+        self._cut += cut_from(message)
 
     def _over(self, status: RunStatus, reason: str, done: TaskDone | None = None) -> TaskEnded:
         return TaskEnded(at=self._now(), turn=self._turn, status=status, reason=reason, done=done)

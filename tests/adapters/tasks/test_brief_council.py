@@ -45,12 +45,13 @@ BRIEF = {
     "brief_version": 1,
 }
 ONE = Receipt(Usage(cost_usd=0.5))
+Said = dict[str, Any] | Answered | Lost | Stop
 
 
 class Scripted:
     """Agents that say what is written for each advisor, and keep the calls."""
 
-    def __init__(self, said: Mapping[str, dict[str, Any] | Lost | Stop]) -> None:
+    def __init__(self, said: Mapping[str, Said]) -> None:
         self.said = said
         self.calls: list[AgentCall] = []
 
@@ -60,7 +61,7 @@ class Scripted:
         said = self.said[call.advisor]
         if isinstance(said, Stop):
             raise said
-        return said if isinstance(said, Lost) else Answered(said, ONE)
+        return said if isinstance(said, Lost | Answered) else Answered(said, ONE)
 
     def check_interrupt(self) -> None:
         pass
@@ -141,12 +142,10 @@ def test_independently_a_member_with_the_veto_right_blocks(ask: Ask) -> None:
         {"calls": "deploy, surely"},
         {"calls": '{"ship": 100}'},
         {},
-        ModelUnknownError("there is no such model"),
+        Answered(vote(deploy=90), ONE, said=({"calls": "?"},)),
     ],
 )
-def test_a_missing_member_is_a_blind_spot_and_never_makes_the_vote_milder(
-    ask: Ask, missing: dict[str, Any] | Lost | Stop
-) -> None:
+def test_a_missing_member_is_a_blind_spot_and_never_makes_the_vote_milder(ask: Ask, missing: Said) -> None:
     document = ask(Scripted({"a": vote(deploy=60), "b": missing}), declared("a", "b"))
     assert [each["id"] for each in document["advisors"]] == ["a"]
     assert [each for each in document["blind_spots"] if each.startswith("b gave no vote: ")] != []
@@ -165,7 +164,7 @@ def test_without_any_vote_there_is_no_document(ask: Ask) -> None:
     "stop", [CreditExhaustedError("There is no credit until 17:00."), AuthenticationFailedError("It was refused.")]
 )
 def test_an_account_that_cannot_be_used_is_no_lost_member_but_ends_the_vote(ask: Ask, stop: Stop, inline: bool) -> None:
-    said: dict[str, dict[str, Any] | Lost | Stop] = {"post_verify": stop}
+    said: dict[str, Said] = {"post_verify": stop}
     if not inline:
         said = {"a": vote(deploy=60), "b": stop}
     with pytest.raises(ReviewBrokenError, match=re.escape(f"Nobody can vote. {stop.detail}")):
@@ -203,6 +202,28 @@ def test_a_member_is_asked_after_the_others_when_what_they_have_not_used_pays_it
     assert [call.advisor for call in agents.calls][-1] == "c"
     assert [each for each in document["blind_spots"] if each.startswith("c gave no vote")] == []
     assert agents.calls[-1].max_usd <= 0.036 - 2 * 0.0001
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_no_milder_answer_of_the_same_call_takes_a_no_back(ask: Ask, inline: bool) -> None:
+    no, yes = vote(rollback=100), vote(deploy=95)
+    for first, last in ((no, yes), (yes, no)):
+        said: dict[str, Said] = {"a": Answered(last, ONE, said=(first, last))}
+        if inline:
+            said = {"post_verify": Answered({"a": last}, ONE, said=({"a": first}, "prose", {"a": last}))}
+        document = ask(Scripted(said), declared("a", veto=True), inline=inline)
+        assert (document["calls"][0]["_tool"], document["blind_spots"][:-1]) == ("rollback", [])
+
+
+@pytest.mark.parametrize("model", ["wisest", ""])
+def test_a_model_that_does_not_exist_ends_the_vote_and_names_what_sets_it(ask: Ask, model: str) -> None:
+    said: dict[str, Said] = {"a": vote(deploy=60), "b": ModelUnknownError("There is no such model.")}
+    setting = r"`model` of 'b' in .*advisors\.json" if model else "HYDRAFLOW_PR_REVIEW_ADVISOR_MODEL or "
+    with pytest.raises(ReviewBrokenError, match=f"asked for is '{model or 'opus'}'; {setting}.* sets another"):
+        ask(
+            Scripted(said),
+            f"[{declared('a')[1:-1]}, {declared('b', model=model)[1:-1]}]" if model else declared("a", "b"),
+        )
 
 
 def test_an_interrupt_ends_the_vote(ask: Ask) -> None:

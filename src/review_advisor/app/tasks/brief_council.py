@@ -20,7 +20,7 @@ from review_advisor.core.council.brief import LONGEST_BRIEF, BriefError, read_br
 from review_advisor.core.council.voices import counted_voices, vote_document
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES, Switches, read_switches
-from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError
+from review_advisor.core.roles.calls import AuthenticationFailedError, CreditExhaustedError, ModelError
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Agents
@@ -81,7 +81,7 @@ def vote_on_brief(
         )
         try:
             reply = ask_council(request, agents)
-        except (CreditExhaustedError, AuthenticationFailedError) as stop:
+        except (CreditExhaustedError, AuthenticationFailedError, ModelError) as stop:
             raise ReviewBrokenError(f"Nobody can vote. {stop.detail}") from None
     counted = counted_voices(brief, reply.voices, inline=options.inline)
     if counted.nobody:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from review_advisor.core.answers.answers import Answer
-from review_advisor.core.answers.inline_calls import UnreadableCallsError, inline_calls
+from review_advisor.core.answers.inline_calls import UnreadableCallsError, inline_calls, severest_calls
 from review_advisor.core.answers.opinion import own_fields, with_own_fields
 from review_advisor.core.answers.tolerant import complaints
-from review_advisor.core.council.ballots import Ballot, Tally, tally
-from review_advisor.core.roles.calls import Cause
+from review_advisor.core.council.ballots import BLOCKS_FROM, Ballot, Tally, tally
+from review_advisor.core.roles.calls import Cause, Lost
 from review_advisor.core.roles.persona import as_advisor
 from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.safety.fence import fence_facts
@@ -80,16 +80,25 @@ def as_all(advisors: Sequence[Advisor]) -> str:
     return "Answer as each of these advisors in turn, each under its id:\n\n" + "\n\n".join(map(as_advisor, advisors))
 
 
-def voice_of(advisor: Advisor, said: object, actions: Sequence[str]) -> Voice:
-    """What an advisor said, read strictly: an answer without a readable vote is lost."""
-    try:
-        answer = vote_form(advisor).model_validate(said)
-        votes = inline_calls(answer.calls, actions).weights
-    except ValidationError as error:
-        return Voice(advisor, lost=complaints(error))
-    except UnreadableCallsError as problem:
-        return Voice(advisor, lost=str(problem))
-    return Voice(advisor, own_fields(answer, BriefVote), answer.calls, votes)
+def voice_of(advisor: Advisor, said: Sequence[object], actions: Sequence[str], lost: Lost | None = None) -> Voice:
+    """What an advisor said in one call, read strictly: an answer without a readable vote is lost.
+
+    Of several answers the severest counts. One that is against the mildest action counts even if its other fields
+    cannot be read, another answer is unreadable, or the call was ``lost`` after it. Otherwise one unreadable answer
+    loses the vote, and what may have been a no is lost to its content.
+    """
+    read = [_read(advisor, each, actions) for each in said]
+    noes = [each for each in read if _says_no(each.weights)]
+    problem = next((each.problem for each in read if each.problem), "" if read else "it gave no answer")
+    if not noes and lost is not None:
+        return Voice(
+            advisor, lost=lost.detail or lost.reason.value, cause=Cause.CONTENT if problem and read else lost.cause
+        )
+    if not noes and problem:
+        return Voice(advisor, lost=problem)
+    counting = [each for each in read if each.weights]
+    calls = counting[0].calls if len(counting) == 1 else severest_calls([each.calls for each in counting], actions)
+    return Voice(advisor, (noes or counting)[-1].own, calls, inline_calls(calls, actions).weights)
 
 
 def said_in(answer: Answer, advisors: Sequence[Advisor]) -> tuple[BriefVote, ...]:
@@ -131,3 +140,32 @@ def vote_document(
         "advisory": inline,
         "cost_usd": cost_usd,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadVote:
+    """One answer: its vote where that can be read, its other fields, and the ``problem`` with any of it."""
+
+    calls: str = ""
+    weights: tuple[float, ...] = ()
+    own: str = ""
+    problem: str = ""
+
+
+def _read(advisor: Advisor, said: object, actions: Sequence[str]) -> _ReadVote:
+    own = problem = ""
+    try:
+        answer = vote_form(advisor).model_validate(said)
+        own, calls = own_fields(answer, BriefVote), answer.calls
+    except ValidationError as error:
+        given = said.get("calls") if isinstance(said, Mapping) else None
+        problem, calls = complaints(error), given if isinstance(given, str) else ""
+    try:
+        return _ReadVote(calls, inline_calls(calls, actions).weights, own, problem)
+    except UnreadableCallsError as unreadable:
+        return _ReadVote(problem=problem or str(unreadable))
+
+
+def _says_no(weights: Sequence[float]) -> bool:
+    """Whether a vote is not for the mildest action, or blocks if its member has the right."""
+    return bool(weights) and (max(weights[1:]) >= weights[0] or weights[-1] >= BLOCKS_FROM)

@@ -13,7 +13,13 @@ from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import fence, fence_facts
 from review_advisor.core.task.task_council import TaskCouncil, vote_rows
 from review_advisor.core.task.task_events import CouncilVoted, OpinionHeard
-from review_advisor.core.task.task_prompts import ADVISOR_SYSTEM, matter, prompts_version, transcript_of
+from review_advisor.core.task.task_prompts import (
+    ADVISOR_SYSTEM,
+    left_out_of,
+    matter,
+    prompts_version,
+    transcript_of,
+)
 
 LONGEST_PATCH = 60_000
 """Characters of a patch that those who vote are shown. A longer one is shown up to there, and says so."""
@@ -47,6 +53,11 @@ def vote_question(
     said = f"This was said so far:\n\n{transcript_of(transcript)}\n\n{shown}{moment}"
     named = f"The actions, mildest first: {', '.join(actions)}."
     return _task(task, evidence, nonce), f"{said}\n\n{named}\n\n{_as_one(advisor)}"
+
+
+def unread_by_voters(transcript: Sequence[str], patch: str | None) -> int:
+    """How many characters of a transcript and a patch those who vote are not shown."""
+    return left_out_of(transcript) + max(0, len(patch or "") - LONGEST_PATCH)
 
 
 def vote_words(problem: str) -> str:

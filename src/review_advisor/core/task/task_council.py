@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from review_advisor.core.roster.advisor import Advisor, Moment, Roster
-from review_advisor.core.task.task_events import CouncilVoted, OpinionHeard, TaskBegun, TaskEvent, counted_votes
-from review_advisor.core.task.task_status import RunStatus
+from review_advisor.core.task.task_events import (
+    CouncilVoted,
+    OpinionHeard,
+    TaskBegun,
+    TaskEnded,
+    TaskEvent,
+    counted_votes,
+)
+from review_advisor.core.task.task_status import EXIT_CODES, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +108,16 @@ def at_the_end(event: CouncilVoted) -> tuple[RunStatus, str] | None:
         return "conflict_needs_human", why
     if counted.is_split:
         return "conflict_needs_human", f"the votes for {counted.winner} are {counted.spread:.0f} apart"
+    if event.unread:
+        return "conflict_needs_human", unread_words(event)
     if counted.missing:
         return "degraded", f"the vote of {_named(counted.missing)} is missing"
     return None
+
+
+def unread_words(event: CouncilVoted) -> str:
+    """How much of the run nobody who voted was shown."""
+    return f"{event.unread:,} characters of its messages and its patch were shown to nobody who votes"
 
 
 def chosen_action(event: CouncilVoted) -> str | None:
@@ -123,7 +137,9 @@ def blind_spots(events: Sequence[TaskEvent]) -> tuple[str, ...]:
     opinions = [event for event in events if isinstance(event, OpinionHeard) and event.lost]
     spots += [f"{each.advisor} gave no opinion: {each.lost}" for each in opinions]
     last = last_vote(events)
-    spots += [f"{each.advisor} gave no vote: {each.lost}" for each in last.votes if each.lost] if last else []
+    if last is not None:
+        spots += [f"{each.advisor} gave no vote: {each.lost}" for each in last.votes if each.lost]
+        spots += [unread_words(last)] if last.unread else []
     return tuple(spots)
 
 
@@ -137,7 +153,7 @@ def council_document(events: Sequence[TaskEvent]) -> dict[str, Any] | None:
     if last is not None:
         counted = counted_votes(last)
         about |= {
-            "action": chosen_action(last) if last.moment == "finish" else None,
+            "action": chosen_action(last) if last.moment == "finish" and _is_decided(events[-1]) else None,
             "moment": last.moment,
             "advisors": vote_rows(last),
             "calls": counted.calls,
@@ -157,6 +173,10 @@ def vote_rows(event: CouncilVoted) -> list[dict[str, Any]]:
         for each in event.votes
         if not each.lost
     ]
+
+
+def _is_decided(last: TaskEvent) -> bool:
+    return isinstance(last, TaskEnded) and EXIT_CODES[last.status] != EXIT_CODES["running"]
 
 
 def _named(ids: Sequence[str]) -> str:

@@ -210,6 +210,7 @@ class CouncilVoted(TaskStep):
     """Declared advisors vote over the run's actions: after a ``turn`` those who watch it, at the ``finish`` all.
 
     ``claimed`` is the action that the executor's report is for; empty for the mildest.
+    ``unread`` counts the characters of the messages and the patch that were too long for them to be shown.
     """
 
     kind: Literal["council_voted"] = "council_voted"
@@ -217,6 +218,7 @@ class CouncilVoted(TaskStep):
     actions: tuple[str, ...]
     votes: tuple[TaskVote, ...]
     claimed: str = ""
+    unread: int = 0
 
     @property
     def standing(self) -> tuple[str, ...]:

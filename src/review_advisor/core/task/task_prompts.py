@@ -115,15 +115,20 @@ def advisor_question(transcript: Sequence[str], consult: TaskConsult, consult_id
 
 def transcript_of(transcript: Sequence[str]) -> str:
     """A transcript in a prompt, without its oldest entries where it is too long."""
-    kept, room = list[str](), MOST_TRANSCRIPT
-    for entry in reversed(transcript):
-        room -= len(entry)
-        if room < 0:
-            break
-        kept.insert(0, entry)
+    kept = _newest(transcript)
     missing = len(transcript) - len(kept)
     told = [f"[{missing} older entries are left out]"] if missing else []
     return "\n\n".join((*told, *kept))
+
+
+def left_out_of(transcript: Sequence[str]) -> int:
+    """How many characters of a transcript a prompt leaves out."""
+    return sum(map(len, transcript[: len(transcript) - len(_newest(transcript))]))
+
+
+def cut_from(message: str) -> int:
+    """How many characters of a message its entry in a transcript leaves out."""
+    return max(0, len(message) - MOST_ENTRY)
 
 
 def said_before(who: str, message: str, nonce: str) -> str:
@@ -187,6 +192,15 @@ def prompts_version() -> str:
 def block_form(tag: BlockTag, body: str, nonce: str) -> str:
     """A block as it has to stand in a message."""
     return f'<{tag} nonce="{nonce}">\n{body}\n</{tag}>'
+
+
+def _newest(transcript: Sequence[str]) -> Sequence[str]:
+    """The newest entries, as many as a prompt holds."""
+    room, first = MOST_TRANSCRIPT, len(transcript)
+    while first and len(transcript[first - 1]) <= room:
+        first -= 1
+        room -= len(transcript[first])
+    return transcript[first:]
 
 
 def without_middle(text: str, most: int = MOST_ENTRY) -> str:

@@ -48,7 +48,7 @@ STATUS_WORDS: Mapping[RunStatus, str] = {
     "voted_down": "the vote is for another action than the mildest",
     "advisor_stop_signal": "the advisor asks to stop, or a watching one with `veto` blocks",
     "conflict_needs_human": "the executor wants a person or passes over a guidance, its patch is refused, or a vote is"
-    " split or missing",
+    " split, missing or on parts alone",
     "degraded": "completed without an answer of an advisor",
     "executor_failed": "the executor says failed, or does not answer",
     "advisor_failed": "the advisor's account or model cannot be used",
