@@ -11,6 +11,7 @@ from tests.adapters.command_line import LAST_COMMIT, Terminal
 from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.app.begin_and_publish import read_document
 
 
 def refusal(path: Path, most: int = 10) -> str:
@@ -58,6 +59,8 @@ def test_what_a_shell_pipes_in_is_read_to_its_end() -> None:
         ("council", "--brief", "pipe", "--advisors", "a.json"),
         ("council", "--brief", "b.json", "--advisors", "pipe.json"),
         ("rollup", "--ledger", "ledger.sqlite3", "--prices", "pipe"),
+        ("simulate", "pipe"),
+        ("ledger", "import", "pipe"),
     ],
     ids=" ".join,
 )
@@ -72,6 +75,12 @@ def test_no_command_waits_for_a_pipe_in_the_place_of_a_file(terminal: Terminal, 
     first, *others = words
     done = terminal.run(first, *others, *(("--claude-bin", terminal.agreeing) if first == "review" else ()))
     assert (done.code, "it is no file" in done.sentence) == (2, True), done.sentence
+
+
+def test_an_outcome_that_is_a_pipe_is_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "outcome.json")
+    told = read_document(tmp_path / "outcome.json", {})
+    assert told == "There is no outcome to publish: it is no file. The run's log says why."
 
 
 @pytest.mark.parametrize("place", ["advisors/a.md", "lenses.toml", "prices.toml"])

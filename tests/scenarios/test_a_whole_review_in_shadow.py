@@ -12,6 +12,7 @@ from tests.unit.shadow.test_shadow_rule import shadow
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.escalation_rules import EscalationRules
+from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
@@ -23,12 +24,14 @@ from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.mockworld.lines import (
     Line,
     approve,
+    confirm,
     credit_gone,
     finding,
     guidance,
     interrupted,
     learned,
     lost,
+    model_unknown,
     reject,
     veto,
 )
@@ -124,6 +127,41 @@ def test_an_answer_that_it_lost_is_no_outcome(world: MockWorld, role: Role) -> N
     world.in_shadow.script(role, lost(LostReason.TIMEOUT))
     tried(world)
     assert (reviewed(world).outcome, decision(world)) == (None, "lost")
+
+
+def test_it_outlasts_an_outage_as_the_review_does(world: MockWorld) -> None:
+    """Otherwise the two would differ in more than what is tried."""
+    world.rules = replace(world.rules, outage=OutageRules(60.0, busy_tries=1))
+    world.in_shadow.script(Role.EXECUTOR, lost(LostReason.RATE_LIMITED), approve())
+    world.in_shadow.script(Role.POST_VERIFY, lost(LostReason.CRASH), confirm())
+    tried(world)
+    assert decision(world) == "agreed"
+
+
+def test_a_consult_that_it_lost_leaves_its_outcome_comparable(world: MockWorld) -> None:
+    """A review goes on without the answer, too."""
+    doubting = approve().sure(0.5)
+    world.rules = replace(world.rules, escalation=EscalationRules("attrition"))
+    world.agents.script(Role.EXECUTOR, doubting, approve(summary="now I am sure").applying("r1"))
+    world.agents.script(Role.MID_FLIGHT, guidance("look at the last row"))
+    world.in_shadow.script(Role.EXECUTOR, doubting)
+    world.in_shadow.script(Role.MID_FLIGHT, lost(LostReason.TIMEOUT))
+    tried(world)
+    assert reviewed(world).outcome is not None
+    assert decision(world) != "lost"
+
+
+@pytest.mark.parametrize(
+    "line, last",
+    [(credit_gone(), True), (interrupted(), True), (model_unknown(), False)],
+    ids=["credit", "sig", "model"],
+)
+@pytest.mark.parametrize("which", [whole(), shadow()], ids=["review", "judge"])
+def test_only_what_stops_every_other_one_is_the_last(world: MockWorld, line: Line, last: bool, which: Shadow) -> None:
+    world.in_shadow.script(Role.EXECUTOR if which.rule.part == "review" else Role.POST_VERIFY, line)
+    tried(world, which)
+    (ended,) = (each for each in world.shadow_events if isinstance(each, ShadowEnded))
+    assert (ended.status, ended.last) == ("stopped", last)
 
 
 def test_its_own_cap_ends_it_without_an_outcome(world: MockWorld) -> None:

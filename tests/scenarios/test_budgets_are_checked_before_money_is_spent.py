@@ -13,7 +13,7 @@ from review_advisor.core.roles.calls import LostReason
 from review_advisor.mockworld.lines import approve, confirm, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
-TOO_LITTLE = "what is left of the review's $1.00 is too little for another call"
+TOO_LITTLE = "what is left of $1.00 is too little for another call"
 
 
 def test_a_judgement_nobody_can_pay_calls_a_human_d44(world: MockWorld) -> None:
@@ -65,7 +65,7 @@ def test_a_judgement_that_the_remaining_money_cannot_pay_is_not_made_and_calls_a
     assert world.asked == ["pre_flight", "executor"]
     (why,) = document.because
     assert "post-verify was refused (it costs at least $" in why
-    assert "of the review's $2.00 are $" in why
+    assert "of $2.00 are $" in why
 
 
 def test_a_report_that_the_money_cannot_pay_is_not_asked_for_and_the_files_are_named(world: MockWorld) -> None:
@@ -96,7 +96,7 @@ def test_a_review_that_takes_too_long_calls_a_human_d44(world: MockWorld) -> Non
     world.agents.script(Role.EXECUTOR, approve().taking(1800))
     document = world.review()
     assert document.outcome is Outcome.ESCALATED
-    assert document.because == ("post-verify was refused (the review's 1800 seconds are over)",)
+    assert document.because == ("post-verify was refused (all 1800 seconds are used)",)
     assert world.asked == ["pre_flight", "executor"]
 
 
@@ -138,7 +138,7 @@ def test_a_judgement_that_the_reviews_end_cut_off_is_refused_and_silence_is_an_o
     world.agents.script(Role.EXECUTOR, approve().taking(1500), approve())
     world.agents.script(Role.POST_VERIFY, lost(LostReason.SILENT), lost(LostReason.SILENT))
     late, silent = world.review(), world.review()
-    assert late.because == ("post-verify was refused (the review's time was over before the answer came)",)
+    assert late.because == ("post-verify was refused (the time was over before the answer came)",)
     assert late.outcome is Outcome.ESCALATED
     assert silent.outcome is Outcome.APPROVED
     assert silent.flags.degraded

@@ -153,6 +153,29 @@ def test_the_same_advice_twice_unapplied_stops_the_loop(world: MockWorld) -> Non
     assert "twice and not applied" in document.because[0]
 
 
+@pytest.mark.parametrize("pad", [0, 1])
+def test_advice_that_keeps_something_beside_what_is_refused_is_refused_advice(world: MockWorld, pad: int) -> None:
+    """Else a padded keep, another one each time, escapes the end of the loop."""
+    other = finding("src/app.py", 5, "value = 5", "medium", confidence=0.1)
+    pads = [change("keep", identity_of(world, each)) for each in (HIGH, other)]
+    drop = change("drop", identity_of(world, HIGH), quote="nobody wrote this")
+    document = turns(
+        reject(HIGH, other),
+        reject(HIGH, other, finding("src/app.py", 4, "value = 4", "medium", confidence=0.1)),
+        advice=(guidance("drop it", pads[0], drop), guidance("drop it", pads[pad], drop)),
+        world=world,
+    )
+    assert ends(document)[0] == ("r1", "refused")
+    assert "twice and not applied" in document.because[0]
+    forged = [
+        replace(each, disposition="applied in part")
+        if isinstance(each, Disposed) and each.recommendation == "r1"
+        else each
+        for each in document.events
+    ]
+    assert unsound(forged) == "advice of which all was refused counts as applied"
+
+
 def test_text_that_depresses_the_executor_cannot_drain_the_budget(world: MockWorld) -> None:
     """Calls are capped, and a person is called: hostile text buys neither money nor an approval."""
     world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "1")

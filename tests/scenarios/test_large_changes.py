@@ -302,9 +302,7 @@ def test_what_the_money_leaves_unread_is_the_least_dangerous_and_is_named(large:
         "src/app.py": "read",
         "docs/guide.md": "not",
     }
-    assert document.because == (
-        "part 3 of 3: not reviewed: what is left of the review's $1.00 is too little for another call",
-    )
+    assert document.because == ("part 3 of 3: not reviewed: what is left of $1.00 is too little for another call",)
 
 
 def test_a_change_of_more_parts_has_more_time(large: MockWorld) -> None:

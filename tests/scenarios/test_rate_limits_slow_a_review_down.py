@@ -101,7 +101,7 @@ def test_a_review_that_waits_for_the_limit_keeps_to_its_time() -> None:
     document = world.review()
     assert world.clock.seconds <= 62
     assert document.outcome is Outcome.ESCALATED
-    assert any("the review's 60 seconds are over" in words for words in document.because)
+    assert any("all 60 seconds are used" in words for words in document.because)
 
 
 def test_a_judge_behind_a_rate_limit_is_waited_for_before_its_approval_is_degraded() -> None:

@@ -13,6 +13,7 @@ from review_advisor.adapters.artifacts import BROKEN, read_refusal
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.apply import GitPatcher
 from review_advisor.adapters.github.forge import connect
+from review_advisor.adapters.user_file import UserFileError, read_user_file
 from review_advisor.app.configuration import (
     believed_base,
     files_of,
@@ -241,15 +242,12 @@ def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | s
     The file comes from a job that ran models on hostile text: it counts only if all of it follows from its own events.
     """
     try:
-        with file.open("rb") as stream:
-            raw = stream.read(MOST_BYTES + 1)
-    except OSError as error:
+        raw = read_user_file(file, MOST_BYTES)
+    except UserFileError as problem:
         refusal = read_refusal(file)
         if refusal is not None:
             return f"The review was refused: {redactor(environ).redact(refusal)}"
-        return f"There is no outcome to publish: {error.strerror}. The run's log says why."
-    if len(raw) > MOST_BYTES:
-        return f"The outcome is larger than {MOST_BYTES // 1_000_000} MB, the most that a review writes."
+        return f"There is no outcome to publish: {problem}. The run's log says why."
     try:
         document = read_outcome(raw)
     except ValidationError:

@@ -33,7 +33,10 @@ from review_advisor.core.metrics.price_list import OwnPrices
 from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.mode import Mode
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.report.wording import printable_line
 from review_advisor.core.roster.advisor import Roster
+from review_advisor.core.roster.roster_files import declared_again
+from review_advisor.core.shadow.idle_shadows import idle_settings, same_as_the_review
 from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected
 
 BaseFile = Callable[[str], bytes | None]
@@ -223,16 +226,29 @@ def working_config(repo: Path) -> tuple[Config, str | None]:
 def working_roster(repo: Path, config: Config) -> Roster:
     """Everybody who may be asked, by the working tree's files. Raises ``ConfigError`` with every mistake in them.
 
-    That is also an advisor whom a shadow names and nobody has declared, and instructions that it cannot try.
+    That is also an advisor whom a shadow names and nobody has declared, instructions that it cannot try, and a
+    setting about shadows that can do nothing.
     """
     top = repository_top(repo)
     files = working_files(top)
     roster = roster_of(config.advisors.preset, files)
     unknown = declared_shadows(config.shadow, config.advisors.preset, lambda: files).problems
-    problems = (*unknown, *instruction_problems(config.shadow, top))
+    idle = idle_settings(
+        config.shadow,
+        mode=config.mode,
+        percent=config.github.shadow_percent,
+        profile=config.escalation.profile,
+    )
+    problems = (*unknown, *instruction_problems(config.shadow, top), *idle)
     if problems:
         raise ConfigError(" ".join(problems))
     return roster
+
+
+def working_remarks(repo: Path, config: Config) -> tuple[str, ...]:
+    """What is allowed in the working tree's files and may be a slip: advisors declared again, a shadow of the same."""
+    again = declared_again(working_files(repository_top(repo)))
+    return (*again, *same_as_the_review(config.shadow))
 
 
 def working_prices(repo: Path) -> OwnPrices:
@@ -242,11 +258,12 @@ def working_prices(repo: Path) -> OwnPrices:
 
 def read_text(path: Path, what: str) -> str:
     """A text file that the user named. Raises ``ConfigError`` with one sentence."""
+    named = f"The {what} {printable_line(str(path))}"
     try:
         raw = read_user_file(path, LARGEST)
     except UserFileError as problem:
-        raise ConfigError(f"The {what} {path} cannot be read: {problem}.") from None
-    return _decoded(raw, f"The {what} {path}")
+        raise ConfigError(f"{named} cannot be read: {problem}.") from None
+    return _decoded(raw, named)
 
 
 def _decoded(raw: bytes, what: str) -> str:

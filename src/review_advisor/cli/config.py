@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from review_advisor.cli.terminal.output import put
+from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
 REPO = click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository's root.")
@@ -58,12 +58,20 @@ def show(repo: Path, path: str | None, as_json: bool) -> None:
 def check(repo: Path) -> None:
     """Exit 0 if file and environment are sound; otherwise say what is wrong and exit 2."""
     with clear_refusals():
-        from review_advisor.app.configuration import working_config, working_prices, working_roster
+        from review_advisor.app.configuration import (
+            working_config,
+            working_prices,
+            working_remarks,
+            working_roster,
+        )
         from review_advisor.app.settings import make_settings
+        from review_advisor.core.report.wording import printable_line
 
         found, origin = working_config(repo)
         make_settings(found, os.environ, profile=None, config_path=origin, roster=working_roster(repo, found))
         working_prices(repo)
+        for remark in working_remarks(repo, found):
+            note(printable_line(remark))
     put(f"{origin or 'no configuration file: defaults'}: ok\n")
 
 

@@ -59,6 +59,8 @@ def simulate(
 
 
 def _stories(paths: tuple[Path, ...], html: Path | None, *, as_json: bool) -> bool:
+    from review_advisor.app.configuration import read_text
+    from review_advisor.app.settings import ConfigError
     from review_advisor.core.safety.terminal import one_line
     from review_advisor.mockworld.expectations import unmet
     from review_advisor.mockworld.github.page import pull_page
@@ -67,13 +69,9 @@ def _stories(paths: tuple[Path, ...], html: Path | None, *, as_json: bool) -> bo
     from review_advisor.mockworld.trace import trace_json, trace_text
 
     try:
-        told = [(path, read_story(path.read_text(encoding="utf-8"), str(path))) for path in paths]
-    except StoryError as error:
+        told = [(path, read_story(read_text(path, "story"), str(path))) for path in paths]
+    except (StoryError, ConfigError) as error:
         raise ExitWithCode(one_line(str(error)), NOTHING_ASKED) from None
-    except OSError as error:
-        raise ExitWithCode(f"The story {error.filename} cannot be read: {error.strerror}.", NOTHING_ASKED) from None
-    except UnicodeDecodeError:
-        raise ExitWithCode("A story is not UTF-8 text.", NOTHING_ASKED) from None
     held = True
     found = []
     for path, story in told:

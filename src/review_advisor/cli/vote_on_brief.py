@@ -26,9 +26,7 @@ from review_advisor.cli.terminal.problems import clear_refusals
     show_default=True,
     help="inline: one call speaks for all, and its vote is advisory.",
 )
-@click.option(
-    "--agent", type=click.Choice(["claude", "embedded", "fake"]), default="claude", show_default=True, help="Who votes."
-)
+@click.option("--agent", type=click.Choice(["claude", "fake"]), default="claude", show_default=True, help="Who votes.")
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
 @click.option(
     "--max-usd", type=BoundedNumber(0.01, 1_000), default=3, show_default=True, help="Money of the whole vote."
@@ -38,7 +36,7 @@ def vote_on_brief(
     brief: Path,
     advisors: Path,
     mode: Literal["independent", "inline"],
-    agent: Literal["claude", "embedded", "fake"],
+    agent: Literal["claude", "fake"],
     claude_bin: str,
     max_usd: float,
     as_json: bool,
@@ -66,6 +64,11 @@ def _text(document: dict[str, Any]) -> str:
     lines = [
         f"vote: {chosen['_reasoningForCall']}",
         *(line for each in document["advisors"] for line in _voice(each)),
+        *(
+            [f"split: the votes for {chosen['_tool']} are {document['spread']:.0f} apart"]
+            if document["is_split"]
+            else []
+        ),
         *(f"dissent: {each}" for each in document["dissent"]),
         *(f"blind spot: {each}" for each in document["blind_spots"]),
         f"cost: {cost}",

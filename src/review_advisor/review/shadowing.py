@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -18,7 +18,13 @@ from review_advisor.core.policy.budgets import most_at_a_time
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.advisors import Briefing, Executor, Part
-from review_advisor.core.roles.calls import Stop
+from review_advisor.core.roles.calls import (
+    AuthenticationFailedError,
+    CreditExhaustedError,
+    ModelError,
+    ReviewInterrupted,
+    Stop,
+)
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import consult_prompt
 from review_advisor.core.roles.surface_inputs import Subject
@@ -58,6 +64,13 @@ from review_advisor.review.matter import Matter, ReviewRequest, matter_of, parts
 from review_advisor.review.phase import RunningReview, reviewed
 from review_advisor.review.repair_session import Version
 from review_advisor.review.surroundings import looked_around
+
+_STOPS: Mapping[str, type[Stop]] = {
+    "credit_exhausted": CreditExhaustedError,
+    "authentication_failed": AuthenticationFailedError,
+    "interrupted": ReviewInterrupted,
+}
+"""The stops after which no other shadow can run either, by the reason that a review gives for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +117,7 @@ class ShadowPhase:
         )
         heard = _Heard(self.tell)
         status: ShadowStatus = "finished"
-        why = ""
+        why, last = "", False
         try:
             if not isinstance(matter, Matter):
                 raise matter
@@ -113,9 +126,10 @@ class ShadowPhase:
                     self.tell(asked.decided(question))
         except (Stop, SourceError, CliError) as stop:
             status, why = "stopped", request.redactor.redact(str(stop))
+            last = isinstance(stop, tuple(_STOPS.values())) and not isinstance(stop, ModelError)
         if status == "finished" and heard.capped:
             status, why = "capped", heard.capped
-        ended = ShadowEnded(at=self.ports.clock.now(), status=status, because=why)
+        ended = ShadowEnded(at=self.ports.clock.now(), status=status, because=why, last=last)
         self.tell(ended)
         return ended
 
@@ -151,6 +165,7 @@ class ShadowPhase:
             prompts=self.instructions.version,
             most_calls=shadow.rule.max_calls,
             shadow=shadow.rule.id,
+            busy_tries=policy.outage.busy_tries,
         )
         with nullcontext() if is_whole else ports.source.head_tree() as tree:  # a whole review opens its own
             briefing = matter.briefing(request, policy, self.instructions, tree)
@@ -239,7 +254,7 @@ class _Asked:
         other = reviewed(self.ports, self.request, self.matter, self.briefing.instructions, self.dispatch)
         stop = next((each for each in other.events if isinstance(each, ReviewStopped)), None)
         if stop is not None:
-            raise Stop(stop.detail)
+            raise _STOPS.get(stop.reason, Stop)(stop.detail)
         calls = [each for each in other.events if isinstance(each, CallEnded)]
         is_lost = other.outcome is Outcome.STOPPED or is_unanswered(calls) or any(map(is_cut_by_cap, calls))
         return ShadowReviewed(

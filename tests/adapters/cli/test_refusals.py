@@ -84,7 +84,7 @@ def test_no_repository(terminal: Terminal, tmp_path: Path) -> None:
     folder = tmp_path / "no_repository"
     folder.mkdir()
     said = refused(terminal, *RANGE, "--agent", "embedded", cwd=folder)
-    assert said == f"{folder} is not in a git repository: run inside one, or review a patch file instead."
+    assert said == f"{folder} is not in a git repository: run inside one, or name one with --repo."
 
 
 def test_a_folder_that_is_gone(terminal: Terminal, tmp_path: Path) -> None:

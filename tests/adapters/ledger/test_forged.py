@@ -226,14 +226,15 @@ def test_what_cannot_be_read_leaves_no_folder_behind(tmp_path: Path, name: str) 
 
 
 def test_a_ledger_that_another_process_makes_meanwhile_is_not_lost(ledger: Path, tmp_path: Path) -> None:
-    new, pipe = tmp_path / "new.sqlite3", tmp_path / "runs.jsonl"
-    os.mkfifo(pipe)
+    new = tmp_path / "new.sqlite3"
+    reading, writing = os.pipe()  # as a shell gives one
     with ThreadPoolExecutor() as pool:
-        importing = pool.submit(import_lines, new, pipe)
-        with pipe.open("w") as lines:
+        importing = pool.submit(import_lines, new, Path(f"/dev/fd/{reading}"))
+        with os.fdopen(writing, "w") as lines:
             lines.write("".join(exported(ledger)))
             record(new, told(number=9))
     assert importing.result() == Folded(5, 0, 0)
+    os.close(reading)
     assert len(list_runs(new, RunFilter())) == 6
     assert verify(new).whole
 

@@ -253,3 +253,72 @@ def test_a_judge_whom_nobody_declares_refuses_no_review_and_fails_the_check_of_t
     assert f"{says} It does not run." in done.err
     assert rows(terminal) == []
     assert terminal.run("config", "check").sentence == says
+
+
+@pytest.mark.parametrize(
+    "error, statuses", [("model_not_found", ["stopped", "finished"]), ("billing_error", ["stopped"])]
+)
+def test_a_shadow_that_is_stopped_keeps_a_later_one_only_from_what_nobody_can_ask(
+    terminal: Terminal, models: Models, error: str, statuses: list[str]
+) -> None:
+    file = terminal.folder / "shadow.toml"
+    file.write_text(f"{SHADOW}{SHADOW.replace('other', 'later')}")
+    models.judge_says(confirm(), {"error": error})
+    done = terminal.run("review", "--claude-bin", models.path, "--config", file, *LAST_COMMIT, env=CREDENTIAL)
+    assert done.code == 0
+    assert [status for _, status, _, _ in rows(terminal)] == statuses
+    left_out = "These shadows do not run either: later."
+    assert (left_out in done.err) is (len(statuses) == 1)
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        (
+            "[github]\nshadow_percent = 10\n",
+            "github.shadow_percent: it is that of `mode = \"shadow\"`, and the mode is 'enforce'.",
+        ),
+        (f'{SHADOW}part = "consulted"\n', "shadow.other: it answers the consults of the review itself"),
+        (
+            f'{SHADOW}part = "consulted"\nsurfaces = ["adr_review"]\n[escalation]\nprofile = "attrition"\n',
+            "shadow.other: nobody is consulted on adr_review.",
+        ),
+    ],
+)
+def test_a_setting_about_shadows_that_can_do_nothing_fails_the_check_of_the_configuration(
+    terminal: Terminal, text: str, says: str
+) -> None:
+    (terminal.folder / ".review-advisor.toml").write_text(text)
+    checked = terminal.run("config", "check")
+    assert checked.code == 2
+    assert says in checked.sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mode = "shadow"\n[github]\nshadow_percent = 10\n',
+        "[github]\nshadow_percent = 100\n",
+        f'{SHADOW}part = "consulted"\nsurfaces = ["adr_review", "pr_review"]\n[escalation]\nprofile = "attrition"\n',
+        f'{SHADOW}part = "review"\n',
+    ],
+)
+def test_what_can_do_something_passes_it(terminal: Terminal, text: str) -> None:
+    (terminal.folder / ".review-advisor.toml").write_text(text)
+    done = terminal.run("config", "check")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_what_may_be_a_slip_is_told_and_passes(terminal: Terminal) -> None:
+    (terminal.folder / ".review-advisor.toml").write_text('[[shadow]]\nid = "same"\npercent = 5\npart = "review"\n')
+    folder = terminal.folder / ".review-advisor" / "advisors"
+    folder.mkdir(parents=True)
+    for name in ("a", "b"):
+        (folder / f"{name}.md").write_text("---\nid: poet\non: finish\n---\nYou read names.\n")
+    done = terminal.run("config", "check")
+    assert done.code == 0
+    twice, same = done.err.splitlines()
+    assert twice.startswith(
+        "The advisor 'poet' is declared 2 times, in .review-advisor/advisors/a.md, .review-advisor/"
+    )
+    assert same.startswith("shadow.same: the whole review differs in nothing from the real one")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.command_line import Done, Terminal
+from tests.adapters.command_line import CREDENTIAL, Done, Terminal
 from tests.scenarios.act_017 import RISK_ANALYST
 
 from review_advisor.app.review import ReviewBrokenError
@@ -288,8 +288,50 @@ def test_money_without_a_number_is_a_usage_error(terminal: Terminal) -> None:
 
 
 def test_a_vote_that_nobody_gives_ends_with_12_and_prints_nothing(terminal: Terminal) -> None:
-    done = run(terminal, json.dumps(BRIEF), "--agent", "embedded", "--json")
-    assert (done.code, done.sentence.startswith("No advisor voted")) == (12, True)
+    (terminal.folder / "b.yaml").write_text(json.dumps(BRIEF), encoding="utf-8")
+    (terminal.folder / "a.json").write_text(RISK_ANALYST, encoding="utf-8")
+    words = ("council", "--brief", "b.yaml", "--advisors", "a.json", "--claude-bin", terminal.agreeing, "--json")
+    done = terminal.run(*words, env=CREDENTIAL)
+    assert (done.code, done.out, done.sentence.startswith("No advisor voted")) == (12, "", True)
+
+
+def test_static_checks_have_no_vote_to_give(terminal: Terminal) -> None:
+    assert run(terminal, json.dumps(BRIEF), "--agent", "embedded").code == 2
+
+
+def test_a_split_vote_is_told_in_text(terminal: Terminal) -> None:
+    (terminal.folder / "more.json").write_text(declared("bold", "sage", "clerk"), encoding="utf-8")
+    words = ("--agent", "fake", "--advisors", "more.json")
+    told = json.loads(run(terminal, json.dumps(BRIEF), *words, "--json").out)
+    assert told["is_split"], "these three fake advisors disagree"
+    lines = run(terminal, json.dumps(BRIEF), *words).out.splitlines()
+    assert "split: the votes for deploy are 68 apart" in lines
+
+
+@pytest.mark.parametrize("name", ["a\nb.json", "a\nb.txt", "a\nb"])
+def test_a_path_is_told_on_one_line(terminal: Terminal, name: str) -> None:
+    (terminal.folder / "b.json").write_text(json.dumps(BRIEF), encoding="utf-8")
+    told = terminal.run("council", "--agent", "fake", "--brief", "b.json", "--advisors", name).sentence
+    assert "a b" in told
+    assert "\n" not in told
+
+
+def test_an_advisor_that_is_declared_again_is_told_with_its_files(terminal: Terminal) -> None:
+    """Act 017's later message of an id changes the earlier one; who meant two advisors hears it."""
+    folder = terminal.folder / "advisors"
+    folder.mkdir()
+    (folder / "one.md").write_text("---\nid: judge\n---\nYou are one.\n", encoding="utf-8")
+    (folder / "two.json").write_text(declared("judge", "judge", "other"), encoding="utf-8")
+    (terminal.folder / "b.json").write_text(json.dumps(BRIEF), encoding="utf-8")
+    for path, told in (
+        ("advisors", "'judge' is declared 3 times, in advisors/one.md, advisors/two.json"),
+        ("advisors/two.json", "'judge' is declared 2 times, in advisors/two.json"),
+    ):
+        done = terminal.run("council", "--agent", "fake", "--brief", "b.json", "--advisors", path, "--json")
+        assert [line for line in done.err.splitlines() if "judge" in line] == [
+            f"The advisor {told}: it is one advisor, and a later declaration changes it field by field."
+        ]
+        assert [each["id"] for each in json.loads(done.out)["advisors"]] == ["judge", "other"]
 
 
 def test_the_master_switch_turns_it_off(terminal: Terminal) -> None:

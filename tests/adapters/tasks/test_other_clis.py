@@ -114,11 +114,38 @@ def test_a_price_of_head_lets_a_limit_of_money_bind_a_command(shelf: Shelf) -> N
     assert shelf.run(*words).code == 2, "it is not committed"
     repo.commit("Price k2")
     assert folder(shelf.run(*words)).is_dir()
+    repo.write(PRICES, f'[[prices]]\nmodel = "k2"\nsince = 2026-01-01\nfree = true\n{rates.replace("1", "0")}')
+    repo.commit("Call k2 free")
+    free = "--max-usd cannot bind 'one': a command reports no cost, and the model 'k2' is free by the list of prices."
+    assert shelf.run(*words).sentence == free
     repo.write(PRICES, "prices = 7\n")
     repo.commit("Break the prices")
     refused = shelf.run(*words).sentence
     assert refused.startswith(f"{PRICES} is wrong at prices: ")
     assert refused.endswith(f"This is the file at HEAD, {repo.rev('HEAD')[:12]}: mend it there.")
+
+
+@pytest.mark.parametrize("name", ["Prices.toml", "prices.toml/mine.toml"])
+def test_prices_that_nobody_reads_are_refused_by_a_task_too(shelf: Shelf, name: str) -> None:
+    repo = Repo(shelf.terminal.folder)
+    repo.write(f".review-advisor/{name}", "prices = []\n")
+    repo.commit("Misplace the prices")
+    refused = shelf.run("--executor", "claude", "--advisor", "fake")
+    assert f".review-advisor/{name}: files there are not read: the list of prices is {PRICES}" in refused.sentence
+
+
+def test_the_settings_of_head_hold_where_the_advisor_alone_is_real(shelf: Shelf) -> None:
+    shelf.declare("other", f"print({ADVISES!r}.format(nonce=nonce))")
+    repo = Repo(shelf.terminal.folder)
+    words = ("--executor", "fake", "--advisor", "other", "--advisor-model", "k2")
+    assert "No limit of money" in shelf.run(*words).err
+    rates = "".join(f"{each} = 1\n" for each in ("input", "output", "cache_read", "cache_write"))
+    repo.write(PRICES, f'[[prices]]\nmodel = "k2"\nsince = 2026-01-01\n{rates}')
+    repo.write(".review-advisor.toml", 'recording = "full"\n')
+    repo.commit("Price k2 and record all")
+    done = shelf.run(*words)
+    assert "No limit of money" not in done.err
+    assert "UNTRUSTED" in (folder(done) / "advisor_turn_1.prompt.md").read_text(encoding="utf-8")
 
 
 def test_the_executor_is_shown_the_memory_of_head_and_the_advisor_is_not(shelf: Shelf) -> None:

@@ -178,6 +178,8 @@ def test_json_is_the_outcome(terminal: Terminal) -> None:
         ("Do it", *FAKE, "--max-usd", "nan"),
         ("Do it", *FAKE, "--timeout", "nan"),
         ("Do it", *FAKE, "--deadline", "nan"),
+        ("Do it", *FAKE, "--repo", "nowhere"),
+        ("Do it", "--executor", "embedded", "--advisor", "fake"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_asked(terminal: Terminal, words: tuple[str, ...]) -> None:
@@ -187,9 +189,9 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_asked(terminal: Term
 
 
 def test_a_real_executor_needs_a_repository(terminal: Terminal, tmp_path: Path) -> None:
-    done = terminal.run("run", "Do it", "--executor", "embedded", "--advisor", "fake", cwd=tmp_path)
+    done = terminal.run("run", "Do it", "--executor", "claude", "--advisor", "fake", cwd=tmp_path)
     assert done.code == 2
-    assert "repository" in done.sentence
+    assert done.sentence == f"{tmp_path} is not in a git repository: run inside one, or name one with --repo."
 
 
 def test_the_ledger_keeps_tasks_beside_reviews(terminal: Terminal) -> None:

@@ -30,7 +30,7 @@ def test_json_and_yaml_say_the_same() -> None:
 
 @pytest.mark.parametrize("key", ["subject", "actions"])
 def test_subject_and_actions_are_required(key: str) -> None:
-    with pytest.raises(BriefError, match=f"'{key}': Field required"):
+    with pytest.raises(BriefError, match=f"'{key}': it is missing"):
         read_brief(json.dumps({name: said for name, said in WHOLE.items() if name != key}))
 
 
@@ -53,6 +53,32 @@ def test_actions_stand_in_one_text_with_commas_between_them() -> None:
     for text in ("", "deploy", "deploy,", "deploy,Deploy", "deploy,_tool", "deploy;delay"):
         with pytest.raises(BriefError, match="The actions cannot be used"):
             read_actions(text)
+    with pytest.raises(BriefError, match=r"used: name 2 to 10 actions\.$"):
+        read_actions("deploy")
+    with pytest.raises(BriefError, match="number 2: an action has letters, digits, - and _, a letter first"):
+        read_actions("deploy,_tool")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"subject": 7},
+        {"subject": None},
+        {"subject": "x" * 1_001},
+        {"actions": "deploy"},
+        {"actions": ["deploy"]},
+        {"actions": ["a", 7]},
+        {"actions": ["a", "b c"]},
+        {"actions": [f"a{number}" for number in range(11)]},
+        {"context": []},
+        {"mode": {}},
+        {"brief_version": []},
+    ],
+)
+def test_a_mistake_is_told_in_words_of_a_brief_and_not_of_its_reader(wrong: dict[str, Any]) -> None:
+    with pytest.raises(BriefError) as told:
+        read_brief(json.dumps({**WHOLE, **wrong}))
+    assert not any(word in str(told.value) for word in ("should", "Input", "Tuple", "String", "pattern", "validation"))
 
 
 @pytest.mark.parametrize("mode", [None, "interactive"])

@@ -64,6 +64,27 @@ def test_a_price_of_exactly_the_name_that_is_asked_for_beats_what_the_name_may_m
     estimates = CallEstimates([DEAR, CHEAP, exact])
     assert estimates.least_usd(call(MUCH), TODAY) == pytest.approx(4.0 + answer(exact))
     assert estimates.least_usd(call(MUCH), date(2026, 9, 22)) == pytest.approx(0.5 + answer(DEAR)), "it is none yet"
+    estimates.answered("opus", DEAR.model)
+    assert estimates.least_usd(call(MUCH), TODAY) == pytest.approx(4.0 + answer(exact)), "whoever has answered to it"
+
+
+FREE = Price("claude-opus-4", date(2026, 9, 23), 0.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "prices, model, binds",
+    [
+        ([DEAR], "claude-opus-5", True),
+        ([DEAR], "haiku", False),
+        ([DEAR, FREE], "claude-opus-4", False),
+        ([DEAR, FREE], "opus", False),
+        ([replace(FREE, output=1.0)], "claude-opus-4", True),
+        ([replace(FREE, cache_read=1.0)], "claude-opus-4", False),
+        ([FREE, replace(FREE, input=1.0, since=date(2026, 11, 24))], "claude-opus-4", False),
+    ],
+)
+def test_no_limit_of_money_binds_what_is_free_or_has_no_price(prices: list[Price], model: str, binds: bool) -> None:
+    assert CallEstimates(prices).binds(model, TODAY) is binds
 
 
 def test_what_an_earlier_call_of_the_role_has_sent_is_read_from_the_cache() -> None:

@@ -44,3 +44,30 @@ def test_the_digest_is_that_of_the_text() -> None:
     first, second = (own_prices(BaseText(text)).source for text in (row, row + "# mended\n"))
     assert first != second
     assert first.startswith(".review-advisor/prices.toml sha256:")
+
+
+@pytest.mark.parametrize(
+    "key, said",
+    [
+        ("since", "2026-01-31T12:00:00"),
+        ("since", '"soon"'),
+        ("since", "7.5"),
+        ("model", "7"),
+        ("model", '"a b"'),
+        ("input", '"much"'),
+        ("input", "-1"),
+        ("input", "nan"),
+        ("input", "1e9"),
+        ("free", '"perhaps"'),
+        ("free", "[]"),
+        ("colour", "1"),
+    ],
+)
+def test_a_mistake_is_told_in_words_of_a_list_of_prices_and_not_of_its_reader(key: str, said: str) -> None:
+    row = {"model": '"m"', "since": "2026-01-31", "input": "1", "output": "1", "cache_read": "1", "cache_write": "1"}
+    lines = "".join(f"{name} = {value}\n" for name, value in {**row, key: said}.items())
+    for text in (f"[[prices]]\n{lines}", "prices = 7\n", "", "[[prices]]\n"):
+        with pytest.raises(PriceError) as told:
+            parse_prices(text, "The list")
+        words = ("should", "Input", "Datetime", "String", "Tuple", "pattern", "validation", "required", "Extra")
+        assert not any(word in str(told.value) for word in words), told.value

@@ -21,7 +21,7 @@ from review_advisor.core.policy.surfaces import Authority, Surface
 
 LOW, MEDIUM, HIGH = BlastRadius
 
-TOO_LITTLE = Refused("money", "what is left of the review's $1.00 is too little for another call")
+TOO_LITTLE = Refused("money", "what is left of $1.00 is too little for another call")
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ PURSE = Budgets(max_usd=1.0)
         pytest.param(
             Spending(elapsed_seconds=1800),
             1,
-            Refused("wall_clock", "the review's 1800 seconds are over"),
+            Refused("wall_clock", "all 1800 seconds are used"),
             id="too late",
         ),
         pytest.param(
             Spending(spent_usd=2.0, elapsed_seconds=1800),
             1,
-            Refused("wall_clock", "the review's 1800 seconds are over"),
+            Refused("wall_clock", "all 1800 seconds are used"),
             id="too late and too dear",
         ),
     ],
@@ -176,7 +176,7 @@ def test_a_call_that_the_remaining_money_cannot_pay_is_refused_with_both_amounts
     budgets, spending = Budgets(max_usd=1.0), Spending(spent_usd=0.6999)
     assert isinstance(allow(budgets, spending, 1, 0.3), Allowance)
     refused = allow(budgets, spending, 1, 0.31)
-    assert refused == Refused("money", "it costs at least $0.3100, and of the review's $1.00 are $0.3001 left")
+    assert refused == Refused("money", "it costs at least $0.3100, and of $1.00 are $0.3001 left")
     assert isinstance(allow(budgets, spending, 1), Allowance), "what cannot be estimated is not refused for it"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from review_advisor.adapters.git.run import Git, find_git
 from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.report.wording import printable_line
 from review_advisor.ports.review import SourceError
 
 _NEAR = 3
@@ -109,8 +110,9 @@ class GitRepository:
 def open_repository(folder: Path) -> GitRepository:
     """The repository that holds ``folder``, at any depth. Raises ``SourceError``."""
     if not folder.is_dir():
-        raise SourceError(f"{folder} is not a folder: give the path of a git repository.")
+        raise SourceError(f"{printable_line(str(folder))} is not a folder: give the path of a git repository.")
     folder = folder.resolve()
+    shown = printable_line(str(folder))
     git = Git(find_git(folder), folder)
     reply = git.attempt(*_WHERE)
     if reply.code != 0 and _is_ownership(reply.stderr):
@@ -118,13 +120,13 @@ def open_repository(folder: Path) -> GitRepository:
         reply = git.attempt(*_WHERE)
         if reply.code != 0 and _is_ownership(reply.stderr):
             raise SourceError(
-                f"git refuses {folder} because another user owns it: run as its owner, or allow it with "
-                f"`git config --global --add safe.directory {folder}`."
+                f"git refuses {shown} because another user owns it: run as its owner, or allow it with "
+                f"`git config --global --add safe.directory {shown}`."
             )
     if reply.code != 0:
         if b"not a git repository" in reply.stderr:
-            raise SourceError(f"{folder} is not in a git repository: run inside one, or review a patch file instead.")
-        raise SourceError(f"git cannot open {folder}: {reply.complaint}.")
+            raise SourceError(f"{shown} is not in a git repository: run inside one, or name one with --repo.")
+        raise SourceError(f"git cannot open {shown}: {reply.complaint}.")
     return _located(git, reply.stdout)
 
 

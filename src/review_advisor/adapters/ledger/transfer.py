@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import stat
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
@@ -33,6 +34,8 @@ from review_advisor.lifetime.belongings import temporary_folder
 
 _LONGEST_LINE = LARGEST_RUN + 1_000
 """The only event of the largest run, and what an export puts around it."""
+_STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Where a shell puts what it pipes into a command. No other pipe is waited for."""
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -206,8 +209,13 @@ def _kept(connection: sqlite3.Connection, run_id: str) -> tuple[Link, ...]:
 
 
 def _imported(file: Path) -> Generator[Chain, None, None]:
+    streams = str(file).startswith(_STREAMS)
     try:
-        with file.open("rb") as lines:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | (0 if streams else os.O_NONBLOCK))
+        with os.fdopen(descriptor, "rb") as lines:
+            mode = os.fstat(descriptor).st_mode
+            if not (stat.S_ISREG(mode) or (streams and stat.S_ISFIFO(mode))):
+                raise LedgerError(f"{file} cannot be read: it is no file.")
             for (run_id, _), its in groupby(_numbered(_read_lines(file, lines)), key=itemgetter(0)):
                 yield proven(run_id, (link for _, link in its))
     except OSError as error:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from review_advisor.app.roster.declared_files import NOBODY, Declares, FileReader, HeadFiles, RosterError, roster_of
 from review_advisor.app.settings import Config, ConfigError
-from review_advisor.core.facts.files.declared import PRICES, is_declared
+from review_advisor.core.facts.files.declared import PRICES, is_declared, stands_for_prices
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.metrics.price_list import NO_PRICES, OwnPrices, own_prices
 from review_advisor.core.metrics.prices import PriceError
@@ -70,6 +70,9 @@ def believed_declarations(config: Config, base_file: FileReader, declares: Decla
 
 def prices_in(files: Mapping[str, BaseText]) -> OwnPrices:
     """The repository's own prices, of its declared files. Raises ``ConfigError``."""
+    wrong = next(filter(stands_for_prices, files), None)
+    if wrong is not None:
+        raise ConfigError(f"{wrong}: files there are not read: the list of prices is {PRICES}.")
     try:
         return own_prices(files.get(PRICES))
     except PriceError as problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -48,7 +48,7 @@ class ShadowRuns:
             self.warn(f"{problem} It does not run.")
         spent = total_usage(row.usage for row in document.cost).cost_usd or 0.0
         due = shadows_due(self.shadows.usable, document.repository, document.label, document.head_sha)
-        for shadow, because in due:
+        for place, (shadow, because) in enumerate(due, 1):
             try:
                 texts = self.ports.source.base_texts(instruction_files(shadow.rule))
             except SourceError as problem:
@@ -69,8 +69,14 @@ class ShadowRuns:
             document = counted.document
             if ended is not None and ended.status == "stopped":
                 self.warn(f"The shadow {shadow.rule.id} was stopped: {ended.because} The outcome stands.")
-                break
+                if ended.last:
+                    self._leave_out([each.rule.id for each, _ in due[place:]])
+                    break
         return document
+
+    def _leave_out(self, ids: Sequence[str]) -> None:
+        if ids:
+            self.warn(f"These shadows do not run either: {', '.join(ids)}.")
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Agents
 from review_advisor.task.brief_votes import MODEL, CouncilRequest, FakeCouncil, ask_council
 
-Backend = Literal["embedded", "claude", "fake"]
+Backend = Literal["claude", "fake"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def vote_on_brief(
         brief = read_brief(text_of(options.brief, LONGEST_BRIEF))
     except BriefError as problem:
         raise ConfigError(str(problem)) from None
-    advisors = read_advisors(options.advisors)
+    advisors = read_advisors(options.advisors, warn)
     switches = read_switches(environ)
     _refuse_switched_off(switches)
     for each in brief.warnings:

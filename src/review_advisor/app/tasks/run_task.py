@@ -15,7 +15,7 @@ from review_advisor.adapters.artifacts import TaskFolder
 from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.adapters.git.open import open_range
+from review_advisor.adapters.git.open import open_head, open_range
 from review_advisor.adapters.git.source import GitSource
 from review_advisor.adapters.kept_prompts import forget_prompts
 from review_advisor.adapters.ledger.task_chains import TaskRecorder
@@ -38,7 +38,7 @@ from review_advisor.core.policy.recording_rules import RecordingMode, RecordingR
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.report.vote_text import last_vote_text
-from review_advisor.core.report.wording import counted
+from review_advisor.core.report.wording import counted, printable_line
 from review_advisor.core.roles.calls import AgentCall, EditGrant, ReviewInterrupted
 from review_advisor.core.roles.repair_law import edit_grant
 from review_advisor.core.roles.reply_cache import RunNames
@@ -160,11 +160,10 @@ def run_task(
     with ExitStack() as stack:
         stack.enter_context(INTERRUPTION.taken(lambda _number: "The task was interrupted."))
         run_id, nonce = new_run_id(), secrets.token_hex(8)
-        has_work = options.executor != "fake" or options.of_head
-        work = stack.enter_context(_work(options, environ)) if has_work else None
+        work = stack.enter_context(_work(options, environ)) if _has_work(options) else None
         head = work.settings.rules.roster if work is not None else None
         if duty is None:
-            council = council_of(options.advisors, options.actions, head, options.advisor)
+            council = council_of(options.advisors, options.actions, head, options.advisor, warn)
         else:
             council = answerable(duty.council, options.advisor)
         owed = None if duty is None else (duty.owed.tag, duty.fake)
@@ -261,6 +260,25 @@ def _work(options: TaskOptions, environ: Mapping[str, str]) -> Iterator[_Work]:
         source.close()
 
 
+def _has_work(options: TaskOptions) -> bool:
+    """Whether a run reads HEAD: its tree for a real executor, its settings for a real advisor where there is one.
+
+    Raises ``ConfigError`` for a folder that is not there, and for an executor that can do no task.
+    """
+    if options.executor == "embedded":
+        raise ConfigError(
+            "The embedded agent holds static checks and does no task: use --executor with claude or fake."
+        )
+    if not options.repo.is_dir():
+        raise ConfigError(f"{printable_line(str(options.repo))} is not a folder: name a repository with --repo.")
+    if options.executor != "fake" or options.of_head:
+        return True
+    head = open_head(options.repo) if options.advisor != "fake" else None
+    if head is not None:
+        head.store.close()
+    return head is not None
+
+
 def _recording_rules(options: TaskOptions, work: _Work | None) -> RecordingRules:
     rules = RecordingRules(days=None) if work is None else work.settings.recording
     return rules if options.recording is None else replace(rules, mode=options.recording)
@@ -344,5 +362,6 @@ def _forget_prompts(runs: Path, rules: RecordingRules, remark: Callable[[str], N
 def unbound_backends(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> Iterator[str]:
     """The backends whose calls no limit of money binds, each with the reason."""
     for backend, model in dict.fromkeys(sides):
-        if backend not in OWN_BACKENDS and not estimates.knows(model, today):
-            yield f"{backend!r}: a command reports no cost, and the model {model!r} has no price to estimate it by."
+        if backend not in OWN_BACKENDS and not estimates.binds(model, today):
+            why = "is free by the list of prices" if estimates.knows(model, today) else "has no price to estimate it by"
+            yield f"{backend!r}: a command reports no cost, and the model {model!r} {why}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from review_advisor.app.settings import ConfigError
@@ -15,14 +15,17 @@ from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.core.task.task_council import NO_COUNCIL, TaskCouncil
 
 
-def council_of(named: Path | None, actions: str, head: Roster | None, backend: str) -> TaskCouncil:
+def council_of(
+    named: Path | None, actions: str, head: Roster | None, backend: str, remark: Callable[[str], None]
+) -> TaskCouncil:
     """Who advises and votes in a run: the advisors of the ``named`` file or folder, or else those of ``head``.
 
-    Without a file and without ``actions`` that is nobody. ``backend`` is who answers. Raises ``ConfigError``.
+    Without a file and without ``actions`` that is nobody. ``backend`` is who answers. ``remark`` is told what may be a
+    slip. Raises ``ConfigError``.
     """
     if named is None and not actions:
         return NO_COUNCIL
-    advisors = read_advisors(named) if named is not None else _of_head(head)
+    advisors = read_advisors(named, remark) if named is not None else _of_head(head)
     try:
         council = TaskCouncil(advisors, read_actions(actions) if actions else ())
     except BriefError as problem:

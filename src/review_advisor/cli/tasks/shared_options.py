@@ -25,7 +25,7 @@ _WHO: tuple[Callable[[Any], Any], ...] = (
         default="claude",
         show_default=True,
         metavar="NAME",
-        help="Who does the task: claude, embedded or fake.",
+        help="Who does the task: claude, fake, or a command of --adapter.",
     ),
     click.option("--advisor", default="claude", show_default=True, metavar="NAME", help="Who is asked."),
     click.option(

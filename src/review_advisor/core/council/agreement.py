@@ -107,6 +107,13 @@ def agreement(lead: Mapping[object, Sequence[Finding]], reviewed: Sequence[Revie
     Neither the order of the members nor that of their findings matters. A member that a label added may keep a finding
     on the diff; it is not counted towards the least panel, because the author may have set the label.
     """
+    try:
+        return _agreed(lead, reviewed)
+    finally:
+        _words.cache_clear()  # the bodies of this council's findings are kept no longer
+
+
+def _agreed(lead: Mapping[object, Sequence[Finding]], reviewed: Sequence[Reviewed]) -> Agreement:
     leading = ordered(merged(each for found in lead.values() for each in found))
     parts: dict[str, set[object]] = {}
     for part, findings in lead.items():
@@ -187,7 +194,6 @@ def _words(title: str, body: str) -> frozenset[str]:
     return _split(f"{title} {without_card(body)}")
 
 
-@lru_cache(4_096)
 def _split(text: str) -> frozenset[str]:
     """Its words in lower case; names such as ``readAll`` and ``read_all`` are several."""
     return frozenset(word.lower() for word in _WORD.findall(text) if len(word) >= _SHORTEST_WORD)

@@ -17,6 +17,19 @@ MODE = "report-only"
 """The one mode of this command: nobody is asked a question."""
 VERSION = "1"
 _MOST_TOLD = 5
+_FEWEST, _MOST = 2, 10
+_NUMBER = f"name {_FEWEST} to {_MOST} actions"
+_WORDS = {
+    "missing": "it is missing",
+    "too_short": _NUMBER,
+    "too_long": _NUMBER,
+    "string_pattern_mismatch": "an action has letters, digits, - and _, a letter first, at most 64",
+    "string_too_long": "it is too long",
+    "string_type": "it is no text",
+    "int_type": "it is no number",
+    "float_type": "it is no number",
+    "tuple_type": "it is no list",
+}
 
 
 def _plain(text: str) -> str:
@@ -36,7 +49,7 @@ def _each_once(actions: tuple[str, ...]) -> tuple[str, ...]:
     return actions
 
 
-_Actions = Annotated[tuple[_Action, ...], Field(min_length=2, max_length=10), AfterValidator(_each_once)]
+_Actions = Annotated[tuple[_Action, ...], Field(min_length=_FEWEST, max_length=_MOST), AfterValidator(_each_once)]
 _ACTIONS: TypeAdapter[tuple[str, ...]] = TypeAdapter(_Actions)
 
 
@@ -102,11 +115,16 @@ def read_actions(text: str) -> tuple[str, ...]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = "".join(f"number {int(step) + 1}: " for step in first["loc"])
-        raise BriefError(f"The actions cannot be used: {where}{first['msg'].removeprefix('Value error, ')}.") from None
+        raise BriefError(f"The actions cannot be used: {where}{_words(first['type'], first['msg'])}.") from None
 
 
 def _complaint(kind: str, steps: tuple[str | int, ...], message: str) -> str:
     where = ascii(".".join(map(str, steps)))[:80]
     if kind == "extra_forbidden":
         return f"unknown key {where}; {nearest_of(str(steps[0])[:80], _BriefText.model_fields).rstrip('.')}"
-    return f"{where}: {message.removeprefix('Value error, ')}"
+    return f"{where}: {_words(kind, message)}"
+
+
+def _words(kind: str, message: str) -> str:
+    """What is wrong, for somebody who wrote a brief."""
+    return _WORDS.get(kind, message.removeprefix("Value error, "))

@@ -115,12 +115,12 @@ def disposition_of(
 
     Its word that it applied what its report does not show does not count.
     """
+    if merged.refused and not merged.diff:  # what it keeps is no advice that could be followed
+        return "refused", "; ".join(merged.refused)
     if merged.wanted and is_applied(merged, report):
         if merged.refused:
             return "applied in part", f"the report shows the rest; refused: {'; '.join(merged.refused)}"
         return "applied", "the report shows it"
-    if merged.refused and not merged.wanted:
-        return "refused", "; ".join(merged.refused)
     said = [each for each in stated if each.recommendation == identity]
     for each in said:
         if each.disposition == "overridden" and each.reason.strip():
@@ -131,10 +131,14 @@ def disposition_of(
 
 
 def same_advice(guidance: Guidance) -> str:
-    """What makes two recommendations the same one: the changes they want, or the action where they name none."""
+    """What makes two recommendations the same one: the changes they want, or the action where they name none.
+
+    What they keep beside a change makes no other advice of it.
+    """
     if not guidance.changes:
         return " ".join(guidance.action.casefold().split())
-    return repr(sorted((each.does, each.finding, each.severity, each.verdict) for each in guidance.changes))
+    changing = [each for each in guidance.changes if each.does != "keep"] or guidance.changes
+    return repr(sorted((each.does, each.finding, each.severity, each.verdict) for each in changing))
 
 
 def _wanted(

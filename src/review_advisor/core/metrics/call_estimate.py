@@ -33,9 +33,9 @@ class CallEstimates:
     def least_usd(self, call: AgentCall, today: date) -> float | None:
         """US dollars; None where the list has no price of the model.
 
-        A short name of a model, such as ``opus``, that has no price itself counts with the cheapest model that it may
-        mean until a call was answered by one. What an earlier call of the role has sent already is taken to be read
-        from the cache.
+        The price of exactly the name that is asked for counts. A short name of a model, such as ``opus``, that has none
+        counts with the cheapest model that it may mean until a call was answered by one. What an earlier call of the
+        role has sent already is taken to be read from the cache.
         """
         prices = [price_on(model, today, self._prices) for model in self._models(call.model, today)]
         if not prices:
@@ -55,6 +55,12 @@ class CallEstimates:
         """Whether the list has a price of ``model``, by which its calls can be estimated."""
         return any(price_on(each, today, self._prices) for each in self._models(model, today))
 
+    def binds(self, model: str, today: date) -> bool:
+        """Whether a limit of money binds calls that report no cost: by the price of ``model``, which is not 0."""
+        found = [price_on(each, today, self._prices) for each in self._models(model, today)]
+        rates = [(each.input, each.output) for each in found if each is not None]
+        return bool(rates) and all(map(any, rates))
+
     def made(self, call: AgentCall) -> None:
         """Take note of a call that is made now."""
         self._made.add(self._key(call))
@@ -65,10 +71,10 @@ class CallEstimates:
             self._resolved[requested] = resolved
 
     def _models(self, requested: str, today: date) -> set[str]:
-        named = self._resolved.get(requested, requested)
-        if price_on(named, today, self._prices) is not None:
-            return {named}
-        return {each.model for each in self._prices if _may_mean(named, each.model)}
+        for named in (requested, self._resolved.get(requested, requested)):
+            if price_on(named, today, self._prices) is not None:
+                return {named}
+        return {each.model for each in self._prices if _may_mean(requested, each.model)}
 
     def _key(self, call: AgentCall) -> int:
         return hash((call.role, call.model, call.system_prompt, call.blocks[:-1]))

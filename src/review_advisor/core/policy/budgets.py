@@ -169,15 +169,13 @@ def allow(budgets: Budgets, spending: Spending, jobs: int, least_usd: float | No
     """
     left_seconds = budgets.review_seconds - spending.elapsed_seconds
     if left_seconds <= 0:
-        return Refused("wall_clock", f"the review's {budgets.review_seconds:.0f} seconds are over")
+        return Refused("wall_clock", f"all {budgets.review_seconds:.0f} seconds are used")
     left_usd = budgets.max_usd - spending.spent_usd - spending.reserved_usd
     share = left_usd / max(1, jobs - spending.running)
     if share < SMALLEST_CALL_USD:
-        return Refused("money", f"what is left of the review's ${budgets.max_usd:.2f} is too little for another call")
+        return Refused("money", f"what is left of ${budgets.max_usd:.2f} is too little for another call")
     if least_usd is not None and left_usd < least_usd:
-        told = (
-            f"it costs at least ${least_usd:.4f}, and of the review's ${budgets.max_usd:.2f} are ${left_usd:.4f} left"
-        )
+        told = f"it costs at least ${least_usd:.4f}, and of ${budgets.max_usd:.2f} are ${left_usd:.4f} left"
         return Refused("money", told)
     return Allowance(max(share, least_usd or 0.0), min(budgets.call_seconds, left_seconds))
 

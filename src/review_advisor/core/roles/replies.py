@@ -109,7 +109,7 @@ def cut_short(lost: Lost, call: AgentCall, call_seconds: float) -> Refused | Non
         return Refused("size", "the prompt is larger than one call takes")
     late = lost.reason in (LostReason.TIMEOUT, LostReason.SILENT)
     if late and call.timeout_seconds < call_seconds:
-        return Refused("wall_clock", "the review's time was over before the answer came")
+        return Refused("wall_clock", "the time was over before the answer came")
     return None
 
 

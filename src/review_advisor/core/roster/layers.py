@@ -55,6 +55,19 @@ def made_roster(
     return Roster((*members.values(), *added), blind, mapped), tuple(problems)
 
 
+def twice_declared(files: Sequence[DeclaredFile]) -> tuple[str, ...]:
+    """A remark on each id that several declarations of one layer have, with their files: it is one advisor."""
+    places: dict[str, list[str]] = {}
+    for each in (each for file in files for each in file.advisors):
+        places.setdefault(each.said.id, []).append(each.source)
+    return tuple(
+        f"The advisor {id_!r} is declared {len(found)} times, in {', '.join(dict.fromkeys(found))}: it is one advisor,"
+        " and a later declaration changes it field by field."
+        for id_, found in places.items()
+        if len(found) > 1
+    )
+
+
 def _by_labels(
     wanted: Iterable[str], members: Iterable[str], offered: Mapping[str, Advisor], room: int
 ) -> tuple[tuple[Advisor, ...], tuple[str, ...]]:

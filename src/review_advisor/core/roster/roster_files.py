@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
-from review_advisor.core.facts.files.declared import ADVISORS, DECLARED, LENS_MAP, OPTIONAL, PRICES
+from review_advisor.core.facts.files.declared import ADVISORS, DECLARED, LENS_MAP, OPTIONAL, PRICES, stands_for_prices
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.roster.advisor import Roster
 from review_advisor.core.roster.declarations import DeclaredFile, read_declarations
-from review_advisor.core.roster.layers import made_roster
+from review_advisor.core.roster.layers import made_roster, twice_declared
 from review_advisor.core.roster.lens_map import NO_MAP, read_lens_map
 from review_advisor.core.roster.presets import PresetName
 
@@ -41,6 +41,18 @@ def declared_roster(
     return roster, (*problems, *mistakes)
 
 
+def declared_again(texts: Mapping[str, BaseText]) -> tuple[str, ...]:
+    """A remark on each advisor that several of these files declare, or one of them several times."""
+    files = (read_declarations(path, text.text) for path, text in sorted(texts.items()) if _declares(path, text))
+    return twice_declared(tuple(files))
+
+
+def _declares(path: str, text: BaseText) -> bool:
+    place = PurePosixPath(path)
+    is_readme = place.name.startswith(".") or place.name.casefold() == _README
+    return str(place.parent) == ADVISORS and not (is_readme or text.problem or _misplaced(path))
+
+
 def _misplaced(path: str) -> str:
     """Why nobody reads the file at this path; empty if it is read."""
     if path.casefold() in (DECLARED, ADVISORS, OPTIONAL):
@@ -49,7 +61,7 @@ def _misplaced(path: str) -> str:
         return ""
     if path.casefold() == LENS_MAP:
         return f"files there are not read: the map of paths is {LENS_MAP}"
-    if path.casefold() == PRICES:
+    if stands_for_prices(path):
         return f"files there are not read: the list of prices is {PRICES}"
     if str(PurePosixPath(path).parent) not in (ADVISORS, OPTIONAL):
         return f"files there are not read: declare advisors in {ADVISORS}, or in {OPTIONAL}"

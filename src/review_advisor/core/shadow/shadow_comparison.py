@@ -121,8 +121,11 @@ def with_surface(document: OutcomeDocument, ending: Ending) -> bool:
 
 
 def is_unanswered(calls: Iterable[CallEnded]) -> bool:
-    """Whether an answer that a verdict needs did not come. What was asked once more, and came then, did come."""
-    return any(each.role is not Role.PRE_FLIGHT for each in unanswered(calls))
+    """Whether an answer that a verdict needs did not come. What was asked once more, and came then, did come.
+
+    A review goes on without a plan, and without an answer to a consult, and so does its shadow.
+    """
+    return any(each.role not in (Role.PRE_FLIGHT, Role.MID_FLIGHT) for each in unanswered(calls))
 
 
 def is_cut_by_cap(call: CallEnded) -> bool:
@@ -151,7 +154,8 @@ def shadow_policy(policy: Policy, shadow: Shadow, left: Left) -> Policy:
     """The review's policy with the shadow's judges, models, effort and money. It repairs nothing.
 
     A surface is judged by whoever judges the review. Inline members only advise, and nobody reads that in a shadow. Of
-    a whole review ``policy`` is its own: it consults and repairs as a review does, so that nothing else differs.
+    a whole review ``policy`` is its own: it consults, repairs and outlasts outages as a review does, so that nothing
+    else differs.
     """
     rule = shadow.rule
     judging = tuple(each for each in policy.roster.advisors if not each.inline)
@@ -165,7 +169,7 @@ def shadow_policy(policy: Policy, shadow: Shadow, left: Left) -> Policy:
     if rule.effort:
         effort = {**effort, **{role: {policy.blast.radius: rule.effort} for role in _ROLES[rule.part]}}
     if rule.part == "review":
-        return replace(policy, budgets=budgets, roster=Roster(judging), effort=effort, outage=NO_SECOND_TRY)
+        return replace(policy, budgets=budgets, roster=Roster(judging), effort=effort)
     if rule.part == "consulted":
         rows = tuple(replace(row, advisor_model=rule.model or row.advisor_model) for row in policy.surfaces)
         return replace(policy, surfaces=rows, budgets=budgets, effort=effort, outage=NO_SECOND_TRY)

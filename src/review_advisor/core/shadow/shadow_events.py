@@ -103,11 +103,15 @@ class ShadowReviewed(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShadowEnded(Happened):
-    """The last event. Without it the run was killed while its shadow was at work."""
+    """The last event. Without it the run was killed while its shadow was at work.
+
+    ``last``: what stopped it would stop every other one as well.
+    """
 
     kind: Literal["shadow_ended"] = "shadow_ended"
     status: ShadowStatus
     because: str = ""
+    last: bool = False
 
 
 ShadowSaid = ShadowDecided | ShadowAdvised | ShadowReviewed

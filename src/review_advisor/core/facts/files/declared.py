@@ -25,4 +25,10 @@ def is_declared(path: str) -> bool:
     A file or folder whose name differs in its case alone is looked at, so that its owner hears that nobody reads it.
     """
     small = path.casefold()
-    return small in (DECLARED, ADVISORS, OPTIONAL, LENS_MAP, PRICES) or small.startswith(f"{ADVISORS}/")
+    return small in (DECLARED, ADVISORS, OPTIONAL, LENS_MAP, PRICES) or small.startswith((f"{ADVISORS}/", f"{PRICES}/"))
+
+
+def stands_for_prices(path: str) -> bool:
+    """Whether somebody may take what is at ``path`` for the list of prices, and nobody reads it."""
+    small = path.casefold()
+    return path != PRICES and (small == PRICES or small.startswith(f"{PRICES}/"))

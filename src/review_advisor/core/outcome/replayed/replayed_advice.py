@@ -141,13 +141,14 @@ class ReplayedAdvice:
             some_refused = merged is not None and bool(merged.refused)
             in_part = told.disposition == "applied in part"
             require(some_refused is in_part, "advice of which a part was refused counts as applied, or the reverse")
+            require(not some_refused or _changes(merged), "advice of which all was refused counts as applied")
         if told.disposition == "superseded":
             asked = self._reconciled and told.recommendation == self._conflict
             require(asked, "advice is superseded by a question that nobody asked")
         elif told.disposition != "open":
             require(told.recommendation != self._conflict, "a conflict ends without a question about it")
         if told.disposition == "refused":
-            refused = merged is not None and bool(merged.refused) and not merged.wanted
+            refused = merged is not None and bool(merged.refused) and not _changes(merged)
             require(refused, "advice counts as refused that is not")
         if told.disposition in UNAPPLIED and told.recommendation in self._keys:
             self._unapplied.add(self._keys[told.recommendation])
@@ -224,6 +225,11 @@ def followed_advice(
 ) -> ReplayedAdvice:
     """The advice of one attempt, before its first consult; without a ``row`` nobody is consulted in it."""
     return ReplayedAdvice(None if row is None else watched_in(first, policy, row, shard), tree, unapplied)
+
+
+def _changes(merged: Merged | None) -> bool:
+    """Whether anything that the advice wants to change counts."""
+    return merged is not None and bool(merged.diff)
 
 
 def _counted(merged: Merged) -> tuple[object, ...]:
