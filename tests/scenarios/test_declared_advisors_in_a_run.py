@@ -282,7 +282,10 @@ def test_a_vote_that_its_share_of_the_money_cuts_short_is_lost_and_the_others_co
 @pytest.mark.parametrize("model", ["wisest", ""])
 def test_a_model_that_does_not_exist_ends_the_run_names_its_setting_and_keeps_the_other_vote(model: str) -> None:
     two = judge("two", model=model, source=".review-advisor/advisors/two.md")
-    said: dict[str, list[Declared]] = {"one": [vote(deploy=90)], "two": [ModelUnknownError("There is no such model.")]}
+    said: dict[str, list[Declared]] = {
+        "one": [vote(rollback=90)],
+        "two": [ModelUnknownError("There is no such model.")],
+    }
     run = deploys(judge("one", weight=3), two, declared=said)
     setting = "`model` of 'two' in .review-advisor/advisors/two.md" if model else "HYDRAFLOW_PR_REVIEW_ADVISOR_MODEL"
     assert (run.ended.status, run.outcome["council"]["action"]) == ("advisor_failed", None)
