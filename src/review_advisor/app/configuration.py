@@ -13,7 +13,14 @@ from pydantic import ValidationError
 from review_advisor.adapters.user_file import LARGEST, UserFileError, read_user_file
 from review_advisor.app.doctor import repository_top
 from review_advisor.app.roster.believed import believed_declarations, prices_in
-from review_advisor.app.roster.declared_files import NOBODY, Declares, declared_shadows, roster_of, working_files
+from review_advisor.app.roster.declared_files import (
+    NOBODY,
+    Declares,
+    declared_shadows,
+    roster_of,
+    roster_remarks,
+    working_files,
+)
 from review_advisor.app.settings import (
     CONFIG_FILE,
     TABLE,
@@ -35,7 +42,6 @@ from review_advisor.core.policy.mode import Mode
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.report.wording import printable_line
 from review_advisor.core.roster.advisor import Roster
-from review_advisor.core.roster.roster_files import declared_again
 from review_advisor.core.shadow.idle_shadows import idle_settings, same_as_the_review
 from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected
 
@@ -247,8 +253,7 @@ def working_roster(repo: Path, config: Config) -> Roster:
 
 def working_remarks(repo: Path, config: Config) -> tuple[str, ...]:
     """What is allowed in the working tree's files and may be a slip: advisors declared again, a shadow of the same."""
-    again = declared_again(working_files(repository_top(repo)))
-    return (*again, *same_as_the_review(config.shadow))
+    return (*roster_remarks(working_files(repository_top(repo))), *same_as_the_review(config.shadow))
 
 
 def working_prices(repo: Path) -> OwnPrices:

@@ -62,6 +62,15 @@ def roster_of(preset: PresetName, files: Mapping[str, BaseText], wanted: Iterabl
     return roster
 
 
+def roster_remarks(files: Mapping[str, BaseText]) -> tuple[str, ...]:
+    """What is allowed in these files and may be a slip."""
+    if not files.keys() - {PRICES}:
+        return ()
+    from review_advisor.core.roster.roster_files import declared_again
+
+    return declared_again(files)
+
+
 def declared_shadows(rules: Sequence[ShadowRule], preset: PresetName, files: Files) -> Shadows:
     """What runs in shadow, with judges out of these files, the roster and what ships.
 
