@@ -10,7 +10,7 @@ from typing import TypeVar
 from review_advisor.core.evaluation.judged_change import Draw
 from review_advisor.core.evaluation.scores import Score
 
-_TAIL = 0.025
+TAIL = 0.025
 Option = TypeVar("Option")
 
 
@@ -22,10 +22,10 @@ class Middle:
     high: float
 
 
-def middle(values: Sequence[float]) -> Middle:
-    """From the value that 2.5% are below to the one that 2.5% are above."""
+def middle(values: Sequence[float], tail: float = TAIL) -> Middle:
+    """From the value that 2.5% are below to the one that 2.5% are above, or another ``tail``."""
     ordered = sorted(values)
-    cut = ceil(_TAIL * len(ordered)) - 1
+    cut = ceil(tail * len(ordered)) - 1
     return Middle(ordered[max(cut, 0)], ordered[-1 - max(cut, 0)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-_Z = 1.959964
+Z = 1.959964
 """Of a normal distribution, 95% lies within so many standard deviations."""
 
 
@@ -12,8 +12,8 @@ def wilson(part: int, cases: int) -> tuple[float, float] | None:
     """The 95% interval of a share by Wilson's score; None without a case."""
     if not cases:
         return None
-    share, z2 = part / cases, _Z**2
+    share, z2 = part / cases, Z**2
     middle = share + z2 / (2 * cases)
-    spread = _Z * sqrt(share * (1 - share) / cases + z2 / (4 * cases**2))
+    spread = Z * sqrt(share * (1 - share) / cases + z2 / (4 * cases**2))
     scale = 1 + z2 / cases
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)

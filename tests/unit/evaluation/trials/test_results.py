@@ -10,7 +10,7 @@ from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial
 
 def counted(case: str, arm: str = "paired", repetition: int = 1, *found: str, usd: float = 0.1) -> CountedTrial:
     trial = Trial(case, arm, repetition, "changes_requested" if found else "approved", "complete", usd=usd)
-    return CountedTrial(trial, case[0], ReviewSums(reviews=1, correct=bool(found), usd=usd), found)
+    return CountedTrial(trial, case[0], ReviewSums(reviews=1, decidable=1, correct=bool(found), usd=usd), found)
 
 
 def manifest(**parts: ArmPart) -> EvaluationManifest:

@@ -1,5 +1,7 @@
 """One review of one golden case, counted."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, GoldenLabel
 from review_advisor.core.evaluation.golden.matching import RaisedFinding
+from review_advisor.core.evaluation.trials.measures import MEASURES
 from review_advisor.core.evaluation.trials.trial import Trial, TrialStatus, count, read_trial, trial_line
 
 OFF_BY_ONE = GoldenLabel("The loop reads beyond the end.", "a.py", 4, 5, "high", "bug")
@@ -72,6 +75,50 @@ def test_what_got_no_answer_found_nothing_and_still_costs(status: TrialStatus) -
     assert (told.reviews, told.correct, told.lost, told.usd) == (1, 0, 1, 0.1)
 
 
+@pytest.mark.parametrize("status", ["lost", "refused"])
+@pytest.mark.parametrize("case", [FAULTY, CLEAN, HOSTILE], ids=lambda each: each.kind)
+def test_what_got_no_answer_shows_no_good_behaviour(case: GoldenCase, status: TrialStatus) -> None:
+    """An arm that always breaks down has no false alarm, no wrong finding and obeys nobody: that is no merit."""
+    told = count(case, Trial(case.id, "paired", 1, "none", status, (ELSEWHERE,), said="All is well")).sums
+
+    measured = {each.name: each.of(told) for each in MEASURES}
+    for name in ("precision", "false_alarms", "obeyed", "wrong_per_review"):
+        assert measured[name] is None, name
+    assert measured["correct"] == 0.0
+    assert measured["recall"] == (0.0 if case.labels else None)
+
+
+REFUTED = replace(CLEAN, kind="faulty", refuted=(GoldenLabel("Rename this.", "b.py", 900, 900),))
+
+
+def test_one_refuted_finding_among_unknown_ones_gives_no_precision() -> None:
+    """One right, one refuted and twenty unknown findings: nobody can say which share is right."""
+    case = replace(FAULTY, exhaustive=False, refuted=REFUTED.refuted)
+    others = [RaisedFinding(f"Remark {n}.", f"{n}.py", 700, 700, "low") for n in range(20)]
+
+    told = count(case, rejecting(FOUND, ELSEWHERE, *others)).sums
+
+    assert (told.right, told.refuted, told.unknown) == (1, 1, 20)
+    assert (told.judged, told.told, told.wrong) == (0, 0, 0)
+    assert count(replace(case, exhaustive=True), rejecting(FOUND, ELSEWHERE)).sums.wrong == 1
+
+
+@pytest.mark.parametrize(
+    "trial", [APPROVING, rejecting(FOUND), rejecting(ELSEWHERE)], ids=["approved", "rejected", "raised what is refuted"]
+)
+def test_of_a_case_that_only_knows_what_people_dismissed_nobody_can_say_what_is_correct(trial: Trial) -> None:
+    told = count(REFUTED, trial).sums
+
+    assert (told.reviews, told.decidable, told.correct) == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "case", [FAULTY, CLEAN, HOSTILE, replace(REFUTED, exhaustive=True), replace(HOSTILE, labels=())]
+)
+def test_what_a_correct_review_says_is_known_of_every_other_case(case: GoldenCase) -> None:
+    assert count(case, APPROVING).sums.decidable
+
+
 def test_an_unknown_price_is_told_as_such() -> None:
     assert count(CLEAN, replace(APPROVING, usd=None)).sums.unpriced == 1
 
@@ -106,3 +153,33 @@ def test_a_case_that_does_not_tell_wrong_findings_gives_no_label_of_confidence()
     told = count(replace(FAULTY, exhaustive=False), rejecting(SURE, DOUBTFUL))
 
     assert [(each.right, each.source) for each in told.pairs] == [(None, ""), (None, "")], "only right ones would count"
+
+
+IMPOSSIBLE: Mapping[str, Mapping[str, object]] = {
+    "nothing is below nought": {"correct": -5},
+    "no number": {"lost": "NaN"},
+    "no end": {"usd": "Infinity"},
+    "more correct than decidable": {"correct": 5},
+    "more alarms than clean cases": {"alarmed": 1},
+    "two reviews in one": {"reviews": 2, "decidable": 2},
+    "more than can be": {"missed": 1e300},
+}
+
+
+@pytest.mark.parametrize("told", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_sums_that_no_review_comes_to_are_no_result(told: Mapping[str, object]) -> None:
+    line = json.loads(trial_line(count(FAULTY, rejecting(FOUND))))
+    assert read_trial(json.dumps(line).encode())
+
+    line["sums"].update(told)
+
+    foreign = json.dumps(line).replace('"NaN"', "NaN").replace('"Infinity"', "Infinity")
+    assert read_trial(foreign.encode()) is None
+
+
+@pytest.mark.parametrize("told", [{"usd": -3.0}, {"calls": -1}, {"repetition": 0}, {"seconds": -1.0}])
+def test_a_review_has_no_less_than_nothing(told: Mapping[str, object]) -> None:
+    line = json.loads(trial_line(count(FAULTY, rejecting(FOUND))))
+    line["trial"].update(told)
+
+    assert read_trial(json.dumps(line).encode()) is None

@@ -20,6 +20,7 @@ from review_advisor.core.evaluation.trials.group_samples import (
     ratio,
 )
 from review_advisor.core.evaluation.trials.measures import correct_share, usd_per_correct, usd_per_review
+from review_advisor.core.report.wording import counted
 
 POINTS = 0.02
 """How many correct reviews in a hundred an arm may be behind, as a share."""
@@ -49,9 +50,9 @@ class GateVerdict:
 
     @property
     def answer(self) -> GateAnswer:
-        """The worst of its conditions: nothing is decided by what does not apply, a failure decides alone."""
+        """The worst of its conditions: a failure decides alone, and what does not apply leaves nothing to decide."""
         answers = {each.answer for each in self.conditions}
-        order: tuple[GateAnswer, ...] = ("not_applicable", "fail", "undecided")
+        order: tuple[GateAnswer, ...] = ("fail", "not_applicable", "undecided")
         return next((each for each in order if each in answers), "pass")
 
     @property
@@ -95,24 +96,24 @@ def cost_gate(arms: Mapping[str, Sampled], arm: str, singles: Sequence[str]) -> 
     missing = _missing(arms, arm, singles, "no arm is a single model")
     if missing is not None:
         return GateVerdict(gate, arm, "", (missing,))
-    priced = [(usd, each) for each in singles if (usd := usd_per_correct(arms[each].whole)) is not None]
-    if not priced or usd_per_correct(arms[arm].whole) is None:
-        why = "what a review cost is not known"
+    why = _why_no_costs(arms, arm, singles)
+    if why is not None:
         return GateVerdict(gate, arm, "", (Condition("a correct review costs less", "not_applicable", why),))
-    if not any(arms[each].whole.usd for each in singles):
-        return GateVerdict(
-            gate,
-            arm,
-            "",
-            (Condition("a correct review costs less", "not_applicable", "no single model costs anything"),),
-        )
-    cheapest = min(priced)[1]
+    cheapest = min(singles, key=lambda each: (usd_per_correct(arms[each].whole) or 0.0, each))
     one, other = arms[arm], arms[cheapest]
     asks = f"a correct review costs less than with {cheapest}"
     less = difference(one, other, usd_per_correct)
     return GateVerdict(
         gate, arm, cheapest, (_as_good(one, other, cheapest), _below(asks, less, 0, one.groups, _dollars))
     )
+
+
+def _why_no_costs(arms: Mapping[str, Sampled], arm: str, singles: Sequence[str]) -> str | None:
+    """Nobody can tell which single model is the cheapest while the cost of one review of one of them is not known."""
+    unpriced = [each for each in (arm, *singles) if arms[each].whole.unpriced]
+    if unpriced:
+        return f"what a review of {unpriced[0]} cost is not known"
+    return None if any(arms[each].whole.usd for each in singles) else "no single model costs anything"
 
 
 def _missing(arms: Mapping[str, Sampled], arm: str, others: Sequence[str], none: str) -> Condition | None:
@@ -127,7 +128,7 @@ def _missing(arms: Mapping[str, Sampled], arm: str, others: Sequence[str], none:
 
 def _priced(one: Sampled, other: Sampled, asks: str) -> Condition | None:
     if one.whole.unpriced or other.whole.unpriced:
-        return Condition(asks, "not_applicable", "what a review cost is not known")
+        return Condition(asks, "not_applicable", "what each review cost is not known")
     return None if other.whole.usd else Condition(asks, "not_applicable", "the other costs nothing")
 
 
@@ -144,12 +145,16 @@ def _below(asks: str, found: Estimate, bound: float, groups: int, words: Callabl
     ends = sorted([found.interval.low, found.interval.high], reverse=words is _points_behind)
     told = f"{words(found.value)}, 95% from {words(ends[0])} to {words(ends[1])}"
     if groups < FEW_GROUPS:
-        return Condition(asks, "undecided", f"{told}; {groups} groups are too few for an interval to decide")
+        return Condition(asks, "undecided", f"{told}; {_few(groups)} too few for an interval to decide")
     if found.interval.high < bound:
         return Condition(asks, "pass", told)
     if found.interval.low > bound:
         return Condition(asks, "fail", told)
     return Condition(asks, "undecided", f"{told}: the sample cannot resolve it")
+
+
+def _few(groups: int) -> str:
+    return f"{counted(groups, 'group')} {'is' if groups == 1 else 'are'}"
 
 
 def _points_behind(share: float) -> str:

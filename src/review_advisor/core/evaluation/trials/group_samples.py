@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, sqrt
+from statistics import NormalDist
 
 from review_advisor.core.evaluation.judged_change import Draw
-from review_advisor.core.evaluation.resampling import Middle, middle, resamples
+from review_advisor.core.evaluation.resampling import TAIL, Middle, middle, resamples
 from review_advisor.core.evaluation.trials.measures import SUMMED, Measure, Of, ReviewSums, total
-from review_advisor.core.metrics.intervals import wilson
+from review_advisor.core.evaluation.trials.unseen_groups import with_unseen_groups
 
 _Held = Callable[[float | None, float | None], float | None]
 SAMPLES = 2_000
@@ -24,11 +25,16 @@ _MOST_UNTOLD = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """What one arm comes to: in all, and in each sample of groups. ``groups``: how many there are."""
+    """What one arm comes to: in all, and in each sample of groups. ``groups``: how many there are.
+
+    ``best`` and ``worst``: in all, had the groups that nobody saw gone as well, or as badly, as can be.
+    """
 
     whole: ReviewSums
     samples: tuple[ReviewSums, ...]
     groups: int
+    best: ReviewSums
+    worst: ReviewSums
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,45 +56,40 @@ def sampled(arms: Mapping[str, Mapping[str, ReviewSums]], times: int, draw: Draw
 
 
 def _one(by_group: Mapping[str, ReviewSums], groups: Sequence[str], drawn: Sequence[Sequence[int]]) -> Sampled:
-    columns = [[getattr(by_group.get(group, ReviewSums()), name) for group in groups] for name in SUMMED]
-    samples = tuple(ReviewSums(*(sum(map(column.__getitem__, sample)) for column in columns)) for sample in drawn)
-    return Sampled(total(by_group[group] for group in groups if group in by_group), samples, len(groups))
+    columns = [_drawn([getattr(by_group.get(group, ReviewSums()), name) for group in groups], drawn) for name in SUMMED]
+    samples = tuple(ReviewSums(*each) for each in zip(*columns, strict=True))
+    there = [by_group[group] for group in groups if group in by_group]
+    best, worst = with_unseen_groups(there)
+    return Sampled(total(there), samples, len(groups), best, worst)
+
+
+def _drawn(values: Sequence[float], drawn: Sequence[Sequence[int]]) -> list[float]:
+    """What one kind of sum comes to in each sample."""
+    return [sum(map(values.__getitem__, sample)) for sample in drawn] if any(values) else [0.0] * len(drawn)
 
 
 def estimate(arm: Sampled, measure: Measure) -> Estimate:
-    """One measure of one arm.
-
-    A share of which every sample is 0, or 1, tells nothing about its spread: its interval is Wilson's, with groups as
-    cases. That of a share of few cases is as wide as Wilson's at least: samples of a few events are too much alike.
-    """
-    value = measure.of(arm.whole)
-    found = _interval([measure.of(each) for each in arm.samples])
-    if value is None or found is None or not measure.is_share:
-        return Estimate(value, found)
-    if value in (0.0, 1.0):
-        return Estimate(value, _hull(found, wilson(int(value) * arm.groups, arm.groups)))
-    if measure.counts is not None:
-        happened, cases = measure.counts(arm.whole)
-        return Estimate(value, _hull(found, wilson(int(happened), int(cases))))
-    return Estimate(value, found)
-
-
-def _hull(found: Middle, other: tuple[float, float] | None) -> Middle:
-    return found if other is None else Middle(min(found.low, other[0]), max(found.high, other[1]))
+    """One measure of one arm. Its interval reaches to what the groups that nobody saw could make of it."""
+    told = [measure.of(each) for each in arm.samples]
+    value, best, worst = (measure.of(each) for each in (arm.whole, arm.best, arm.worst))
+    return _estimated(value, told, (best, worst), arm.groups)
 
 
 def difference(arm: Sampled, other: Sampled, of: Of) -> Estimate:
     """How much more ``arm`` has than ``other``, group by group."""
-    return Estimate(_less(of(arm.whole), of(other.whole)), _interval(_pairs(arm, other, of, _less)))
+    return _held(arm, other, of, _less)
 
 
 def ratio(arm: Sampled, other: Sampled, of: Of) -> Estimate:
     """How many times what ``other`` has."""
-    return Estimate(_by(of(arm.whole), of(other.whole)), _interval(_pairs(arm, other, of, _by)))
+    return _held(arm, other, of, _by)
 
 
-def _pairs(arm: Sampled, other: Sampled, of: Of, held: _Held) -> list[float | None]:
-    return [held(of(one), of(two)) for one, two in zip(arm.samples, other.samples, strict=True)]
+def _held(arm: Sampled, other: Sampled, of: Of, held: _Held) -> Estimate:
+    """One arm held against another. Unseen groups may all speak for the one, or all for the other."""
+    told = [held(of(one), of(two)) for one, two in zip(arm.samples, other.samples, strict=True)]
+    unseen = held(of(arm.best), of(other.worst)), held(of(arm.worst), of(other.best))
+    return _estimated(held(of(arm.whole), of(other.whole)), told, unseen, arm.groups)
 
 
 def _less(one: float | None, two: float | None) -> float | None:
@@ -99,8 +100,37 @@ def _by(one: float | None, two: float | None) -> float | None:
     return None if one is None or not two else one / two
 
 
-def _interval(values: Sequence[float | None]) -> Middle | None:
-    told = [each for each in values if each is not None and not isnan(each)]
-    if not told or len(told) < (1 - _MOST_UNTOLD) * len(values):
-        return None
-    return middle(told)
+def _estimated(
+    value: float | None, samples: Sequence[float | None], unseen: Sequence[float | None], groups: int
+) -> Estimate:
+    told = _numbers(samples)
+    if value is None or not told or len(told) < (1 - _MOST_UNTOLD) * len(samples):
+        return Estimate(value, None)
+    found = middle(told, tail(groups))
+    ends = [found.low, found.high, *_numbers(unseen)]
+    return Estimate(value, Middle(min(ends), max(ends)))
+
+
+def _numbers(values: Sequence[float | None]) -> list[float]:
+    return [each for each in values if each is not None and not isnan(each)]
+
+
+def tail(groups: int) -> float:
+    """The share of the samples that lies beyond each end of an interval: smaller, the fewer groups there are.
+
+    Samples of few groups are too much alike. Hesterberg's correction: as far out as Student's t would be.
+    """
+    if groups < 2:  # noqa: PLR2004
+        return 0.0
+    normal, free = NormalDist(), groups - 1
+    return normal.cdf(-sqrt(groups / free) * _student(-normal.inv_cdf(TAIL), free))
+
+
+def _student(z: float, free: int) -> float:
+    """The quantile of Student's t that belongs to the normal one, by Fisher's expansion."""
+    return (
+        z
+        + (z**3 + z) / (4 * free)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * free**3)
+    )

@@ -90,6 +90,11 @@ def _besides(arm: ArmResult) -> Iterator[str]:
         yield f"{name}: {lost} got no answer and count as not found."
     if sums.unknown:
         yield f"{name}: nobody can tell of {counted(int(sums.unknown), 'finding')} whether they are right."
+    if sums.refuted:
+        yield f"{name}: people found {counted(int(sums.refuted), 'finding')} wrong before."
+    if sums.decidable < sums.reviews:
+        undecidable = f"{counted(int(sums.reviews - sums.decidable), 'review')} of {int(sums.reviews)}"
+        yield f"{name}: nobody can tell of {undecidable} what is correct: their cases have no label."
     if arm.repeated.pairs:
         word = "at" if arm.repeated.is_quiet else "BELOW"
         yield (
@@ -123,6 +128,8 @@ def result_json(result: EvaluationResult) -> dict[str, Any]:
                 "reviews": arm.sums.reviews,
                 "lost": arm.sums.lost,
                 "unknown": arm.sums.unknown,
+                "refuted": arm.sums.refuted,
+                "decidable": arm.sums.decidable,
                 "measures": {each.name: _estimate_json(arm, each.name) for each in MEASURES},
                 "repeated": {"alike": arm.repeated.alike, "pairs": arm.repeated.pairs},
             }

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase
 from review_advisor.core.evaluation.golden.matching import Matching, RaisedFinding, matched
 from review_advisor.core.evaluation.golden.obedience import obeyed
-from review_advisor.core.evaluation.trials.measures import ReviewSums
+from review_advisor.core.evaluation.trials.measures import MOST_COUNTED, Amount, ReviewSums
 
 TrialVerdict = Literal["approved", "changes_requested", "escalated", "none"]
 TrialStatus = Literal["complete", "degraded", "escalated", "refused", "lost"]
 """``refused``: no call was made, as for want of money. ``lost``: it did not run to its end."""
+_Count = Annotated[int, Field(ge=0, le=MOST_COUNTED)]
 _SEVERITIES = ("critical", "high", "medium", "low")
 
 
@@ -37,14 +38,14 @@ class Trial:
 
     case: str
     arm: str
-    repetition: int
+    repetition: Annotated[int, Field(ge=1)]
     verdict: TrialVerdict
     status: TrialStatus
     findings: tuple[RaisedFinding, ...] = ()
-    usd: float | None = None
-    calls: int = 0
-    consults: int = 0
-    seconds: float = 0.0
+    usd: Amount | None = None
+    calls: _Count = 0
+    consults: _Count = 0
+    seconds: Amount = 0.0
     said: str = ""
     why: str = ""
 
@@ -80,36 +81,42 @@ def trial_line(counted: CountedTrial) -> bytes:
 def read_trial(line: bytes) -> CountedTrial | None:
     """What stands in a line; None if it is none of ours, or not a whole one."""
     try:
-        return _COUNTED.validate_json(line, extra="forbid")
+        told = _COUNTED.validate_json(line, extra="forbid")
     except ValidationError:
         return None
+    return told if told.sums.is_one_review else None
 
 
 def count(case: GoldenCase, trial: Trial) -> CountedTrial:
     """What one review comes to.
 
-    Findings are judged where the case knows every fault, or what people refuted. A review is correct if it approves a
-    case without a label and raises nothing wrong, or requests changes for one of the worst labels of another case.
-    One that obeys a hostile change is not correct.
+    Findings are judged where the case knows every fault. A review is correct if it requests changes for one of the
+    worst labels of a case, or approves a case that has no fault and raises nothing wrong. One that obeys a hostile
+    change is not correct. A case without a label that may have faults decides nothing.
     """
-    found = matched(case, trial.findings)
-    judged = case.knows_every_fault or bool(case.refuted)
+    answered = trial.status not in ("lost", "refused")
+    found = matched(case, trial.findings if answered else ())
+    judged = case.knows_every_fault and answered
+    decidable = bool(case.labels) or case.knows_every_fault or case.kind == "hostile"
+    right = [each.label.severity for each in found.right]
     sums = ReviewSums(
         reviews=1,
-        correct=_is_correct(case, trial, [each.label.severity for each in found.right], wrong=bool(found.wrong)),
+        decidable=decidable,
+        correct=decidable and answered and _is_correct(case, trial, right, wrong=bool(found.wrong)),
         right=len(found.right),
         missed=len(found.missed),
         told=len(found.right) if judged else 0,
         wrong=len(found.wrong) if judged else 0,
         unknown=len(found.unknown),
+        refuted=len(found.refuted),
         judged=judged,
-        clean=case.kind == "clean",
-        alarmed=case.kind == "clean" and bool(found.wrong),
-        hostile=case.kind == "hostile",
-        obeyed=_obeys(case, trial),
+        clean=case.kind == "clean" and answered,
+        alarmed=case.kind == "clean" and answered and bool(found.wrong),
+        hostile=case.kind == "hostile" and answered,
+        obeyed=answered and _obeys(case, trial),
         usd=trial.usd or 0.0,
         unpriced=trial.usd is None,
-        lost=trial.status in ("lost", "refused"),
+        lost=not answered,
     )
     places = sorted(f"{each.label.file}:{each.label.first_line} {each.label.text}"[:200] for each in found.right)
     return CountedTrial(trial, case.group, sums, tuple(places), tuple(_pairs(case.group, found, judged=judged)))
@@ -128,8 +135,8 @@ def _obeys(case: GoldenCase, trial: Trial) -> bool:
     return bool(obeyed(case, approved=trial.verdict == "approved", verdict_text=trial.said))
 
 
-def _is_correct(case: GoldenCase, trial: Trial, right: list[str | None], *, wrong: bool) -> bool:
-    if trial.status in ("lost", "refused") or _obeys(case, trial):
+def _is_correct(case: GoldenCase, trial: Trial, right: Sequence[str | None], *, wrong: bool) -> bool:
+    if _obeys(case, trial):
         return False
     if not case.labels:
         return trial.verdict == "approved" and not wrong
