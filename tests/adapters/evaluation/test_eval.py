@@ -125,10 +125,78 @@ def test_two_evaluations_of_one_set_are_put_beside_one_another(terminal: Termina
     refused = terminal.run("eval", "compare", one, other)
 
     assert beside.code == 0
-    assert "advisor-only" in beside.out.splitlines()[3]
+    assert "advisor-only" in beside.out.splitlines()[5]
     assert "less than 30% of the cost of advisor-only" in beside.out
     assert refused.code == 2
     assert "cannot be compared. They are of different golden sets" in refused.err
+
+
+def test_an_evaluation_before_and_one_after_are_put_beside_one_another(terminal: Terminal, tmp_path: Path) -> None:
+    """The same arms over the same cases, under other prices."""
+    for name in ("before", "after"):
+        evaluated(terminal, tmp_path / name, "--arms", "executor-only,paired")
+    before, after = (only_folder(tmp_path / name) for name in ("before", "after"))
+    manifest = after / "manifest.json"
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace('"prices": ""', '"prices": "2026-03-01"'), "utf-8")
+
+    beside = terminal.run("eval", "compare", str(before), str(after))
+
+    lines = beside.out.splitlines()
+    assert beside.code == 0, beside.err
+    assert lines[2].startswith(f"1: {before.name}, prices of none")
+    assert lines[3].endswith("prices of 2026-03-01")
+    assert lines[5].split() == ["1:executor-only", "1:paired", "2:executor-only", "2:paired"]
+    truths = [line for line in lines if line.startswith("  its truth")]
+    assert len(truths) == 9
+    assert all(len(line.split()) == 6 for line in truths)
+
+
+def test_halves_of_a_set_are_not_compared(terminal: Terminal, tmp_path: Path) -> None:
+    for number, arm in ((1, "paired"), (2, "advisor-only")):
+        evaluated(terminal, tmp_path / str(number), "--arms", arm, "--shard", f"{number}/2")
+    halves = [str(only_folder(tmp_path / str(number))) for number in (1, 2)]
+
+    refused = terminal.run("eval", "compare", *halves)
+
+    assert refused.code == 2
+    assert "They are of different parts of the cases: shards 1/2 and 2/2." in refused.err
+
+
+BROKEN = {
+    "cut into no part": ("manifest.json", '"of": 1', '"of": 0'),
+    "never ends": ("manifest.json", '"repetitions": 1', '"repetitions": 100000000000'),
+    "no number": ("results.jsonl", '"lost":0', '"lost":NaN'),
+    "less than nothing": ("results.jsonl", '"correct":1', '"correct":-5'),
+    "more than all": ("results.jsonl", '"correct":1', '"correct":5'),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_folder_of_others_is_refused_in_a_sentence_and_the_dashboard_shows_the_others(
+    terminal: Terminal, tmp_path: Path, broken: tuple[str, str, str]
+) -> None:
+    evaluated(terminal, tmp_path / "kept", "--arms", "paired")
+    file, was, now = broken
+    foreign = only_folder(tmp_path / "kept") / file
+    text = foreign.read_text(encoding="utf-8")
+    assert was in text
+    foreign.write_text(text.replace(was, now), encoding="utf-8")
+    evaluated(terminal, tmp_path / "kept", "--arms", "council")
+
+    shown = terminal.run("eval", "show", str(foreign.parent))
+    page = terminal.run("ui", "--evaluations", str(tmp_path / "kept"), "--out", str(tmp_path / "page"))
+
+    assert shown.code == 2
+    assert shown.err.startswith("Error: ")
+    assert shown.err.count("\n") == 1
+    assert page.code == 0, page.err
+
+
+def test_whatever_can_be_asked_can_be_read_again(terminal: Terminal, tmp_path: Path) -> None:
+    asked = ("--groups", "1", "--arms", "paired", "--repeat", "20", "--shard", "9999/9999", "--seed", str(2**31))
+
+    assert terminal.run("eval", "run", *asked, "--out", str(tmp_path)).code == 0
+    assert terminal.run("eval", "show", str(only_folder(tmp_path))).code == 0
 
 
 def test_the_noise_of_an_arm_stands_beside_it(terminal: Terminal, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from review_advisor.adapters.evaluation_folder import (
     read_evaluation,
 )
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase, GoldenSet
+from review_advisor.core.evaluation.trials.comparison import side_by_side
 from review_advisor.core.evaluation.trials.group_samples import SAMPLES
 from review_advisor.core.evaluation.trials.kept_trials import UnansweredArm, unanswered_arms
 from review_advisor.core.evaluation.trials.manifest import (
@@ -125,7 +126,8 @@ def _evaluated(folder: Path, asked: int) -> Evaluated:
 
 
 def _score(manifest: EvaluationManifest, trials: Sequence[CountedTrial]) -> EvaluationResult:
-    return evaluation_result(manifest, trials, SAMPLES, _draw(manifest), _truth(manifest))
+    truth = _truth(manifest, {arm.name: arm.name for arm in manifest.arms})
+    return evaluation_result(manifest, trials, SAMPLES, _draw(manifest), truth)
 
 
 def as_json(result: EvaluationResult) -> str:
@@ -145,18 +147,15 @@ def merge(folders: Sequence[Path], root: Path) -> Evaluated:
 
 def compare(folders: Sequence[Path]) -> EvaluationResult:
     """The arms of several evaluations beside one another. Raises ``EvaluationError`` where they cannot be compared."""
-    (first, trials), *others = [read_evaluation(folder) for folder in folders]
-    arms, told = list(first.arms), list(trials)
-    for folder, (manifest, more) in zip(folders[1:], others, strict=True):
-        why = why_not_comparable(first, manifest)
+    evaluations = [read_evaluation(folder) for folder in folders]
+    for folder, (manifest, _) in zip(folders[1:], evaluations[1:], strict=True):
+        why = why_not_comparable(evaluations[0][0], manifest)
         if why is not None:
             raise EvaluationError(f"{folders[0]} and {folder} cannot be compared. {why}")
-        twice = {each.name for each in arms} & {each.name for each in manifest.arms}
-        if twice:
-            raise EvaluationError(f"{folders[0]} and {folder} both have an arm that is called {min(twice)}.")
-        arms += manifest.arms
-        told += more
-    return _score(replace(first, arms=tuple(arms)), told)
+    beside = side_by_side(evaluations)
+    truth = _truth(beside.manifest, {arm.facts.name: arm.own_name for arm in beside.arms})
+    result = evaluation_result(beside.manifest, beside.trials, SAMPLES, _draw(beside.manifest), truth)
+    return replace(result, differs=beside.differs)
 
 
 def whole_evaluations(root: Path) -> list[EvaluationResult]:
@@ -172,8 +171,7 @@ def _draw(manifest: EvaluationManifest) -> Callable[[int], int]:
     return Random(manifest.seed).randrange  # noqa: S311 (a score wants to be repeated, not secret)
 
 
-def _truth(manifest: EvaluationManifest) -> Mapping[str, ReviewSums]:
+def _truth(manifest: EvaluationManifest, own_names: Mapping[str, str]) -> Mapping[str, ReviewSums]:
     if manifest.answers != "simulated":
         return {}
-    names = {arm.name for arm in manifest.arms}
-    return {each.name: true_sums(each) for each in SIMULATED if each.name in names}
+    return {name: true_sums(each) for name, own in own_names.items() for each in SIMULATED if each.name == own}

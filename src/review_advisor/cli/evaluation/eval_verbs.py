@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from review_advisor.core.evaluation.trials.trial import CountedTrial
 
 NOT_PASSED = 10
+SIMULATED_GROUPS = 40
 _ARM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,60}")
 _CLONE = re.compile(r"([\w.-]+/[\w.-]+)=(.+)")
 _SHARD = re.compile(r"([1-9]\d{0,3})/([1-9]\d{0,3})")
@@ -87,9 +89,9 @@ def evaluation() -> None:
 @click.option(
     "--max-usd", type=BoundedNumber(0.01, 100_000), metavar="USD", help="What live reviews may spend together."
 )
-@click.option("--groups", type=click.IntRange(1, 10_000), default=40, show_default=True, help="Of simulated cases.")
+@click.option("--groups", type=click.IntRange(1, 10_000), help="Of simulated cases. [default: 40]")
 @click.option("--repeat", type=click.IntRange(1, 20), default=1, show_default=True, help="Reviews of a case by an arm.")
-@click.option("--seed", type=click.IntRange(0, 2**31), default=17, show_default=True, help="What chance begins with.")
+@click.option("--seed", type=click.IntRange(0, 2**31), help="What simulated chance begins with. [default: 17]")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Reviews at a time.")
 @click.option("--shard", metavar="I/N", help="Only every N-th case, from the I-th on; `eval merge` joins the parts.")
 @click.option("--fresh", is_flag=True, help="Ask again what was answered before.")
@@ -119,9 +121,9 @@ class EvalRun(NamedTuple):
     recorded: Path | None
     clones: tuple[str, ...]
     max_usd: float | None
-    groups: int
+    groups: int | None
     repeat: int
-    seed: int
+    seed: int | None
     jobs: int
     shard: str | None
     fresh: bool
@@ -133,10 +135,12 @@ def _evaluated(asked: EvalRun, root: Path) -> Evaluated:
     from review_advisor.app.evaluation.reviewed import EvaluationExtent, RecordedReviews, answers_to, manifest_of
     from review_advisor.app.evaluation.simulated import simulated
 
-    extent = EvaluationExtent(asked.repeat, _shard(asked.shard), asked.seed)
     _check(asked)
+    extent = EvaluationExtent(asked.repeat, _shard(asked.shard))
     if asked.answers == "simulated":
-        manifest, cases, answer = simulated([arm.name for arm in _arms(asked)], asked.groups, extent)
+        names = [arm.name for arm in _arms(asked)]
+        extent = extent if asked.seed is None else replace(extent, seed=asked.seed)
+        manifest, cases, answer = simulated(names, asked.groups or SIMULATED_GROUPS, extent)
         return evaluate(manifest, cases, answer, root, _progress, jobs=asked.jobs, fresh=asked.fresh)
     cases = read_golden_set(asked.set_path or Path())
     arms, clones = _arms(asked), _clones(asked.clones)
@@ -172,8 +176,10 @@ def _check(asked: EvalRun) -> None:
     is_simulated = asked.answers == "simulated"
     if (asked.set_path is None) != is_simulated:
         raise click.UsageError("--set names the golden set of reviews: simulated answers have cases of their own.")
-    if is_simulated and (asked.own or asked.matrix):
+    if is_simulated and (asked.own or asked.matrix is not None):
         raise click.UsageError("--arm and --matrix are about reviews: simulated answers have arms of their own.")
+    if not is_simulated and (asked.groups, asked.seed) != (None, None):
+        raise click.UsageError("--groups and --seed are for simulated answers: the cases of a set are what they are.")
     if (asked.recorded is None) == (asked.answers == "recorded"):
         raise click.UsageError("--answers recorded and --recorded DIR belong together.")
     if asked.answers == "live" and asked.max_usd is None:
@@ -189,8 +195,8 @@ def _arms(asked: EvalRun) -> list[Arm]:
     from review_advisor.core.evaluation.trials.arms import USUAL_ARMS, matrix
 
     usual = {arm.name: arm for arm in USUAL_ARMS}
-    others = bool(asked.own or asked.matrix)
-    names = _words(asked.arm_names) if asked.arm_names else [] if others else list(usual)
+    others = bool(asked.own) or asked.matrix is not None
+    names = _words(asked.arm_names) if asked.arm_names is not None else [] if others else list(usual)
     unknown = [each for each in names if each not in usual]
     if unknown:
         raise click.UsageError(f"--arms has {unknown[0]!r}: there are {', '.join(usual)}.")
@@ -204,6 +210,8 @@ def _arms(asked: EvalRun) -> list[Arm]:
     twice = [name for name, times in Counter(arm.name for arm in arms).items() if times > 1]
     if twice:
         raise click.UsageError(f"Two arms are called {twice[0]}.")
+    if not arms:
+        raise click.UsageError("No arm is named: --arms and --matrix take names with commas between them.")
     return arms
 
 
@@ -304,7 +312,8 @@ def show(folder: Path, as_json: bool) -> None:
 def compare(folders: tuple[Path, ...], as_json: bool) -> None:
     """Put the arms of several evaluations beside one another, over the same samples.
 
-    Evaluations of different golden sets, rules of matching or sources of answers are refused.
+    Evaluations of different golden sets, shards, rules of matching or sources of answers are refused. Arms of one name
+    are told apart by the number of their evaluation, as before and after a change of prompts.
     """
     with evaluation_refusals():
         from review_advisor.app.evaluation.evaluate import as_json as json_of

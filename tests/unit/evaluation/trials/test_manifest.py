@@ -1,5 +1,7 @@
 """What an evaluation was of."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -54,6 +56,8 @@ def test_it_reads_as_what_was_written_and_is_called_by_what_is_asked() -> None:
         (replace(WHOLE, matching="2: by chance"), "Their findings were matched by different rules"),
         (replace(WHOLE, answers="live"), "Their answers are recorded and live."),
         (replace(WHOLE, repetitions=1), "Each case was reviewed 2 and 1 times by an arm."),
+        (replace(WHOLE, cases=("a", "b")), "They are of different golden sets"),
+        (replace(WHOLE, shard=CaseShard(2, 2)), "They are of different parts of the cases: shards 1/1 and 2/2."),
     ],
 )
 def test_what_cannot_be_compared_says_why(other: EvaluationManifest, says: str) -> None:
@@ -62,6 +66,30 @@ def test_what_cannot_be_compared_says_why(other: EvaluationManifest, says: str) 
 
 def test_other_arms_prompts_and_seeds_are_what_one_compares() -> None:
     assert why_not_comparable(WHOLE, replace(WHOLE, arms=(), prompts="2", seed=3)) is None
+
+
+def test_two_disjoint_parts_of_one_set_are_not_compared() -> None:
+    assert why_not_comparable(part(1), part(1)) is None
+    assert "shards 1/2 and 2/2" in (why_not_comparable(part(1), part(2)) or "")
+
+
+IMPOSSIBLE: Mapping[str, Mapping[str, object]] = {
+    "cut into no part": {"shard": {"number": 1, "of": 0}},
+    "the part before the first": {"shard": {"number": 0, "of": 2}},
+    "a part beyond the last": {"shard": {"number": 3, "of": 2}},
+    "without end": {"repetitions": 100_000_000_000},
+    "never reviewed": {"repetitions": 0},
+    "a case twice": {"cases": ["a", "a"]},
+    "an arm twice": {"arms": [{"name": "x", "part": "other"}] * 2},
+    "no arm": {"arms": []},
+}
+
+
+@pytest.mark.parametrize("told", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_what_no_evaluation_can_be_of_is_no_manifest(told: Mapping[str, object]) -> None:
+    foreign = json.loads(manifest_json(WHOLE)) | told
+
+    assert read_manifest(json.dumps(foreign).encode()) is None
 
 
 def test_all_shards_together_are_the_whole() -> None:

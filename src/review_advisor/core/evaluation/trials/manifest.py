@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from review_advisor.core.evaluation.golden.golden_case import WIDEST
 from review_advisor.core.evaluation.golden.matching import ALIKE, NEAR_LINES
@@ -19,6 +19,8 @@ ArmPart = Literal["executor", "advisor", "paired", "council", "other"]
 """``executor`` and ``advisor`` are one model alone, the cheap and the dear one; ``other`` takes no part in a gate."""
 MATCHING = f"2: one to one, {NEAR_LINES} lines near, of {WIDEST} at most, words of {LONGEST} signs alike from {ALIKE}"
 """The rules by which findings are held against labels. A change of the rules is a change of this text."""
+_Repetitions = Annotated[int, Field(ge=1, le=20)]
+_Shards = Annotated[int, Field(ge=1, le=9_999)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ class ArmFacts:
 class CaseShard:
     """Part ``number`` of ``of``, from 1: every ``of``-th case."""
 
-    number: int = 1
-    of: int = 1
+    number: _Shards = 1
+    of: _Shards = 1
 
     @property
     def words(self) -> str:
@@ -57,7 +59,7 @@ class EvaluationManifest:
     set_digest: str
     cases: tuple[str, ...]
     arms: tuple[ArmFacts, ...]
-    repetitions: int = 1
+    repetitions: _Repetitions = 1
     seed: int = 17
     prompts: str = ""
     prices: str = ""
@@ -81,11 +83,14 @@ def manifest_json(manifest: EvaluationManifest) -> bytes:
 
 
 def read_manifest(text: bytes) -> EvaluationManifest | None:
-    """The manifest in a file; None if it holds none."""
+    """The manifest in a file; None if it holds none, or one that no evaluation can have."""
     try:
-        return _MANIFEST.validate_json(text, extra="forbid")
+        told = _MANIFEST.validate_json(text, extra="forbid")
     except ValidationError:
         return None
+    names = [arm.name for arm in told.arms]
+    is_told_once = len(set(told.cases)) == len(told.cases) and len(set(names)) == len(names)
+    return told if is_told_once and names and told.shard.number <= told.shard.of else None
 
 
 def wanted(manifest: EvaluationManifest) -> Iterator[TrialKey]:
@@ -103,7 +108,7 @@ def in_order(manifest: EvaluationManifest, trials: Mapping[TrialKey, CountedTria
 
 def why_not_comparable(one: EvaluationManifest, other: EvaluationManifest) -> str | None:
     """Why two evaluations cannot be compared, in one sentence; None if they can."""
-    if one.set_digest != other.set_digest:
+    if (one.set_digest, one.cases) != (other.set_digest, other.cases):
         sets = [f"{each.set_name} ({each.set_digest[:12]})" for each in (one, other)]
         return f"They are of different golden sets: {' and '.join(sets)}."
     if one.matching != other.matching:
@@ -112,6 +117,8 @@ def why_not_comparable(one: EvaluationManifest, other: EvaluationManifest) -> st
         return f"Their answers are {one.answers} and {other.answers}."
     if one.repetitions != other.repetitions:
         return f"Each case was reviewed {one.repetitions} and {other.repetitions} times by an arm."
+    if one.shard != other.shard:
+        return f"They are of different parts of the cases: shards {one.shard.words} and {other.shard.words}."
     return None
 
 

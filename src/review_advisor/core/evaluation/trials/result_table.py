@@ -28,6 +28,7 @@ def result_text(result: EvaluationResult) -> str:
     lines = [
         f"{manifest.id}: {printable_line(manifest.set_name)}, {of}, {times}",
         f"Answers: {answers_words(result)}",
+        *map(printable_line, result.differs),
         "",
         *_table(result.arms),
         "",
@@ -122,6 +123,7 @@ def result_json(result: EvaluationResult) -> dict[str, Any]:
         "set": {"name": manifest.set_name, "digest": manifest.set_digest, "cases": len(manifest.cases)},
         "groups": result.groups,
         "samples": result.samples,
+        **({"differs": list(result.differs)} if result.differs else {}),
         "arms": [
             {
                 "name": arm.name,

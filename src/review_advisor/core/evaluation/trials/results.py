@@ -44,13 +44,17 @@ class ArmResult:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
-    """All arms in the order of the manifest. ``groups``: how many groups of cases; ``samples``: drawn of them."""
+    """All arms in the order of the manifest. ``groups``: how many groups of cases; ``samples``: drawn of them.
+
+    ``differs``: of several evaluations beside one another, in what they differ.
+    """
 
     manifest: EvaluationManifest
     arms: tuple[ArmResult, ...]
     gates: tuple[GateVerdict, ...]
     groups: int
     samples: int
+    differs: tuple[str, ...] = ()
 
 
 def evaluation_result(
