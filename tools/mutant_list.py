@@ -4470,15 +4470,15 @@ MUTANTS = (
             (
                 "an unknown price counts as nothing",
                 "core/evaluation/trials/measures.py",
-                "if sums.unpriced or not sums.reviews:",
-                "if not sums.reviews:",
+                "return None if sums.unpriced else _share(sums.usd, sums.reviews)",
+                "return _share(sums.usd, sums.reviews)",
                 "tests/unit/evaluation/trials/test_measures.py::test_one_unknown_price_makes_the_sum_unknown",
             ),
             (
                 "a review that got no answer can be correct",
                 "core/evaluation/trials/trial.py",
-                'if trial.status in ("lost", "refused") or _obeys(case, trial):',
-                "if _obeys(case, trial):",
+                "correct=decidable and answered and _is_correct(",
+                "correct=decidable and _is_correct(",
                 "tests/unit/evaluation/trials/test_trial.py::test_what_got_no_answer_found_nothing_and_still_costs",
             ),
             (
@@ -4498,9 +4498,159 @@ MUTANTS = (
             (
                 "evaluations of different sets are compared",
                 "core/evaluation/trials/manifest.py",
-                "if one.set_digest != other.set_digest:",
+                "if (one.set_digest, one.cases) != (other.set_digest, other.cases):",
                 "if False:",
                 "tests/unit/evaluation/trials/test_manifest.py::test_what_cannot_be_compared_says_why",
+            ),
+            (
+                "groups that nobody saw cannot change a measure",
+                "core/evaluation/trials/group_samples.py",
+                "ends = [found.low, found.high, *_numbers(unseen)]",
+                "ends = [found.low, found.high]",
+                (
+                    "tests/unit/evaluation/trials/test_group_samples.py::"
+                    "test_never_in_a_few_groups_is_not_never_however_many_others_there_are"
+                ),
+            ),
+            (
+                "two arms that never differed cannot differ",
+                "core/evaluation/trials/group_samples.py",
+                "unseen = held(of(arm.best), of(other.worst)), held(of(arm.worst), of(other.best))",
+                "unseen = held(of(arm.best), of(other.best)), held(of(arm.worst), of(other.worst))",
+                (
+                    "tests/unit/evaluation/trials/test_gates.py::"
+                    "test_an_arm_that_is_worse_by_more_than_the_bound_seldom_passes_as_good"
+                ),
+            ),
+            (
+                "groups without a hostile case make its share certain",
+                "core/evaluation/trials/unseen_groups.py",
+                "UNSEEN * sum(there) / len(there)",
+                "UNSEEN * sum(there) / len(groups)",
+                (
+                    "tests/unit/evaluation/trials/test_group_samples.py::"
+                    "test_never_in_a_few_groups_is_not_never_however_many_others_there_are"
+                ),
+            ),
+            (
+                "no wrong finding in few reviews is never one",
+                "core/evaluation/trials/unseen_groups.py",
+                "wrong=whole.wrong + max(findings, judged)",
+                "wrong=whole.wrong + findings",
+                (
+                    "tests/unit/evaluation/trials/test_group_samples.py::"
+                    "test_no_wrong_finding_in_few_reviews_is_not_never_one"
+                ),
+            ),
+            (
+                "an interval from few groups is as narrow as from many",
+                "core/evaluation/trials/group_samples.py",
+                "found = middle(told, tail(groups))",
+                "found = middle(told)",
+                (
+                    "tests/unit/evaluation/trials/test_simulated_reviewers.py::"
+                    "test_from_as_few_groups_as_decide_a_gate_the_intervals_are_rather_too_wide"
+                ),
+            ),
+            (
+                "one missing price hides a sure failure",
+                "core/evaluation/trials/gates.py",
+                '= ("fail", "not_applicable", "undecided")',
+                '= ("not_applicable", "fail", "undecided")',
+                "tests/unit/evaluation/trials/test_gates.py::test_a_sure_failure_decides_whatever_stands_beside_it",
+            ),
+            (
+                "a single model of unknown cost is not the cheapest",
+                "core/evaluation/trials/gates.py",
+                "for each in (arm, *singles) if arms[each].whole.unpriced",
+                "for each in (arm,) if arms[each].whole.unpriced",
+                "tests/unit/evaluation/trials/test_gates.py::test_a_single_model_of_unknown_cost_may_be_the_cheapest",
+            ),
+            (
+                "what got no answer raises no false alarm",
+                "core/evaluation/trials/trial.py",
+                'clean=case.kind == "clean" and answered,',
+                'clean=case.kind == "clean",',
+                "tests/unit/evaluation/trials/test_trial.py::test_what_got_no_answer_shows_no_good_behaviour",
+            ),
+            (
+                "what got no answer has no wrong finding",
+                "core/evaluation/trials/trial.py",
+                "judged = case.knows_every_fault and answered",
+                "judged = case.knows_every_fault",
+                "tests/unit/evaluation/trials/test_trial.py::test_what_got_no_answer_shows_no_good_behaviour",
+            ),
+            (
+                "what people refuted once makes every finding judged",
+                "core/evaluation/trials/trial.py",
+                "judged = case.knows_every_fault and answered",
+                "judged = (case.knows_every_fault or bool(case.refuted)) and answered",
+                (
+                    "tests/unit/evaluation/trials/test_trial.py::"
+                    "test_one_refuted_finding_among_unknown_ones_gives_no_precision"
+                ),
+            ),
+            (
+                "a case without a label may be approved correctly",
+                "core/evaluation/trials/trial.py",
+                'decidable = bool(case.labels) or case.knows_every_fault or case.kind == "hostile"',
+                "decidable = True",
+                (
+                    "tests/unit/evaluation/trials/test_trial.py::"
+                    "test_of_a_case_that_only_knows_what_people_dismissed_nobody_can_say_what_is_correct"
+                ),
+            ),
+            (
+                "sums that no review comes to are a result",
+                "core/evaluation/trials/trial.py",
+                "return told if told.sums.is_one_review else None",
+                "return told",
+                "tests/unit/evaluation/trials/test_trial.py::test_sums_that_no_review_comes_to_are_no_result",
+            ),
+            (
+                "a measure may be no number",
+                "core/evaluation/trials/measures.py",
+                "Field(ge=0, le=MOST_COUNTED, allow_inf_nan=False)",
+                "Field()",
+                "tests/unit/evaluation/trials/test_trial.py::test_sums_that_no_review_comes_to_are_no_result",
+            ),
+            (
+                "a part of no parts is an evaluation",
+                "core/evaluation/trials/manifest.py",
+                "_Shards = Annotated[int, Field(ge=1, le=9_999)]",
+                "_Shards = int",
+                "tests/unit/evaluation/trials/test_manifest.py::test_what_no_evaluation_can_be_of_is_no_manifest",
+            ),
+            (
+                "disjoint shards are compared",
+                "core/evaluation/trials/manifest.py",
+                "if one.shard != other.shard:",
+                "if False:",
+                "tests/unit/evaluation/trials/test_manifest.py::test_two_disjoint_parts_of_one_set_are_not_compared",
+            ),
+            (
+                "arms of one name are one arm in a comparison",
+                "core/evaluation/trials/comparison.py",
+                "if times[arm.name] > 1 else",
+                "if times[arm.name] > 9 else",
+                (
+                    "tests/unit/evaluation/trials/test_comparison.py::"
+                    "test_before_and_after_a_change_of_prompts_are_put_beside_one_another"
+                ),
+            ),
+            (
+                "a seed of chance pays for the same live reviews again",
+                "cli/evaluation/eval_verbs.py",
+                "if not is_simulated and (asked.groups, asked.seed) != (None, None):",
+                "if not is_simulated and asked.groups:",
+                "tests/adapters/evaluation/test_eval_reviews.py::test_what_does_not_go_together_is_told",
+            ),
+            (
+                "an evaluation without an arm is begun",
+                "cli/evaluation/eval_verbs.py",
+                "    if not arms:",
+                "    if False:",
+                "tests/adapters/evaluation/test_eval_reviews.py::test_what_does_not_go_together_is_told",
             ),
             (
                 "a live review begins with too little money for a whole one",

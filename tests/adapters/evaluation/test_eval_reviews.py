@@ -107,14 +107,20 @@ def test_live_reviews_need_a_bound_of_money(terminal: Terminal, cases: Path) -> 
         (("--arms", "nobody"), "--arms has 'nobody': there are executor-only, advisor-only, paired, council."),
         (("--arms", ","), "No arm is named"),
         (("--arms", ""), "No arm is named"),
-        (("--set", "cases", "--answers", "embedded", "--matrix", ","), "No arm is named"),
-        (("--set", "cases", "--answers", "embedded", "--seed", "18"), "--groups and --seed are for simulated answers"),
-        (("--set", "cases", "--answers", "embedded", "--seed", "0"), "--groups and --seed are for simulated answers"),
-        (("--set", "cases", "--answers", "embedded", "--groups", "7"), "--groups and --seed are for simulated answers"),
+        (("--set", "nowhere", "--answers", "embedded", "--matrix", ","), "No arm is named"),
+        (
+            ("--set", "nowhere", "--answers", "embedded", "--seed", "18"),
+            "--groups and --seed are for simulated answers",
+        ),
+        (("--set", "nowhere", "--answers", "embedded", "--seed", "0"), "--groups and --seed are for simulated answers"),
+        (
+            ("--set", "nowhere", "--answers", "embedded", "--groups", "7"),
+            "--groups and --seed are for simulated answers",
+        ),
     ],
 )
-def test_what_does_not_go_together_is_told(terminal: Terminal, cases: Path, given: tuple[str, ...], says: str) -> None:
-    refused = terminal.run("eval", "run", *(str(cases) if each == "cases" else each for each in given))
+def test_what_does_not_go_together_is_told(terminal: Terminal, given: tuple[str, ...], says: str) -> None:
+    refused = terminal.run("eval", "run", *given)
 
     assert refused.code == 2
     assert says in refused.err

@@ -136,14 +136,14 @@ def _evaluated(asked: EvalRun, root: Path) -> Evaluated:
     from review_advisor.app.evaluation.simulated import simulated
 
     _check(asked)
-    extent = EvaluationExtent(asked.repeat, _shard(asked.shard))
+    extent, arms = EvaluationExtent(asked.repeat, _shard(asked.shard)), _arms(asked)
     if asked.answers == "simulated":
-        names = [arm.name for arm in _arms(asked)]
+        names = [arm.name for arm in arms]
         extent = extent if asked.seed is None else replace(extent, seed=asked.seed)
         manifest, cases, answer = simulated(names, asked.groups or SIMULATED_GROUPS, extent)
         return evaluate(manifest, cases, answer, root, _progress, jobs=asked.jobs, fresh=asked.fresh)
     cases = read_golden_set(asked.set_path or Path())
-    arms, clones = _arms(asked), _clones(asked.clones)
+    clones = _clones(asked.clones)
     recorded = None if asked.recorded is None else RecordedReviews(asked.recorded)
     manifest = manifest_of(cases, arms, asked.answers, extent, clones=clones, recorded=recorded)
     if recorded is not None:

@@ -21,7 +21,7 @@ class BesideArm:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SideBySide:
     """All arms as if they were of one evaluation. ``differs``: in what the evaluations differ, a line each."""
 
     manifest: EvaluationManifest
@@ -30,7 +30,7 @@ class Comparison:
     differs: tuple[str, ...]
 
 
-def side_by_side(evaluations: Sequence[TrialsOf]) -> Comparison:
+def side_by_side(evaluations: Sequence[TrialsOf]) -> SideBySide:
     """Evaluations that can be compared, beside one another.
 
     Arms of one name, as before and after a change of prompts, get the number of their evaluation before it.
@@ -43,7 +43,7 @@ def side_by_side(evaluations: Sequence[TrialsOf]) -> Comparison:
         arms += [BesideArm(replace(arm, name=names[arm.name]), arm.name) for arm in manifest.arms]
         trials += [replace(each, trial=replace(each.trial, arm=names[each.trial.arm])) for each in told]
     together = replace(evaluations[0][0], arms=tuple(arm.facts for arm in arms))
-    return Comparison(together, tuple(trials), tuple(arms), tuple(_differs([each for each, _ in evaluations])))
+    return SideBySide(together, tuple(trials), tuple(arms), tuple(_differs([each for each, _ in evaluations])))
 
 
 def _differs(manifests: Sequence[EvaluationManifest]) -> Iterator[str]:
