@@ -4710,7 +4710,7 @@ MUTANTS = (
             ),
             (
                 "an outcome of another change is scored",
-                "app/evaluation/recordings.py",
+                "app/evaluation/recorded_reviews.py",
                 "if due is not None and due != found:",
                 "if False:",
                 RECORDED + "an_outcome_of_another_change_is_refused",

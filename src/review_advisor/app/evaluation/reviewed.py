@@ -19,7 +19,7 @@ from review_advisor.adapters.price_file import read_prices
 from review_advisor.adapters.review_process import NoOutcome, review_in_process
 from review_advisor.app.doctor import AgentChoice, agent_command
 from review_advisor.app.evaluation.evaluate import Answers, EvaluationError, folder_of
-from review_advisor.app.evaluation.recordings import OUTCOME, RecordedReviews, place_of
+from review_advisor.app.evaluation.recorded_reviews import OUTCOME, RecordedReviews, place_of
 from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.core.evaluation.golden.golden_case import CommitsChange, GoldenCase, GoldenSet, NamedChange
 from review_advisor.core.evaluation.trials.arms import Arm
@@ -181,7 +181,7 @@ class Reviewing:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class EvaluationReviewers:
     """Who answers an evaluation that is not simulated. ``make_ready`` raises ``CliError`` if nobody can."""
 
     answers: Answers
@@ -198,14 +198,14 @@ def answers_to(
     fresh: bool,
     clones: GoldenClones,
     warn: Callable[[str], None],
-) -> Asking:
+) -> EvaluationReviewers:
     """Reviews that are made now. What they have spent before counts against ``max_usd``, unless all begins afresh."""
     folder = folder_of(root, manifest)
     before = 0.0 if fresh or max_usd is None else spent_on(results_so_far(folder), REVIEW_USD)
     purse = None if max_usd is None else EvaluationPurse(max_usd - before)
     agent: Literal["embedded", "claude"] = "claude" if manifest.answers == "live" else "embedded"
     reviewing = Reviewing({arm.name: arm for arm in arms}, agent, environ, folder / "reviews", purse, clones)
-    return Asking(reviewing.answer, lambda: agent_command(AgentChoice(agent), Path(), environ, warn))
+    return EvaluationReviewers(reviewing.answer, lambda: agent_command(AgentChoice(agent), Path(), environ, warn))
 
 
 def _without(outcome: NoOutcome, key: TrialKey) -> Trial:
