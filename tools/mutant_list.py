@@ -6306,7 +6306,7 @@ MUTANTS = (
             (
                 "an answer that a surface in shadow lost counts as an objection",
                 "core/shadow/shadow_comparison.py",
-                "each.role is not Role.PRE_FLIGHT for each in unanswered(calls)",
+                "each.role not in (Role.PRE_FLIGHT, Role.MID_FLIGHT) for each in unanswered(calls)",
                 "each.role is Role.MID_FLIGHT for each in unanswered(calls)",
                 "tests/scenarios/test_a_surface_in_shadow.py::test_an_answer_that_it_lost_is_no_objection_and_no_agreement",
             ),
@@ -6391,7 +6391,7 @@ MUTANTS = (
             (
                 "a whole review in shadow that was stopped is over",
                 "review/shadowing.py",
-                "raise Stop(stop.detail)",
+                "raise _STOPS.get(stop.reason, Stop)(stop.detail)",
                 "pass",
                 f"{WHOLE_SHADOW}a_stop_ends_it_and_not_the_review",
             ),

@@ -31,7 +31,7 @@ from review_advisor.core.task.council_prompts import (
 from review_advisor.core.task.task_council import after_a_turn, at_the_end
 from review_advisor.core.task.task_events import CouncilVoted, OpinionHeard, TaskEvent, TaskVote
 from review_advisor.ports.review import Agents
-from review_advisor.task.asking import Asking, Halted, Question, Reply, Told, halt_of, over_a_limit
+from review_advisor.task.asking import Asking, CameBack, Halted, Question, Told, halt_of, over_a_limit
 from review_advisor.task.task_request import TaskRequest
 
 
@@ -152,7 +152,7 @@ class Advising:
         self._record(voted)
         return halt_of(told) or voted
 
-    def _voices(self, who: Sequence[Advisor], questions: Sequence[Question], told: list[Reply]) -> list[Voice]:
+    def _voices(self, who: Sequence[Advisor], questions: Sequence[Question], told: list[CameBack]) -> list[Voice]:
         """What each of them votes. A vote that nobody can read is asked for once more; ``told`` gets what comes."""
         voices = [self._voice(*each) for each in zip_longest(who, told)]
         if halt_of(told) is None:
@@ -164,7 +164,7 @@ class Advising:
             told += again
         return voices
 
-    def _voice(self, advisor: Advisor, said: Reply | None) -> Voice:
+    def _voice(self, advisor: Advisor, said: CameBack | None) -> Voice:
         actions = self._council.actions
         match said:
             case Told():
@@ -210,7 +210,7 @@ class Advising:
         )
 
 
-def _may_be_repeated(said: Reply) -> bool:
+def _may_be_repeated(said: CameBack) -> bool:
     return isinstance(said, Told) or (isinstance(said, Lost) and said.reason in REPAIRABLE)
 
 

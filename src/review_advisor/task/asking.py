@@ -91,7 +91,7 @@ class Halted:
     detail: str
 
 
-Reply = Told | Lost | Refused | Halted
+CameBack = Told | Lost | Refused | Halted
 """What comes back from a question."""
 
 
@@ -100,7 +100,7 @@ def over_a_limit(refused: Refused) -> Halted:
     return Halted("budget_exceeded", refused.detail)
 
 
-def halt_of(said: Sequence[Reply]) -> Halted | None:
+def halt_of(said: Sequence[CameBack]) -> Halted | None:
     """Why the run ends after these; None if it may go on."""
     return next((each for each in said if isinstance(each, Halted)), None)
 
@@ -152,19 +152,19 @@ class Asking:
         (said,) = self._batch([question])
         return over_a_limit(said) if isinstance(said, Refused) else said
 
-    def ask_all(self, questions: Sequence[Question]) -> list[Reply]:
+    def ask_all(self, questions: Sequence[Question]) -> list[CameBack]:
         """The same for several questions, a few of them side by side. Answers are recorded in the questions' order.
 
         After a call that halts the run no further one is made: those that are missing at the end were not asked.
         """
-        told: list[Reply] = []
+        told: list[CameBack] = []
         for first in range(0, len(questions), MOST_AT_ONCE):
             told += self._batch(questions[first : first + MOST_AT_ONCE])
             if halt_of(told) is not None:
                 break
         return told
 
-    def _batch(self, questions: Sequence[Question]) -> list[Reply]:
+    def _batch(self, questions: Sequence[Question]) -> list[CameBack]:
         leave: list[_Allowed | Refused] = []
         for question in questions:
             question.agents.check_interrupt()
@@ -201,7 +201,7 @@ class Asking:
         except Stop as stop:
             return stop
 
-    def _taken(self, allowed: _Allowed, reply: Answered | Lost | Stop) -> Reply:
+    def _taken(self, allowed: _Allowed, reply: Answered | Lost | Stop) -> CameBack:
         self._purse.settle(allowed.call, reply.receipt)
         if not isinstance(reply, Stop):
             return self._read(allowed, reply)

@@ -107,7 +107,7 @@ def test_a_mistake_in_the_advisors_of_head_is_named(terminal: Terminal) -> None:
     "advisors, words, told",
     [
         (RISK_ANALYST, (), "Name the actions with --actions"),
-        (RISK_ANALYST, ("--actions", "deploy"), "at least 2"),
+        (RISK_ANALYST, ("--actions", "deploy"), "name 2 to 10 actions"),
         (RISK_ANALYST, ("--actions", "deploy,Deploy"), "stands there twice"),
         (RISK_ANALYST, ("--actions", "deploy,no way"), "number 2"),
         ('[{"id": "a", "role": "A."}]', ACTIONS, "Nobody votes over the actions"),
