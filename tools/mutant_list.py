@@ -353,13 +353,6 @@ MUTANTS = (
                 f"{RELEASES}a_report_that_stays_unusable_is_none",
             ),
             (
-                "a report counts that its judge was not shown",
-                "task/owing.py",
-                "if said.length > MOST_ENTRY:",
-                "if said.length < 0:",
-                f"{RELEASES}a_message_that_its_judge_would_not_be_shown_whole_is_no_end",
-            ),
-            (
                 "a report counts beside a question",
                 HEARING,
                 "reports=() if consults else scanned.of(BlockTag.READINESS),",

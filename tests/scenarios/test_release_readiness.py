@@ -241,12 +241,10 @@ def test_silence_about_a_guidance_and_a_missing_report_are_asked_about_together(
     assert told(judged(run)) == ("go", True, 0)
 
 
-def test_a_message_that_its_judge_would_not_be_shown_whole_is_no_end() -> None:
-    long = f"{done(applied=(1,))}\n{'x' * 20_000}\n{report('go')}"
-    run = played([long, f"{done(applied=(1,))}\n{report('go')}"])
-    assert "more than 20,000 characters" in run.asked(Role.EXECUTOR)[-1]
-    assert told(judged(run)) == ("go", True, 0)
-    assert played([long, long], judge=[]).ended.status == "malformed_block"
+def test_nothing_goes_out_on_a_message_that_its_judge_was_not_shown_whole() -> None:
+    run = played([f"{done(applied=(1,))}\n{'x' * 20_000}\n{report('go')}"])
+    assert run.ended.status == "conflict_needs_human"
+    assert told(judged(run)) == ("go", False, 11)
 
 
 def test_a_report_without_the_runs_nonce_is_text() -> None:

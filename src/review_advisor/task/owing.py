@@ -7,7 +7,7 @@ from datetime import datetime
 
 from review_advisor.core.task.hearing import ExecutorSaid
 from review_advisor.core.task.task_events import BlockMalformed, ReportHeard, TaskEvent
-from review_advisor.core.task.task_prompts import MOST_ENTRY, disposition_words, report_words
+from review_advisor.core.task.task_prompts import disposition_words, report_words
 from review_advisor.task.task_request import TaskRequest
 
 
@@ -38,8 +38,6 @@ class Owing:
             handed_in = True
             if not read.error:
                 self.claimed = read.action
-        if said.length > MOST_ENTRY:  # whoever judges it is shown no more
-            error = error or f"the message has more than {MOST_ENTRY:,} characters"
         error = error or ("" if handed_in else "the block is missing")
         if error:
             self._record(BlockMalformed(at=self._now(), turn=turn, speaker="executor", tag=tag, error=error))

@@ -158,7 +158,10 @@ def test_its_models_are_those_of_its_own_variables(terminal: Terminal, models: P
 def test_static_checks_judge_no_release(terminal: Terminal) -> None:
     project(terminal.folder)
     done = terminal.run("release-readiness", "--sample", "--executor", "embedded", "--advisor", "fake")
-    assert (done.code, printed(done)["verdict"]) == (11, "none")
+    assert (done.code, done.sentence) == (
+        2,
+        "The embedded agent holds static checks and does no task: use --executor with claude or fake.",
+    )
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, 143)])

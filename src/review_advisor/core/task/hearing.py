@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from review_advisor.core.answers.words import sets_stop
 from review_advisor.core.roles.calls import ConsultRecord
@@ -35,10 +35,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSaid:
-    """What an executor's message asks for or says. ``done`` is None beside a question, which voids reports, too.
-
-    ``length`` is that of the whole message, in characters.
-    """
+    """What an executor's message asks for or says. ``done`` is None beside a question, which voids reports, too."""
 
     consult: TaskConsult | None = None
     done: TaskDone | None = None
@@ -46,7 +43,6 @@ class ExecutorSaid:
     reports: tuple[TagBlock, ...] = ()
     malformed: tuple[Malformed, ...] = ()
     ignored: tuple[Ignored, ...] = ()
-    length: int = field(default=0, compare=False)
 
     @property
     def unusable(self) -> Malformed | None:
@@ -109,7 +105,6 @@ def hear_executor(messages: Sequence[str], nonce: str) -> ExecutorSaid:
         reports=() if consults else scanned.of(BlockTag.READINESS),
         malformed=(*scanned.malformed, *bad_consults, *bad_ends, *bad_proposals, *_flood(scanned, BlockTag.CONSULT)),
         ignored=tuple(ignored),
-        length=sum(map(len, messages)),
     )
 
 
