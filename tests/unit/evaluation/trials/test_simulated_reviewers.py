@@ -35,7 +35,7 @@ def drawn(reviewer: SimulatedReviewer, seed: int, groups: int) -> dict[str, Revi
 @pytest.mark.parametrize("reviewer", SIMULATED, ids=lambda each: each.name)
 def test_of_very_many_cases_every_measure_is_its_truth(reviewer: SimulatedReviewer) -> None:
     """The truth is computed without a draw; this draws 6,000 cases."""
-    whole, truth = total(drawn(reviewer, 1, 2_000).values()), true_sums(reviewer)
+    whole, truth = total(drawn(reviewer, 2, 2_000).values()), true_sums(reviewer)
 
     for measure in MEASURES:
         assert measure.of(whole) == pytest.approx(measure.of(truth), rel=0.05, abs=0.02), measure.name
