@@ -95,6 +95,7 @@ LIVES = "tests/simulation/test_on_github.py::test_"
 SHADOWED = f"{SCENARIOS}test_shadow_mode.py::test_"
 GATES = f"{UNIT}pull_request/test_gate.py::test_"
 SHADOW_SEEN = "tests/adapters/observing/test_shadow_mode_is_observed.py::test_"
+CALIBRATED = f"{UNIT}evaluation/calibration/test_calibration.py::"
 WHOLE_SHADOW = f"{SCENARIOS}test_a_whole_review_in_shadow.py::test_"
 COLLECT = "tests/adapters/organisation/test_collect.py::test_"
 HOSTILE_ARTIFACTS = "tests/adapters/organisation/test_hostile_artifacts.py::test_"
@@ -6295,6 +6296,27 @@ MUTANTS = (
                     f"{SCENARIOS}test_a_surface_in_shadow.py::"
                     "test_inline_members_whose_advice_nobody_reads_there_are_not_asked"
                 ),
+            ),
+            (
+                "a map of findings says how sure of a verdict one has to be",
+                "core/evaluation/calibration/calibration_table.py",
+                "each.earned.map is not None and each.is_of_findings_alone]",
+                "each.earned.map is not None]",
+                f"{CALIBRATED}test_no_map_of_findings_says_how_sure_of_a_verdict_one_has_to_be",
+            ),
+            (
+                "a threshold is proposed that nobody ever stated",
+                "core/evaluation/calibration/calibration.py",
+                "for place in range(least, 101)",
+                "for place in range(101)",
+                f"{CALIBRATED}test_no_threshold_is_lower_than_what_was_stated_and_a_looser_one_says_so",
+            ),
+            (
+                "one pull request says how often a kind of finding is right",
+                "core/evaluation/calibration/kind_records.py",
+                "if len(groups[kind]) >= FEWEST_GROUPS)",
+                "if groups[kind])",
+                f"{UNIT}evaluation/calibration/test_kind_records.py::test_a_kind_of_few_pull_requests_or_without_a_name_has_no_record",
             ),
             (
                 "an answer that a surface in shadow lost counts as an objection",

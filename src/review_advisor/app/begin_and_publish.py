@@ -228,7 +228,9 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
             )
         else:
             if isinstance(outcome, OutcomeDocument):
-                bot = replace(bot, finding_notes=kind_notes(files_of(forge, believed.commit), outcome))
+                unusable: list[str] = []
+                known_kinds = kind_notes(files_of(forge, believed.commit), outcome, unusable.append)
+                bot, notes = replace(bot, finding_notes=known_kinds), (*notes, *unusable)
             phase = PublishPhase(bot, GitPatcher(), unfinished.stands)
             published = phase.publish(number, outcome, asked=options.asked, notes=notes)
         if rules.is_shadow or isinstance(outcome, DidNotRun):

@@ -60,6 +60,7 @@ def test_a_few_labels_are_told_and_no_map_is_made(terminal: Terminal) -> None:
 
 
 @pytest.mark.every_case
+@pytest.mark.timeout(600)
 def test_a_map_that_earned_its_place_is_proposed_and_nothing_else_is_written(terminal: Terminal) -> None:
     ledger = ledger_of(terminal.folder / "ledger.sqlite3", 130)
     (terminal.folder / ".review-advisor").mkdir()

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from review_advisor.app.settings import ConfigError
 from review_advisor.core.evaluation.calibration.kind_records import KINDS_FILE, parse_kind_records
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import SourceError
 
 
 def kind_notes(
-    file: Callable[[str], bytes | None], document: OutcomeDocument, warn: Callable[[str], None] = lambda _sentence: None
+    file: Callable[[str], bytes | None], document: OutcomeDocument, warn: Callable[[str], None]
 ) -> Mapping[str, str]:
     """A sentence for each finding of a kind that is known well enough, by the finding's id.
 
@@ -24,6 +25,6 @@ def kind_notes(
         return {} if raw is None else parse_kind_records(raw.decode()).notes(document)
     except UnicodeDecodeError:
         warn(f"{KINDS_FILE} of the base commit is not UTF-8 text, so no finding is told with its kind's record.")
-    except (ConfigError, SourceError, ValueError) as problem:
+    except (ConfigError, ForgeError, SourceError, ValueError) as problem:
         warn(f"{problem} No finding is told with its kind's record.")
     return {}

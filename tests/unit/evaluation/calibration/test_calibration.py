@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 from random import Random
 
+import pytest
 from tests.unit.evaluation.calibration.streams import KIND, honest, overconfident, stream
 
 from review_advisor.core.evaluation.calibration.calibration import Calibration, calibration
@@ -15,6 +16,8 @@ from review_advisor.core.evaluation.calibration.calibration_table import (
     proposed_thresholds,
 )
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, LabelSource
+from review_advisor.core.policy.escalation_rules import FIRST_THRESHOLD, VERDICT, EscalationRules
+from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.thresholds import parse_thresholds
 
 TODAY = date(2026, 11, 24)
@@ -52,14 +55,28 @@ def test_the_proposal_is_read_as_thresholds_and_says_that_nothing_reads_it() -> 
     found = calibrated(pairs)
     text = proposed_thresholds(found, TODAY)
 
-    assert [(each.surface, each.category) for each in parse_thresholds(text)] == [
-        ("", ""),
-        ("pr_review", ""),
-        ("pr_review", category),
-    ]
+    assert [(each.surface, each.category) for each in parse_thresholds(text)] == [("pr_review", category)]
     assert all(each.value > 0.7 for each in parse_thresholds(text))
     assert "Nothing reads this file." in text
     assert "\n[[threshold]]\nvalue = 0\n" not in text
+
+
+@pytest.mark.parametrize("category", ["bug", VERDICT])
+def test_no_map_of_findings_says_how_sure_of_a_verdict_one_has_to_be(category: str) -> None:
+    pairs = [replace(each, kind=replace(KIND, category=category)) for each in stream(2, overconfident, 300)]
+    rules = EscalationRules(thresholds=parse_thresholds(proposed_thresholds(calibrated(pairs), TODAY)))
+    assert {rules.threshold(surface, VERDICT) for surface in Surface} == {FIRST_THRESHOLD}
+
+
+def test_no_threshold_is_lower_than_what_was_stated_and_a_looser_one_says_so() -> None:
+    pairs = [
+        replace(each, confidence=0.45 + each.confidence / 4, right=n % 12 > 0)
+        for n, each in enumerate(stream(2, honest, 300))
+    ]
+    text = proposed_thresholds(calibrated(pairs), TODAY)
+    (proposed,) = parse_thresholds(text)
+    assert min(each.confidence for each in pairs) <= proposed.value < FIRST_THRESHOLD
+    assert "# lower than 0.7, which holds without it" in text
 
 
 def test_without_a_map_that_earned_its_place_nothing_is_proposed() -> None:

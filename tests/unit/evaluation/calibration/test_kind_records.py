@@ -34,6 +34,12 @@ def test_versions_of_the_prompts_count_together_and_other_categories_apart() -> 
     assert found == (KindRecord(replace(other, prompts=""), 40, 1), KindRecord(replace(KIND, prompts=""), 34, 30))
 
 
+def test_a_kind_of_few_pull_requests_or_without_a_name_has_no_record() -> None:
+    alike = [replace(each, group=f"acme/shop#{n % 9}") for n, each in enumerate(pairs(60, 60))]
+    nameless = pairs(60, 60, replace(KIND, model="")) + pairs(60, 60, replace(KIND, category="x" * 121))
+    assert kind_records([*alike, *nameless]) == ()
+
+
 @pytest.mark.parametrize("source", ["revert", "golden"])
 def test_only_peoples_labels_count(source: LabelSource) -> None:
     assert kind_records(pairs(29, 29) + pairs(60, 60, source=source)) == ()

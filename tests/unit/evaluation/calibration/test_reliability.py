@@ -40,6 +40,7 @@ def test_of_a_known_stream_the_error_is_what_it_was_made_with() -> None:
     sound = reliability(stream(1, honest, 400), 200, Random(1).randrange)
     proud = reliability(stream(1, overconfident, 400), 200, Random(1).randrange)
 
+    assert proud.ece_interval is not None
     assert sound.ece < 0.05 < proud.ece_interval.low < proud.ece < proud.ece_interval.high
     assert 0 < sound.area < proud.area < 1
 
@@ -52,5 +53,15 @@ def test_intervals_are_of_pull_requests() -> None:
     apart = [ConfidencePair(f"{place}", KIND, e.confidence, e.right, "people") for place, e in enumerate(again)]
     split = reliability(apart, 300, Random(1).randrange).brier_interval
 
+    assert one is not None
+    assert many is not None
+    assert split is not None
     assert (many.low, many.high) == pytest.approx((one.low, one.high))
     assert split.high - split.low < 0.6 * (many.high - many.low)
+
+
+def test_a_few_pull_requests_have_no_interval() -> None:
+    """Their findings are alike, so nobody knows how far the next pull request is from them."""
+    one = [ConfidencePair("acme/shop#1", KIND, 0.9, n % 2 == 0, "people") for n in range(40)]
+    found = reliability(one, 100, Random(1).randrange)
+    assert (found.cases, found.groups, found.ece_interval, found.brier_interval) == (40, 1, None, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 
 from review_advisor.core.evaluation.calibration.cells import FEWEST_OF_CELL, CalibrationCell, cells
 from review_advisor.core.evaluation.calibration.confidence_pair import (
@@ -18,7 +19,7 @@ from review_advisor.core.evaluation.calibration.earned_map import EarnedMap, ear
 from review_advisor.core.evaluation.calibration.kind_records import KindRecord, kind_records
 from review_advisor.core.evaluation.calibration.reliability import Reliability, reliability
 from review_advisor.core.evaluation.judged_change import Draw
-from review_advisor.core.policy.escalation_rules import FIRST_THRESHOLD
+from review_advisor.core.policy.escalation_rules import FIRST_THRESHOLD, VERDICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class MapTried:
     labels: int
     earned: EarnedMap
     threshold: float | None
+
+    @property
+    def is_of_findings_alone(self) -> bool:
+        """Whether a threshold for this kind holds for findings and for no verdict."""
+        return bool(self.kind.surface) and self.kind.category not in ("", VERDICT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +104,14 @@ def _maps(known: Sequence[ConfidencePair], times: int, draw: Draw) -> tuple[MapT
     for kind, its in sorted(held.items(), key=lambda item: (-len(item[1]), len(item[0].words), item[0].words)):
         if kind == FindingKind() or len(its) >= FEWEST_OF_CELL:
             earned = earned_map(its, times, draw)
-            tried.append(MapTried(kind, len(its), earned, _threshold(earned)))
+            tried.append(MapTried(kind, len(its), earned, _threshold(earned, its)))
     return tuple(tried)
 
 
-def _threshold(earned: EarnedMap) -> float | None:
+def _threshold(earned: EarnedMap, its: Sequence[ConfidencePair]) -> float | None:
+    """The least stated confidence that the map takes for enough. What nobody stated was not seen to be right."""
     fitted = earned.map
     if fitted is None:
         return None
-    return next((place / 100 for place in range(101) if fitted.of(place / 100) >= FIRST_THRESHOLD), 1.0)
+    least = ceil(100 * min(each.confidence for each in its if each.right is not None))
+    return next((place / 100 for place in range(least, 101) if fitted.of(place / 100) >= FIRST_THRESHOLD), 1.0)

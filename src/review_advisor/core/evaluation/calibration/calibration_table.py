@@ -11,6 +11,7 @@ from review_advisor.core.evaluation.calibration.confidence_pair import FindingKi
 from review_advisor.core.evaluation.calibration.kind_records import KINDS_FILE
 from review_advisor.core.evaluation.calibration.reliability import Reliability
 from review_advisor.core.evaluation.resampling import Middle
+from review_advisor.core.policy.escalation_rules import FIRST_THRESHOLD
 from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
 from review_advisor.core.report.wording import printable_line, table
 
@@ -81,9 +82,10 @@ def calibration_as_json(told: Calibration) -> dict[str, Any]:
 def proposed_thresholds(told: Calibration, made: date) -> str:
     """Tables for ``thresholds.toml`` of the maps that earned their place, with the maps beside them; empty without one.
 
-    Words of models stand in it as TOML strings alone.
+    The maps are of findings, so only those of a category of findings are proposed: a table without a category would
+    hold for whole verdicts, too. Words of models stand in it as TOML strings alone.
     """
-    earned = [each for each in told.maps if each.earned.map is not None]
+    earned = [each for each in told.maps if each.earned.map is not None and each.is_of_findings_alone]
     if not earned:
         return ""
     lines = [
@@ -126,6 +128,11 @@ def _proposal(each: MapTried) -> list[str]:
     return [
         f"# held-out Brier gain {gain}",
         f"# {fitted.name}: {tenths}",
+        *(
+            [f"# lower than {FIRST_THRESHOLD}, which holds without it"]
+            if (each.threshold or 0) < FIRST_THRESHOLD
+            else []
+        ),
         "[[threshold]]",
         f"value = {each.threshold}",
         f"labels = {each.labels}",
@@ -199,8 +206,8 @@ def _map(each: MapTried) -> str:
     return f"{fitted.name}; 70% are right from a stated {each.threshold:.2f} on"
 
 
-def _estimate(value: float, interval: Middle) -> str:
-    return f"{value:.3f} {_range((interval.low, interval.high), 3)}"
+def _estimate(value: float, interval: Middle | None) -> str:
+    return f"{value:.3f}" if interval is None else f"{value:.3f} {_range((interval.low, interval.high), 3)}"
 
 
 def _range(ends: tuple[float, float], digits: int = 2) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind
 
 FEWEST_OF_CELL = 30
+FEWEST_GROUPS = 10
+"""Fewer pull requests tell nothing of others: their findings are alike."""
 
 
 @dataclass(frozen=True, slots=True)

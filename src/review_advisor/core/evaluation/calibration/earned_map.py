@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from review_advisor.core.evaluation.calibration.cells import FEWEST_GROUPS
 from review_advisor.core.evaluation.calibration.confidence_maps import MAPS, ConfidenceMap, MapName
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair
 from review_advisor.core.evaluation.calibration.reliability import JudgedConfidence
@@ -12,7 +13,6 @@ from review_advisor.core.evaluation.judged_change import Draw
 from review_advisor.core.evaluation.resampling import Middle, middle, resamples
 
 FEWEST_OF_MAP = 200
-FEWEST_GROUPS_OF_MAP = 10
 FOLDS = 5
 _INNER_FOLDS = 3
 
@@ -41,8 +41,8 @@ def earned_map(pairs: Sequence[ConfidencePair], times: int, draw: Draw) -> Earne
         by_group.setdefault(each.group, []).append((each.confidence, bool(each.right)))
     if len(pairs) < FEWEST_OF_MAP:
         return EarnedMap(None, f"{len(pairs)} labels are fewer than {FEWEST_OF_MAP}")
-    if len(by_group) < FEWEST_GROUPS_OF_MAP:
-        return EarnedMap(None, f"{len(by_group)} pull requests are fewer than {FEWEST_GROUPS_OF_MAP}")
+    if len(by_group) < FEWEST_GROUPS:
+        return EarnedMap(None, f"{len(by_group)} pull requests are fewer than {FEWEST_GROUPS}")
     groups = _shuffled([by_group[group] for group in sorted(by_group)], draw)
     gains: list[float] = [0.0] * len(groups)
     for fold in range(FOLDS):

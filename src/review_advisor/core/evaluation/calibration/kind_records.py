@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from review_advisor.core.evaluation.calibration.cells import FEWEST_OF_CELL
+from review_advisor.core.evaluation.calibration.cells import FEWEST_GROUPS, FEWEST_OF_CELL
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind, labelled
 from review_advisor.core.evaluation.calibration.observed_pairs import EXECUTOR, stated_findings
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
@@ -18,9 +18,10 @@ from review_advisor.core.outcome.document import OutcomeDocument
 
 KINDS_FILE = ".review-advisor/calibration.toml"
 LONGEST_KINDS_FILE = 200_000
+LONGEST_NAME = 120
 MOST_KINDS = 300
 """The most that are proposed and believed, those with the most labels first."""
-_Name = Annotated[str, Field(min_length=1, max_length=500)]
+_Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,19 @@ def kinds_of(document: OutcomeDocument) -> Mapping[str, FindingKind]:
 
 
 def kind_records(pairs: Iterable[ConfidencePair]) -> tuple[KindRecord, ...]:
-    """The records by people's labels of every kind that has enough, the one with the most labels first."""
+    """The records by people's labels of every kind that has enough of ten pull requests, those with most labels first.
+
+    A kind that a model gave no name, or an endless one, has none.
+    """
     judged: dict[FindingKind, list[bool]] = defaultdict(list)
+    groups: dict[FindingKind, set[str]] = defaultdict(set)
     for each in labelled(pairs, "people"):
-        if each.kind.category:
-            judged[replace(each.kind, prompts="")].append(bool(each.right))
-    made = enough(KindRecord(kind, len(its), sum(its)) for kind, its in judged.items()).values()
+        kind = replace(each.kind, prompts="")
+        if all(0 < len(getattr(kind, name)) <= LONGEST_NAME for name in ("advisor", "model", "surface", "category")):
+            judged[kind].append(bool(each.right))
+            groups[kind].add(each.group)
+    told = (kind for kind in judged if len(groups[kind]) >= FEWEST_GROUPS)
+    made = enough(KindRecord(kind, len(judged[kind]), sum(judged[kind])) for kind in told).values()
     return tuple(sorted(made, key=lambda each: (-each.labels, each.kind.words)))[:MOST_KINDS]
 
 

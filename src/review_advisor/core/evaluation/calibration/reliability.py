@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from review_advisor.core.evaluation.calibration.cells import FEWEST_GROUPS
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair
 from review_advisor.core.evaluation.judged_change import Draw
 from review_advisor.core.evaluation.resampling import Middle, middle, resamples
@@ -55,8 +56,8 @@ class Reliability:
     bins: tuple[ConfidenceBin, ...]
     ece: float
     brier: float
-    ece_interval: Middle
-    brier_interval: Middle
+    ece_interval: Middle | None
+    brier_interval: Middle | None
     curve: tuple[RiskPoint, ...]
 
     @property
@@ -107,15 +108,17 @@ def risk_curve(said: Sequence[JudgedConfidence]) -> tuple[RiskPoint, ...]:
 
 
 def reliability(pairs: Sequence[ConfidencePair], times: int, draw: Draw) -> Reliability:
-    """What labelled pairs come to; at least one. The intervals come of ``times`` samples of whole pull requests."""
+    """What labelled pairs come to; at least one. The intervals come of ``times`` samples of whole pull requests.
+
+    Of fewer than 10 pull requests there is none.
+    """
     by_group: dict[str, list[JudgedConfidence]] = {}
     for each in pairs:
         by_group.setdefault(each.group, []).append((each.confidence, bool(each.right)))
     groups = [by_group[group] for group in sorted(by_group)]
     said = [each for its in groups for each in its]
-    drawn = [
-        [each for place in sample for each in groups[place]] for sample in resamples([""] * len(groups), times, draw)
-    ]
+    samples = resamples([""] * len(groups), times, draw) if len(groups) >= FEWEST_GROUPS else []
+    drawn = [[each for place in sample for each in groups[place]] for sample in samples]
     return Reliability(
         cases=len(said),
         groups=len(groups),
@@ -129,8 +132,10 @@ def reliability(pairs: Sequence[ConfidencePair], times: int, draw: Draw) -> Reli
     )
 
 
-def _interval(of: Callable[[Sequence[JudgedConfidence]], float], drawn: Sequence[Sequence[JudgedConfidence]]) -> Middle:
-    return middle([of(each) for each in drawn])
+def _interval(
+    of: Callable[[Sequence[JudgedConfidence]], float], drawn: Sequence[Sequence[JudgedConfidence]]
+) -> Middle | None:
+    return middle([of(each) for each in drawn]) if drawn else None
 
 
 def _bin_of(confidence: float) -> int:
