@@ -13,7 +13,9 @@ def test_it_tells_the_table_the_gates_and_that_no_model_answered() -> None:
     arms = (ArmFacts("small", "executor"), ArmFacts("paired\u202e", "paired"))
     manifest = EvaluationManifest("evaluation.v1", "embedded", "ours\u202e", "d", ("a", "b"), arms)
     trials = [
-        CountedTrial(Trial(case, arm.name, 1, "approved", "complete"), case, ReviewSums(reviews=1, usd=0.1))
+        CountedTrial(
+            Trial(case, arm.name, 1, "approved", "complete"), case, ReviewSums(reviews=1, decidable=1, usd=0.1)
+        )
         for case in manifest.cases
         for arm in arms
     ]
