@@ -3177,6 +3177,13 @@ MUTANTS = (
         (f"{HOSTILE_ARTIFACTS}an_archive_that_is_not_what_the_action_uploads_is_refused",),
     ),
     Mutant(
+        "collect unpacks an archive of any method",
+        "adapters/ledger/organisation/archive.py",
+        "if member.compress_type not in _PACKED:",
+        "if member.compress_type < 0:",
+        (f"{HOSTILE_ARTIFACTS}an_archive_that_is_not_what_the_action_uploads_is_refused",),
+    ),
+    Mutant(
         "collect takes a link out of an archive",
         "adapters/ledger/organisation/archive.py",
         "if kind not in (0, stat.S_IFREG):",

@@ -17,6 +17,7 @@ from review_advisor.adapters.ledger.organisation.archive import MOST_PACKED, Ref
 from review_advisor.mockworld.world import MockWorld
 
 MIB = 1024**2
+OTHERWISE_PACKED = "its archive is packed in a way that is not the action's"
 
 
 @pytest.fixture
@@ -73,6 +74,14 @@ def encrypted() -> bytes:
     return bytes(made)
 
 
+def damaged_lzma() -> bytes:
+    """An archive of a method of its own, whose content was changed."""
+    made = bytearray(zipped({LEDGER: b"text" * 100}, zipfile.ZIP_LZMA))
+    begins = made.find(LEDGER.encode()) + len(LEDGER)
+    made[begins + 9 : begins + 14] = b"\xff" * 5
+    return bytes(made)
+
+
 def long_list() -> bytes:
     """An archive of ten thousand files."""
     return zipped({f"{number}.sqlite3": b"" for number in range(10_000)})
@@ -93,6 +102,9 @@ def long_list() -> bytes:
         (lambda: linked(f"{LEDGER}-shm", "/etc/passwd"), f"{LEDGER}-shm in its archive is a link, or no file"),
         (twice, f"its archive does not hold one {LEDGER}"),
         (encrypted, "its archive is encrypted"),
+        (lambda: zipped({LEDGER: bytes(300 * MIB)}, zipfile.ZIP_BZIP2), OTHERWISE_PACKED),
+        (lambda: zipped({LEDGER: b"text"}, zipfile.ZIP_LZMA), OTHERWISE_PACKED),
+        (damaged_lzma, OTHERWISE_PACKED),
         (long_list, "its archive holds more than a ledger"),
         (lambda: b"no archive at all", "it is no archive"),
         (lambda: b"", "it is no archive"),

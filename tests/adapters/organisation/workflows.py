@@ -29,10 +29,10 @@ SINCE = ("--since", "2026-01-01")
 SHOP, BANK = "octo/shop", "octo/bank"
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zipped(files: dict[str, bytes], packed: int = zipfile.ZIP_DEFLATED) -> bytes:
     """An archive of these files."""
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as opened_archive:
+    with zipfile.ZipFile(made, "w", packed) as opened_archive:
         for name, content in files.items():
             opened_archive.writestr(name, content)
     return made.getvalue()

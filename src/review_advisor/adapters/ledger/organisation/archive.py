@@ -31,6 +31,8 @@ _END = struct.Struct("<4s4H2LH")
 _MOST_LIST = 4_096
 _LARGER = b"PK\x06\x07"
 _CHUNK = 1 << 16
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Whatever else an archive can be packed by unpacks a chunk of any size at once."""
 
 
 class RefusedArtifact(LedgerError):  # noqa: N818 (what was done with it)
@@ -86,6 +88,8 @@ def _refuse_member(member: zipfile.ZipInfo) -> None:
         raise RefusedArtifact(f"{member.filename} in its archive is a link, or no file")
     if member.flag_bits & 0x1:
         raise RefusedArtifact("its archive is encrypted")
+    if member.compress_type not in _PACKED:
+        raise RefusedArtifact("its archive is packed in a way that is not the action's")
 
 
 def _write(opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, room: _Room) -> None:
