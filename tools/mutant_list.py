@@ -3219,6 +3219,20 @@ MUTANTS = (
         ("tests/adapters/organisation/test_stored_files.py::test_an_address_that_is_not_safe_is_never_asked",),
     ),
     Mutant(
+        "an artifact that the store refuses blocks its repository",
+        "adapters/github/stored_files.py",
+        "kind = Unanswered if refusal.code >= _SERVER_ERROR else ForgeRejected",
+        "kind = Unanswered if refusal.code else ForgeRejected",
+        (f"{COLLECT}an_artifact_that_the_store_refuses_stops_no_other",),
+    ),
+    Mutant(
+        "a store that drips is waited for",
+        "adapters/github/stored_files.py",
+        "if clock.monotonic() - begun > MOST_SECONDS:",
+        "if clock.monotonic() < begun:",
+        ("tests/adapters/organisation/test_stored_files.py::test_a_store_that_drips_is_left_in_time",),
+    ),
+    Mutant(
         "a group of one author is shown",
         "core/organisation/group_rollup.py",
         "if (authors or {}).get(name, 0) < least}",

@@ -45,7 +45,7 @@ class Received:
 class Door:
     """Where the model answers: ``url`` is the base of its API. ``violations`` of the description gather here.
 
-    ``received`` is every request so far.
+    ``received`` is every request so far; ``store_answers`` are statuses that the store gives before it works.
     """
 
     def __init__(self, github: GitHub, server: ThreadingHTTPServer) -> None:
@@ -53,6 +53,7 @@ class Door:
         self.url = f"http://127.0.0.1:{server.server_port}"
         self.violations: list[str] = []
         self.received: list[Received] = []
+        self.store_answers: list[int] = []
         self.closing = threading.Event()
         self.lock = threading.Lock()
 
@@ -108,6 +109,8 @@ class Door:
         """An artifact, as the store hands it out: to whoever has its address, and a token is no business of it."""
         if authorization:
             self.violations.append(f"the token was shown to the store: {path}")
+        if self.store_answers:
+            return self.store_answers.pop(0), {}, b""
         _, _, repository, artifact = path.split("/")
         places = {place.id: place for place in self.github.repositories.values()}
         return 200, {"Content-Type": "application/zip"}, places[int(repository)].artifacts[int(artifact)].archive

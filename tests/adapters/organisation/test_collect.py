@@ -142,6 +142,23 @@ def test_an_artifact_that_expires_meanwhile_stops_no_other(octo: Fleet) -> None:
     assert "it is not there, or not for this token (Artifact has expired)" in found["refused"][0]
 
 
+def test_an_artifact_that_the_store_refuses_stops_no_other(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    octo.reviews(SHOP)
+    octo.door.store_answers = [404]
+    (found,) = octo.collected(SHOP)
+    assert (found["added"], found["trouble"], len(found["refused"])) == (1, "", 1)
+    assert "its store answered with status 404" in found["refused"][0]
+
+
+def test_each_try_at_the_store_asks_for_a_fresh_address(octo: Fleet) -> None:
+    octo.reviews(SHOP)
+    octo.door.store_answers = [503, 500]
+    (found,) = octo.patiently(SHOP)
+    assert (found.added, found.whole) == (1, True)
+    assert [path.rpartition("/")[2] == "zip" for path in octo.asked()][-6:] == [True, False] * 3
+
+
 @pytest.mark.parametrize(
     "how, why",
     [

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
 import pytest
 from tests.adapters.github.scripted import Reply, github_answers
 
@@ -9,13 +14,40 @@ from review_advisor.adapters.github.address import ApiAddress, api_address
 from review_advisor.adapters.github.stored_files import fetch_stored
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.forge import ForgeRejected, ForgeUnavailable
+from review_advisor.ports.review import Clock
 
 GITHUB = api_address("")
 HERE = api_address("http://127.0.0.1:1")
 
 
-def fetch(location: str, api: ApiAddress = HERE, most: int = 1_000) -> bytes:
-    return fetch_stored("download the artifact 1", location, api, FakeClock(), most)
+def fetch(location: str, api: ApiAddress = HERE, most: int = 1_000, clock: Clock | None = None) -> bytes:
+    return fetch_stored("download the artifact 1", location, api, clock or FakeClock(), most)
+
+
+class LongAfternoon(FakeClock):
+    """A clock by which everything takes minutes."""
+
+    def monotonic(self) -> float:
+        self.sleep(400)
+        return self.seconds
+
+
+@contextmanager
+def dripping_store() -> Iterator[str]:
+    """A store that sends the first byte of many, and nothing more until it is left."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(10_000)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx")
+                connection.recv(1)
+
+        thread = Thread(target=drip, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/1"
+        thread.join()
 
 
 @pytest.mark.parametrize(
@@ -51,7 +83,7 @@ def test_this_machine_is_asked_without_tls_only_if_github_is_here_too() -> None:
 
 def test_the_store_sends_nobody_on() -> None:
     sent_on = Reply(302, headers={"Location": "http://127.0.0.1:1/"})
-    with github_answers(sent_on) as store, pytest.raises(ForgeUnavailable, match="its store answered with status 302"):
+    with github_answers(sent_on) as store, pytest.raises(ForgeRejected, match="its store answered with status 302"):
         fetch(store.url)
 
 
@@ -65,3 +97,8 @@ def test_what_is_too_large_is_not_read_to_its_end() -> None:
 def test_a_store_that_breaks_off_is_an_outage() -> None:
     with github_answers(Reply(None)) as store, pytest.raises(ForgeUnavailable, match="its store gave no answer"):
         fetch(store.url)
+
+
+def test_a_store_that_drips_is_left_in_time() -> None:
+    with dripping_store() as address, pytest.raises(ForgeRejected, match="it took longer than 300 seconds"):
+        fetch(address, clock=LongAfternoon())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from http.client import HTTPException
-from typing import IO
+from http.client import HTTPException, HTTPResponse
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import (
@@ -26,11 +25,13 @@ MOST_SECONDS = 300.0
 """So long one file may take, however slowly it comes."""
 _TIMEOUT_SECONDS = 15
 _CHUNK = 1 << 20
+_SERVER_ERROR = 500
 
 
 def fetch_stored(doing: str, location: str, api: ApiAddress, clock: Clock, most: int) -> bytes:
     """The bytes at an address that GitHub gave, ``most`` at the most. Raises ``ForgeError``, without the address.
 
+    ``ForgeRejected`` where another try would hear the same: the store refuses it, or it is too large or too slow.
     ``https`` only; ``http`` on this machine, if GitHub's API itself is there.
     """
     _refuse_address(doing, location, api)
@@ -43,19 +44,20 @@ def fetch_stored(doing: str, location: str, api: ApiAddress, clock: Clock, most:
         with opener.open(request, timeout=_TIMEOUT_SECONDS) as answer:
             return _bounded(doing, answer, clock, most)
     except HTTPError as refusal:
-        raise Unanswered(f"GitHub did not {doing}: its store answered with status {refusal.code}.") from None
+        kind = Unanswered if refusal.code >= _SERVER_ERROR else ForgeRejected
+        raise kind(f"GitHub did not {doing}: its store answered with status {refusal.code}.") from None
     except (OSError, HTTPException, ValueError) as error:
         raise Unanswered(f"GitHub did not {doing}: its store gave no answer ({type(error).__name__}).") from None
 
 
-def _bounded(doing: str, answer: IO[bytes], clock: Clock, most: int) -> bytes:
+def _bounded(doing: str, answer: HTTPResponse, clock: Clock, most: int) -> bytes:
     begun, found = clock.monotonic(), bytearray()
-    while chunk := answer.read(min(_CHUNK, most + 1 - len(found))):
+    while chunk := answer.read1(min(_CHUNK, most + 1 - len(found))):
         found += chunk
         if len(found) > most:
             raise ForgeRejected(f"GitHub could not {doing}: it is larger than {most // 1024**2} MB.")
         if clock.monotonic() - begun > MOST_SECONDS:
-            raise Unanswered(f"GitHub did not {doing}: it took longer than {MOST_SECONDS:.0f} seconds.")
+            raise ForgeRejected(f"GitHub did not {doing}: it took longer than {MOST_SECONDS:.0f} seconds.")
     return bytes(found)
 
 

@@ -89,13 +89,16 @@ class Wire:
                 break
         return found, cursor is None
 
-    def location(self, doing: str, path: str) -> str:
-        """Where GitHub stores what a path stands for: an address that it signed, so no token belongs to it."""
+    def stored(self, doing: str, path: str, fetch: Callable[[str], Value]) -> Value:
+        """What a path stands for, from where GitHub stores it.
 
-        def ask() -> str:
+        ``fetch`` gets an address that GitHub signed, so no token belongs to it; each try gets a fresh one.
+        """
+
+        def ask() -> Value:
             answer = self._exchange.location(doing, path)
             if isinstance(answer, str):
-                return answer
+                return fetch(answer)
             self._accepted(doing, answer)
             raise ForgeUnavailable(f"GitHub did not {doing}: it did not say where it is stored.")
 

@@ -114,8 +114,11 @@ class WorkflowArtifacts:
     def archive(self, artifact: LedgerArtifact, most: int) -> bytes:
         """The archive of an artifact, ``most`` bytes at the most."""
         doing = f"download the artifact {artifact.id}"
-        location = self._wire.location(doing, f"{self._root}/actions/artifacts/{artifact.id}/zip")
-        return fetch_stored(doing, location, self._address, self._clock, most)
+
+        def fetch(location: str) -> bytes:
+            return fetch_stored(doing, location, self._address, self._clock, most)
+
+        return self._wire.stored(doing, f"{self._root}/actions/artifacts/{artifact.id}/zip", fetch)
 
 
 def workflow_artifacts(repository: str, *, token: str, api_url: str = "", clock: Clock) -> WorkflowArtifacts:
