@@ -3235,9 +3235,23 @@ MUTANTS = (
     Mutant(
         "a group of one author is shown",
         "core/organisation/group_rollup.py",
-        "if (authors or {}).get(name, 0) < least}",
-        "if (authors or {}).get(name, 0) < 1}",
+        "and authors.get(name, 0) < least}",
+        "and authors.get(name, 0) < 1}",
         ("tests/adapters/organisation/test_rollup_by.py::test_a_group_of_too_few_authors_tells_nothing_of_them",),
+    ),
+    Mutant(
+        "the only group of one author is the whole minus the others",
+        "core/organisation/group_rollup.py",
+        "if len(few) == 1 and",
+        "if len(few) > len(rollups) and",
+        (f"{UNIT}organisation/test_group_rollup.py::test_a_group_of_too_few_is_not_hidden_alone",),
+    ),
+    Mutant(
+        "an app hides who is alone with it in a group",
+        "adapters/ledger/sums.py",
+        "for login in logins if not login.endswith(_APP))",
+        "for login in logins)",
+        ("tests/adapters/organisation/test_rollup_by.py::test_an_app_and_another_spelling_are_no_further_people",),
     ),
     Mutant(
         "a broken run is merged",

@@ -15,6 +15,7 @@ trade = ["acme/shop"]
 
 [author-groups]
 staff = ["mona", "hubot", "octocat"]
+newcomers = ["zoe"]
 """
 
 
@@ -47,7 +48,14 @@ def test_several_repositories_have_a_table(terminal: Terminal) -> None:
 
 
 def test_teams_and_author_groups_have_one_each_and_nobody_is_alone_in_a_row(terminal: Terminal) -> None:
-    reviewed(terminal, ("acme/shop", "mona"), ("acme/lab", "hubot"), ("acme/shop", "octocat"), ("acme/lab", "eve"))
+    reviewed(
+        terminal,
+        ("acme/shop", "mona"),
+        ("acme/lab", "hubot"),
+        ("acme/shop", "octocat"),
+        ("acme/lab", "eve"),
+        ("acme/lab", "zoe"),
+    )
     (terminal.folder / "organisation.toml").write_text(ORGANISATION)
     found = groups(terminal, "--organisation", "organisation.toml")
     assert list(found) == ["repository", "team", "author-group"]
@@ -55,10 +63,11 @@ def test_teams_and_author_groups_have_one_each_and_nobody_is_alone_in_a_row(term
         "acme/shop": "trade",
         "acme/lab": "others",
     }
-    assert {row["name"]: row["cells"][0] for row in found["team"]["rows"]} == {"trade": "2", "others": "2"}
+    assert {row["name"]: row["cells"][0] for row in found["team"]["rows"]} == {"trade": "2", "others": "3"}
     assert {row["name"]: row["cells"][0] for row in found["author-group"]["rows"]} == {
         "staff": "3",
         "others": "not shown",
+        "newcomers": "not shown",
     }
     assert found["author-group"]["least"] == 3
 

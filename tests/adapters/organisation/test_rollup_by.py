@@ -91,9 +91,21 @@ def test_a_group_of_too_few_authors_tells_nothing_of_them(terminal: Terminal, le
     }
     done = rolled(terminal, ledger, *asked)
     assert "newcomers            not shown" in done.out
-    assert done.out.endswith("2 groups not shown: fewer than 3 authors in this period\n")
+    assert done.out.endswith("2 groups not shown, so that nothing is told of fewer than 3 authors in this period\n")
     organisation.write_text("smallest-group = 1\n" + ORGANISATION)
     assert runs_by_group(rolled(terminal, ledger, *asked, "--json"))["newcomers"] == 1
+
+
+def test_an_app_and_another_spelling_are_no_further_people(
+    terminal: Terminal, tmp_path: Path, organisation: Path
+) -> None:
+    organisation.write_text('[author-groups]\nstaff = ["mona", "hubot", "octocat"]\nnewcomers = ["eve", "ci[bot]"]\n')
+    file = tmp_path / "ledger.sqlite3"
+    made_by = ("mona", "hubot", "octocat", "eve", "Eve", "EVE", "ci[bot]", "x", "y", "z", "w")
+    for number, author in enumerate(made_by, start=1):
+        record(file, retold(told(number=number, repository="acme/shop", pull_request=number), author=author))
+    asked = ("--by", "author-group", "--organisation", organisation, "--json")
+    assert runs_by_group(rolled(terminal, file, *asked)) == {"others": 4, "newcomers": None, "staff": None}
 
 
 def test_the_sums_of_all_groups_are_those_of_the_whole(tmp_path: Path) -> None:

@@ -102,6 +102,8 @@ GroupedBy = Literal["repository", "author"]
 GroupOf = Callable[[str | None], str]
 """Names the group of a repository or an author; None is a run without one."""
 _NAMED: dict[GroupedBy, tuple[str, str]] = {"repository": ("repositories", "name"), "author": ("authors", "login")}
+_APP = "[bot]"
+"""So ends the login of an app, which is nobody."""
 _DAMAGED = "The ledger is damaged: one of its rows holds what it cannot hold."
 _SORTED_AT_MOST = 50_000
 """The values of so many runs are sorted as they come; for more, their index is read from one end to the middle."""
@@ -148,12 +150,13 @@ def add_up_groups(
 
 
 def count_authors(path: Path, period: Period, group_of: GroupOf) -> dict[str, int]:
-    """Of how many authors each group's runs are. Raises ``LedgerError``."""
+    """Of how many people each group's runs are: in any spelling one, and no app. Raises ``LedgerError``."""
     with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
-        groups = _names(connection, "author", group_of)
         where, values = where_within(period)
         found = _rows(connection, f"SELECT DISTINCT author AS id FROM runs WHERE {where}", values)  # noqa: S608
-        return Counter(groups[row["id"]] for row in found if row["id"] is not None)
+        seen = {row["id"] for row in found}
+        logins = {login.casefold() for number, login in _told(connection, "author") if number in seen}
+        return Counter(group_of(login) for login in logins if not login.endswith(_APP))
 
 
 def has_several_repositories(path: Path) -> bool:
@@ -164,9 +167,13 @@ def has_several_repositories(path: Path) -> bool:
 
 def _names(connection: sqlite3.Connection, column: GroupedBy, group_of: GroupOf) -> dict[int | None, str]:
     """The group of each repository or author, by the number that the ledger gave it."""
+    return {None: group_of(None)} | {number: group_of(said) for number, said in _told(connection, column)}
+
+
+def _told(connection: sqlite3.Connection, column: GroupedBy) -> sqlite3.Cursor:
+    """Each repository or author: its number and its name."""
     table, name = _NAMED[column]
-    told = connection.execute(f"SELECT id, {name} FROM {table}")  # noqa: S608 (our own names)
-    return {None: group_of(None)} | {number: group_of(said) for number, said in told}
+    return connection.execute(f"SELECT id, {name} FROM {table}")  # noqa: S608 (our own names)
 
 
 def _of_groups(

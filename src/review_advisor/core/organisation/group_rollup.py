@@ -54,11 +54,23 @@ def group_rollup(
     by: Grouping, rollups: Mapping[str, Rollup], authors: Mapping[str, int] | None = None, least: int = 0
 ) -> GroupRollup:
     """The groups in order. With ``authors``, those of fewer than ``least`` are not shown, and come last."""
-    of_people = () if authors is None else rollups.keys() - {UNKNOWN_AUTHOR}
-    few = {name for name in of_people if (authors or {}).get(name, 0) < least}
+    few = set() if authors is None else _hidden(rollups, authors, least)
     in_order = sorted(rollups, key=lambda name: (name in few, 0 if name in few else -rollups[name].sums.runs, name))
     rows = (GroupRow(name, None if name in few else rollups[name]) for name in in_order)
     return GroupRollup(by, tuple(rows), least if authors is not None else 0)
+
+
+def _hidden(rollups: Mapping[str, Rollup], authors: Mapping[str, int], least: int) -> set[str]:
+    """The groups of too few authors; and beside one alone that with the next fewest.
+
+    Else it were the whole minus all others. Runs whose author is not recorded are hidden for that if there is nothing
+    else, and for a group of apps, who are nobody, nothing is.
+    """
+    few = {name for name in rollups if name != UNKNOWN_AUTHOR and authors.get(name, 0) < least}
+    if len(few) == 1 and few & authors.keys():
+        others = rollups.keys() - few
+        few |= set(sorted(others, key=lambda name: (name == UNKNOWN_AUTHOR, authors.get(name, 0), name))[:1])
+    return few
 
 
 def shown_kpis(rollup: Rollup) -> Iterable[Kpi]:
@@ -77,5 +89,5 @@ def group_text(found: GroupRollup) -> str:
     told = table([head, *((printable_line(row.name), *row.cells()) for row in found.rows)])
     hidden = sum(row.rollup is None for row in found.rows)
     if hidden:
-        told += f"{counted(hidden, 'group')} not shown: fewer than {found.least} authors in this period\n"
+        told += f"{counted(hidden, 'group')} not shown, so that nothing is told of fewer than {found.least} authors in this period\n"
     return told

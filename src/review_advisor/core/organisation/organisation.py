@@ -9,6 +9,8 @@ OTHERS = "others"
 """Whoever and whatever is in no team or group."""
 UNKNOWN_AUTHOR = "author not recorded"
 NO_REPOSITORY = "no repository"
+RESERVED = frozenset({OTHERS, UNKNOWN_AUTHOR, NO_REPOSITORY})
+"""Rows that are there without being declared."""
 LEAST_AUTHORS = 3
 """A row of fewer authors tells of single people."""
 

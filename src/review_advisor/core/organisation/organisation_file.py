@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
-from review_advisor.core.organisation.organisation import LEAST_AUTHORS, Organisation, OrganisationError
+from review_advisor.core.organisation.organisation import LEAST_AUTHORS, RESERVED, Organisation, OrganisationError
 from review_advisor.core.safety.terminal import one_line
 
 _MOST = 20_000
@@ -54,6 +54,10 @@ def _turned(groups: Mapping[str, Iterable[str]], name: str, kind: str) -> dict[s
     """The group of each member, who is in one only."""
     found: dict[str, str] = {}
     for group, members in groups.items():
+        if group.strip().casefold() in RESERVED:
+            raise OrganisationError(
+                f"{name} has a {kind} {one_line(group)}, which is a row already: name it otherwise."
+            )
         for member in members:
             if found.setdefault(member.casefold(), group) != group:
                 raise OrganisationError(f"{name} names {one_line(member)} in more than one {kind}: name it in one.")
