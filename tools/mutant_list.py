@@ -3170,6 +3170,27 @@ MUTANTS = (
         (f"{SHELF}what_expired_is_a_gap_with_its_days",),
     ),
     Mutant(
+        "a collected run is a gap when its artifact is gone",
+        "core/organisation/shelf.py",
+        "and run.id not in known",
+        "and run.id",
+        (f"{SHELF}a_run_of_which_something_was_collected_is_no_gap_when_github_lists_nothing_more",),
+    ),
+    Mutant(
+        "collect misses the ledger of a run that ended well",
+        "core/organisation/shelf.py",
+        '(silent if run.conclusion == "success" else forgotten)',
+        "forgotten",
+        (f"{SHELF}an_old_run_that_ended_well_without_a_ledger_is_told_and_is_no_gap",),
+    ),
+    Mutant(
+        "collect reads events of any size",
+        "adapters/ledger/organisation/collected.py",
+        "if size > MOST_EVENTS:",
+        "if size < 0:",
+        (f"{HOSTILE_ARTIFACTS}a_ledger_that_is_not_the_repositorys_own_is_named_and_nothing_of_it_is_taken",),
+    ),
+    Mutant(
         "collect unpacks whatever comes out of an archive",
         "adapters/ledger/organisation/archive.py",
         "if room.left < 0:",

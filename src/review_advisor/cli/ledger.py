@@ -210,8 +210,11 @@ def collect(
         named = repositories or known.repositories
         if not named:
             raise click.UsageError("Name repositories, or a file of them with --organisation.")
+        now = datetime.now(UTC)
+        if since > now:
+            raise click.UsageError(f"--since ({since.isoformat()}) is in the future.")
         found = []
-        options = CollectOptions(whole, since, datetime.now(UTC), workflow or OWN_WORKFLOW, branches, known)
+        options = CollectOptions(whole, since, now, workflow or OWN_WORKFLOW, branches, known)
         for each in collect_ledgers(named, options, os.environ):
             found.append(each)
             for sentence in each.notes():

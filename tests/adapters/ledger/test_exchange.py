@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sqlite3
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,12 @@ import pytest
 from tests.adapters.ledgers import events_as_json, exported, five, forge, meddle, record, retold, rows, told
 from tests.scenarios.five_stories import a_veto_then_a_recovery, answers_that_do_not_come
 
+from review_advisor.adapters.ledger.organisation.collected import collected_before
 from review_advisor.adapters.ledger.proving import Proof, verify
 from review_advisor.adapters.ledger.run_queries import list_runs
-from review_advisor.adapters.ledger.transfer import Folded, events_of_run, import_lines, merge
+from review_advisor.adapters.ledger.transfer import Folded, events_of_run, fold, import_lines, ledger_chains, merge
 from review_advisor.app.ledger import export_ledger
-from review_advisor.core.ledger.chain import LedgerError, canonical, links
+from review_advisor.core.ledger.chain import Chain, LedgerError, canonical, links
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.outcome.cost import role_costs
 from review_advisor.core.outcome.events import CallEnded
@@ -66,6 +69,30 @@ def test_a_ledger_folded_into_itself_stays_as_it_is(ours: Path) -> None:
     lines = exported(ours)
     assert merge(ours, ours) == Folded(added=0, grown=0, present=3)
     assert exported(ours) == lines
+
+
+@pytest.mark.parametrize("comes_first", [True, False], ids=["another process is first", "files have one name only"])
+def test_what_is_noted_beside_new_runs_is_kept_however_the_ledger_came_to_be(
+    theirs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comes_first: bool
+) -> None:
+    new = tmp_path / "new" / "ledger.sqlite3"
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    def chains() -> Iterator[Chain]:
+        yield from ledger_chains(theirs)
+        if comes_first:
+            record(new, *five()[:3])
+
+    def remember(connection: sqlite3.Connection, folded: Folded) -> None:
+        connection.execute("INSERT INTO collected VALUES ('server', 1, ?)", (folded.added,))
+
+    if not comes_first:
+        monkeypatch.setattr(os, "link", refuse)
+    added = 2 if comes_first else 3
+    assert fold(new, chains(), whole_runs=True, noting=remember) == Folded(added, 0, present=3 - added)
+    assert collected_before(new, "server") == {1: added}
 
 
 def test_a_run_that_was_still_going_on_grows_and_never_shrinks(tmp_path: Path) -> None:

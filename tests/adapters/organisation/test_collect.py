@@ -130,7 +130,8 @@ def test_what_expired_is_a_gap_unless_it_was_collected_in_time(octo: Fleet) -> N
     assert len(found["gaps"]) == 1
     del octo.github.repository(SHOP).artifacts[before.id]
     (found,) = octo.collected(SHOP)
-    assert found["gaps"] == ["1 run older than what is kept (90 days), with no ledger: 2026-01-05"]
+    assert found["silent"] == ["1 successful run older than what is kept (90 days), with no ledger: 2026-01-05"]
+    assert (found["gaps"], found["whole"]) == ([], True)
 
 
 def test_an_artifact_that_expires_meanwhile_stops_no_other(octo: Fleet) -> None:
@@ -215,7 +216,11 @@ def test_more_runs_than_github_lists_are_asked_for_in_halves(octo: Fleet) -> Non
 def test_what_is_needed_is_asked_for_before_anything_is_sent(octo: Fleet) -> None:
     assert "Name repositories" in octo.collect().err
     done = octo.collect(SHOP, "octo")
-    assert (done.code, "is not the name of a repository" in done.sentence) == (12, True)
+    assert (done.code, "is not the name of a repository" in done.sentence) == (2, True)
+    done = octo.terminal.run("ledger", "collect", "--to", octo.whole, SHOP, env=octo.environ | {"GITHUB_TOKEN": ""})
+    assert (done.code, "There is no GitHub token" in done.sentence) == (2, True)
+    done = octo.collect(SHOP, "--since", "9000-01-01")
+    assert (done.code, "--since (9000-01-01T00:00:00+00:00) is in the future." in done.err) == (2, True)
     octo.whole.parent.mkdir(exist_ok=True)
     octo.whole.write_text("no ledger")
     done = octo.collect(SHOP)

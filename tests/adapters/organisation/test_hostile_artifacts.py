@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import stat
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from tests.adapters.ledgers import meddle, record, told
 from tests.adapters.organisation.workflows import BANK, LEDGER, SHOP, Fleet, fleet, ledger_bytes, zipped
 
 from review_advisor.adapters.ledger.organisation.archive import MOST_PACKED, RefusedArtifact, unpack_ledger
+from review_advisor.adapters.ledger.organisation.collected import MOST_RUNS
+from review_advisor.core.ledger.chain import LARGEST_RUN
 from review_advisor.mockworld.world import MockWorld
 
 MIB = 1024**2
@@ -156,6 +159,22 @@ def newer(folder: Path) -> bytes:
     return (folder / LEDGER).read_bytes()
 
 
+def swollen(folder: Path) -> bytes:
+    """A few kB whose events unpack to more than all memory, each of them damaged."""
+    ledger_bytes(folder, told(repository=SHOP))
+    packed = zlib.compress(b"0" * LARGEST_RUN).hex()
+    meddle(folder / LEDGER, f"UPDATE events SET event = X'{packed}' WHERE position < 5")
+    return (folder / LEDGER).read_bytes()
+
+
+def crowded(folder: Path) -> bytes:
+    """A ledger of more runs than one workflow run records, which all are empty."""
+    ledger_bytes(folder, told(repository=SHOP))
+    counting = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MOST_RUNS}) "
+    meddle(folder / LEDGER, f"INSERT INTO chains (id, run_id) {counting} SELECT i, 'more-' || i FROM n")
+    return (folder / LEDGER).read_bytes()
+
+
 def cut(folder: Path) -> bytes:
     """Half of a ledger."""
     whole = ledger_bytes(folder, told(repository=SHOP))
@@ -171,6 +190,8 @@ def cut(folder: Path) -> bytes:
         (triggered, "its file is not a ledger: its tables are not those of schema"),
         (newer, "its ledger was written by a newer review-advisor"),
         (cut, "its ledger is damaged"),
+        (swollen, "its events unpack to more than 256 MB"),
+        (crowded, "it holds more than 1,000 runs"),
         (lambda _: b"no database" * 100, "its file is not a ledger: it is no SQLite file"),
         (lambda _: b"", "its file is not a ledger: it is empty"),
     ],

@@ -91,7 +91,7 @@ def test_a_group_of_too_few_authors_tells_nothing_of_them(terminal: Terminal, le
     }
     done = rolled(terminal, ledger, *asked)
     assert "newcomers            not shown" in done.out
-    assert done.out.endswith("2 groups not shown, so that nothing is told of fewer than 3 authors in this period\n")
+    assert done.out.endswith("2 groups not shown: nothing is told of fewer than 3 authors in a period\n")
     organisation.write_text("smallest-group = 1\n" + ORGANISATION)
     assert runs_by_group(rolled(terminal, ledger, *asked, "--json"))["newcomers"] == 1
 

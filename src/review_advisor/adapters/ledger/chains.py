@@ -73,6 +73,15 @@ def chain_of(connection: sqlite3.Connection, number: int, run_id: str, by: str =
     return proven(run_id, (Link(place, before, made, _unpacked(event)) for place, before, made, event in links), noted)
 
 
+def unpacked_sizes(connection: sqlite3.Connection) -> Iterator[int]:
+    """The size of each event in the file, unpacked as far as a run may be large; one that is damaged counts as that."""
+    for (event,) in connection.execute("SELECT event FROM events"):
+        try:
+            yield len(zlib.decompressobj().decompress(event, LARGEST_RUN) if isinstance(event, bytes) else str(event))
+        except zlib.error:
+            yield LARGEST_RUN
+
+
 def _unpacked(event: Any) -> str:
     """The event's text; empty where it is none."""
     if isinstance(event, str):

@@ -12,7 +12,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain as chain_up
 from itertools import count, groupby, islice
 from operator import itemgetter
@@ -162,13 +162,17 @@ def fold(path: Path, chains: Iterable[Chain], *, whole_runs: bool, noting: Notin
             try:
                 os.link(made, path)
             except OSError:  # another process was first, or the file system knows no second name of a file
-                return replace(merge(path, made), left_out=folded.left_out)
+                with closing(ledger_chains(made)) as again:
+                    return _fold_in(path, again, noting, whole_runs=whole_runs, left_out=folded.left_out)
         return folded
 
 
-def _fold_in(path: Path, chains: Iterable[Chain], noting: Noting, *, whole_runs: bool) -> Folded:
+def _fold_in(
+    path: Path, chains: Iterable[Chain], noting: Noting, *, whole_runs: bool, left_out: Iterable[str] = ()
+) -> Folded:
+    """Fold chains into a ledger; ``left_out`` were left out before."""
     came: Counter[str] = Counter()
-    left_out: list[str] = []
+    left_out = list(left_out)
     with closing(open_to_write(path)) as connection, transaction(connection):
         for chain in chains:
             try:

@@ -45,17 +45,20 @@ def collect_ledgers(
 ) -> Iterator[CollectedRepository]:
     """Collect repository by repository, in the order in which they are named.
 
-    Raises ``SourceError`` and ``ForgeError`` before anything is asked, if a name or the environment cannot be used, and
-    ``LedgerError`` if the ledger cannot. What cannot be read of one repository does not stop the others, but for the
+    Raises ``SourceError`` before anything is asked, if a name or the environment cannot be used, and ``LedgerError`` if
+    the ledger cannot. What cannot be read of one repository does not stop the others, but for the
     limit of requests.
     """
     github, time = read_github(environ), clock or SystemClock()
     if not _WORKFLOW.fullmatch(options.workflow):
         raise SourceError("--workflow takes the path of a workflow's file, such as .github/workflows/review.yml.")
-    opened = [
-        (name, workflow_artifacts(name, token=github.token, api_url=github.api_url, clock=time))
-        for name in {name.casefold(): name for name in repositories}.values()
-    ]
+    try:
+        opened = [
+            (name, workflow_artifacts(name, token=github.token, api_url=github.api_url, clock=time))
+            for name in {name.casefold(): name for name in repositories}.values()
+        ]
+    except ForgeError as problem:
+        raise SourceError(str(problem)) from None
     collected_before(options.ledger, github.server_url)  # a file that is no ledger stops everything before it begins
     limited = False
     for name, artifacts in opened:
@@ -82,7 +85,7 @@ class _Reading:
         """Collect it; whether the limit of requests is reached."""
         try:
             shelf = self._shelf()
-            self.found = replace(self.found, unbelieved=shelf.unbelieved, gaps=shelf.gaps)
+            self.found = replace(self.found, unbelieved=shelf.unbelieved, gaps=shelf.gaps, silent=shelf.silent)
             for artifact in shelf.wanted:
                 self._take(artifact)
         except ForgeError as problem:
@@ -108,7 +111,7 @@ class _Reading:
             archive = self._artifacts.archive(artifact, MOST_PACKED)
             with temporary_folder("collected") as folder:
                 file = unpack_ledger(archive, folder)
-                folded = take_in(self._options.ledger, file, self._names, self._server, artifact.id)
+                folded = take_in(self._options.ledger, file, self._names, self._server, artifact)
         except ForgeUnavailable:
             raise
         except (ForgeError, RefusedArtifact) as refusal:

@@ -14,8 +14,8 @@ class CollectedRepository:
     """What came of one repository.
 
     ``ledgers`` were fetched and taken in, ``known`` had been before. ``refused`` says of each other artifact why it was
-    not taken, ``unbelieved`` why runs do not count, with how often; ``gaps`` is what is gone; ``trouble`` why the
-    repository could not be read to its end.
+    not taken, ``unbelieved`` why runs do not count, with how often; ``gaps`` is what is gone, ``silent`` what perhaps
+    never was; ``trouble`` why the repository could not be read to its end.
     """
 
     repository: str
@@ -26,6 +26,7 @@ class CollectedRepository:
     refused: tuple[str, ...] = ()
     unbelieved: tuple[tuple[str, int], ...] = ()
     gaps: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
     trouble: str = ""
 
     @property
@@ -39,7 +40,7 @@ class CollectedRepository:
         if self.trouble:
             yield f"{name}: {self.trouble}"
         yield from (f"{name}: not taken: {each}." for each in self.refused)
-        yield from (f"{name}: {each}." for each in self.gaps)
+        yield from (f"{name}: {each}." for each in (*self.gaps, *self.silent))
         yield from (f"{name}: {counted(times, 'run')} not believed: {why}." for why, times in self.unbelieved)
 
     def as_json(self) -> dict[str, Any]:

@@ -89,5 +89,7 @@ def group_text(found: GroupRollup) -> str:
     told = table([head, *((printable_line(row.name), *row.cells()) for row in found.rows)])
     hidden = sum(row.rollup is None for row in found.rows)
     if hidden:
-        told += f"{counted(hidden, 'group')} not shown, so that nothing is told of fewer than {found.least} authors in this period\n"
+        told += (
+            f"{counted(hidden, 'group')} not shown: nothing is told of fewer than {found.least} authors in a period\n"
+        )
     return told

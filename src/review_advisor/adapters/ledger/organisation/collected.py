@@ -6,29 +6,33 @@ import sqlite3
 from collections.abc import Generator
 from collections.abc import Set as AbstractSet
 from contextlib import closing
+from itertools import accumulate
 from pathlib import Path
 
 from review_advisor.adapters.ledger.chain_events import repository_of
+from review_advisor.adapters.ledger.chains import unpacked_sizes
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.organisation.archive import RefusedArtifact
 from review_advisor.adapters.ledger.transfer import Folded, fold, ledger_chains
-from review_advisor.core.ledger.chain import Chain, LedgerError
+from review_advisor.core.ledger.chain import LARGEST_RUN, Chain, LedgerError
+from review_advisor.core.organisation.shelf import LedgerArtifact
 from review_advisor.core.report.wording import printable_line
 
 MOST_RUNS = 1_000
 """A workflow run records one review, and what ran in shadow beside it."""
+MOST_EVENTS = 4 * LARGEST_RUN
+"""Characters of all its events, unpacked: a file of a few kB may hold any number of large ones."""
 
 
-def collected_before(ledger: Path, server: str) -> frozenset[int]:
-    """The artifacts of a server that the ledger holds already. Raises ``LedgerError``."""
+def collected_before(ledger: Path, server: str) -> dict[int, int]:
+    """The artifacts of a server that the ledger holds already, each with its workflow run. Raises ``LedgerError``."""
     if not ledger.exists():
-        return frozenset()
+        return {}
     with sentences(ledger), closing(open_to_read(ledger)) as connection:
-        found = connection.execute("SELECT artifact FROM collected WHERE server = ?", (server,))
-        return frozenset(artifact for (artifact,) in found)
+        return dict(connection.execute("SELECT artifact, run FROM collected WHERE server = ?", (server,)))
 
 
-def take_in(ledger: Path, file: Path, names: AbstractSet[str], server: str, artifact: int) -> Folded:
+def take_in(ledger: Path, file: Path, names: AbstractSet[str], server: str, artifact: LedgerArtifact) -> Folded:
     """Fold the ledger of an artifact into ``ledger``, and remember the artifact if all of it was taken.
 
     All its runs must be of the repository with one of these ``names``, in lower case: else ``RefusedArtifact`` is
@@ -38,7 +42,8 @@ def take_in(ledger: Path, file: Path, names: AbstractSet[str], server: str, arti
 
     def remember(connection: sqlite3.Connection, folded: Folded) -> None:
         if not folded.left_out:
-            connection.execute("INSERT INTO collected VALUES (?, ?) ON CONFLICT DO NOTHING", (server, artifact))
+            values = (server, artifact.id, artifact.run)
+            connection.execute("INSERT INTO collected VALUES (?, ?, ?) ON CONFLICT DO NOTHING", values)
 
     with closing(_own_chains(file, names)) as chains:
         return fold(ledger, chains, whole_runs=True, noting=remember)
@@ -47,9 +52,10 @@ def take_in(ledger: Path, file: Path, names: AbstractSet[str], server: str, arti
 def _own_chains(file: Path, names: AbstractSet[str]) -> Generator[Chain, None, None]:
     """The chains of an artifact's ledger; one that is broken is for its reader to name."""
     try:
+        _refuse_many(file)
         with closing(ledger_chains(file)) as chains:
-            for number, chain in enumerate(chains):
-                _refuse_others(chain, names, number)
+            for chain in chains:
+                _refuse_others(chain, names)
                 yield chain
     except RefusedArtifact:
         raise
@@ -58,9 +64,18 @@ def _own_chains(file: Path, names: AbstractSet[str]) -> Generator[Chain, None, N
         raise RefusedArtifact(said.rstrip(".")) from None
 
 
-def _refuse_others(chain: Chain, names: AbstractSet[str], number: int) -> None:
-    if number >= MOST_RUNS:
-        raise RefusedArtifact(f"it holds more than {MOST_RUNS:,} runs")
+def _refuse_many(file: Path) -> None:
+    """Refuse what would take long to read, before any chain of it is proven."""
+    with sentences(file), closing(open_to_read(file)) as connection:
+        (runs,) = connection.execute("SELECT count(*) FROM chains").fetchone()
+        if runs > MOST_RUNS:
+            raise RefusedArtifact(f"it holds more than {MOST_RUNS:,} runs")
+        for size in accumulate(unpacked_sizes(connection)):
+            if size > MOST_EVENTS:
+                raise RefusedArtifact(f"its events unpack to more than {MOST_EVENTS // 1024**2} MB")
+
+
+def _refuse_others(chain: Chain, names: AbstractSet[str]) -> None:
     if chain.broken is not None:
         return
     repository = repository_of(chain)
