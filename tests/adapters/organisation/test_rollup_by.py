@@ -99,9 +99,11 @@ def test_a_group_of_too_few_authors_tells_nothing_of_them(terminal: Terminal, le
 def test_an_app_and_another_spelling_are_no_further_people(
     terminal: Terminal, tmp_path: Path, organisation: Path
 ) -> None:
-    organisation.write_text('[author-groups]\nstaff = ["mona", "hubot", "octocat"]\nnewcomers = ["eve", "ci[bot]"]\n')
+    organisation.write_text(
+        '[author-groups]\nstaff = ["mona", "hubot", "octocat"]\nnewcomers = ["eve", "a[bot]", "b[bot]"]\n'
+    )
     file = tmp_path / "ledger.sqlite3"
-    made_by = ("mona", "hubot", "octocat", "eve", "Eve", "EVE", "ci[bot]", "x", "y", "z", "w")
+    made_by = ("mona", "hubot", "octocat", "eve", "Eve", "EVE", "a[bot]", "b[bot]", "x", "y", "z", "w")
     for number, author in enumerate(made_by, start=1):
         record(file, retold(told(number=number, repository="acme/shop", pull_request=number), author=author))
     asked = ("--by", "author-group", "--organisation", organisation, "--json")
