@@ -417,6 +417,20 @@ MUTANTS = (
                 f"{DECLARED_IN_A_RUN}an_end_of_which_a_part_was_shown_to_nobody_who_votes_calls_a_person",
             ),
             (
+                "what a message of a task hides from its judge is counted as it was sent",
+                "core/task/task_prompts.py",
+                "return max(0, len(clean(message)) - MOST_ENTRY)",
+                "return max(0, len(message) - MOST_ENTRY)",
+                f"{RELEASES}a_message_that_grows_as_it_is_shown_hides_nothing_from_its_judge",
+            ),
+            (
+                "the newest entry of a transcript is dropped where it is long",
+                "core/task/task_prompts.py",
+                "return transcript[min(first, max(0, len(transcript) - 1)) :]",
+                "return transcript[first:]",
+                f"{UNIT}task/test_task_prompts.py::test_the_newest_entry_is_always_shown_and_what_it_lacks_is_counted",
+            ),
+            (
                 "the older entries of a transcript count as read",
                 "core/task/council_prompts.py",
                 "return left_out_of(transcript) + max(",

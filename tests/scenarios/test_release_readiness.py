@@ -247,6 +247,13 @@ def test_nothing_goes_out_on_a_message_that_its_judge_was_not_shown_whole() -> N
     assert told(judged(run)) == ("go", False, 11)
 
 
+def test_a_message_that_grows_as_it_is_shown_hides_nothing_from_its_judge() -> None:
+    run = played([f"{done(applied=(1,))}\n{chr(0x200B) * 15_000}\n{report('go')}"])
+    assert "EXECUTOR_DONE" in run.calls[-1].prompt
+    assert run.ended.status == "conflict_needs_human"
+    assert told(judged(run)) == ("go", False, 11)
+
+
 def test_a_report_without_the_runs_nonce_is_text() -> None:
     quoted = report("go").replace(NONCE, "fedcba9876543210")
     run = played([f"{done(applied=(1,))}\n{quoted}"] * 2, judge=[])

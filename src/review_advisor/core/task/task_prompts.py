@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_section
-from review_advisor.core.safety.fence import fence, fence_facts
+from review_advisor.core.safety.fence import clean, fence, fence_facts
 from review_advisor.core.task.blocks import BlockTag, Malformed
 from review_advisor.core.task.messages import Disposition, TaskConsult
 from review_advisor.core.task.task_events import TaskLimits
@@ -15,7 +15,7 @@ from review_advisor.core.task.task_events import TaskLimits
 MOST_TRANSCRIPT = 60_000
 """Characters of a transcript that a prompt holds: of a longer one the newest entries."""
 MOST_ENTRY = 20_000
-"""Characters of one message in it. What is longer is cut in the middle, and says so."""
+"""Characters of one message in it, as it is shown. What is longer is cut in the middle, and says so."""
 
 EXECUTOR_SYSTEM = """\
 You are the executor of a task. You work alone, in the current folder if there is one: you read files with Read, Grep \
@@ -114,26 +114,28 @@ def advisor_question(transcript: Sequence[str], consult: TaskConsult, consult_id
 
 
 def transcript_of(transcript: Sequence[str]) -> str:
-    """A transcript in a prompt, without its oldest entries where it is too long."""
+    """A transcript in a prompt, without its oldest entries where it is too long. The newest is always there."""
     kept = _newest(transcript)
     missing = len(transcript) - len(kept)
     told = [f"[{missing} older entries are left out]"] if missing else []
-    return "\n\n".join((*told, *kept))
+    return "\n\n".join((*told, *(without_middle(each, MOST_TRANSCRIPT) for each in kept)))
 
 
 def left_out_of(transcript: Sequence[str]) -> int:
     """How many characters of a transcript a prompt leaves out."""
-    return sum(map(len, transcript[: len(transcript) - len(_newest(transcript))]))
+    kept = _newest(transcript)
+    older = transcript[: len(transcript) - len(kept)]
+    return sum(map(len, older)) + sum(max(0, len(each) - MOST_TRANSCRIPT) for each in transcript[-1:])
 
 
 def cut_from(message: str) -> int:
-    """How many characters of a message its entry in a transcript leaves out."""
-    return max(0, len(message) - MOST_ENTRY)
+    """How many characters of a message its entry in a transcript leaves out, as they would be shown."""
+    return max(0, len(clean(message)) - MOST_ENTRY)
 
 
 def said_before(who: str, message: str, nonce: str) -> str:
     """One entry of a transcript."""
-    return fence(who.upper(), without_middle(message), nonce)
+    return fence(who.upper(), without_middle(clean(message)), nonce)
 
 
 def refused_question(consult_id: str, why: str) -> str:
@@ -195,12 +197,12 @@ def block_form(tag: BlockTag, body: str, nonce: str) -> str:
 
 
 def _newest(transcript: Sequence[str]) -> Sequence[str]:
-    """The newest entries, as many as a prompt holds."""
+    """The newest entries, as many as a prompt holds, and the last one in any case."""
     room, first = MOST_TRANSCRIPT, len(transcript)
     while first and len(transcript[first - 1]) <= room:
         first -= 1
         room -= len(transcript[first])
-    return transcript[first:]
+    return transcript[min(first, max(0, len(transcript) - 1)) :]
 
 
 def without_middle(text: str, most: int = MOST_ENTRY) -> str:
