@@ -200,9 +200,7 @@ def test_a_credit_that_is_spent_says_that_the_run_could_not_go_on() -> None:
 UNREADABLE = block("RELEASE_READINESS_REPORT", "no JSON")
 
 
-@pytest.mark.parametrize(
-    "bad", ["", UNREADABLE, report("go", extra="key"), report("perhaps"), report("go", confidence=2)]
-)
+@pytest.mark.parametrize("bad", ["", report("go", extra="key"), report("go", confidence=2)])
 def test_a_report_that_cannot_be_used_is_asked_for_once_more(bad: str) -> None:
     ends: list[Reply] = [f"{done(applied=(1,))}\n{bad}", f"{done(applied=(1,))}\n{report('go')}"]
     run = played(ends)
@@ -266,10 +264,36 @@ def test_an_executor_that_wants_a_person_owes_no_report() -> None:
     assert told(judged(run)) == ("none", False, 11)
 
 
-def test_beside_a_question_there_is_no_report() -> None:
-    run = played(report("go"), first=[f"{consult()}\n{report('hold')}"])
+def test_beside_a_question_a_report_ends_nothing() -> None:
+    run = played(report("go"), first=[f"{consult()}\n{report('go')}"])
     assert [each.why for each in run.of(BlockIgnored)] == ["a question in the same message comes first"]
     assert told(judged(run)) == ("go", True, 0)
+    unreported = played([done(applied=(1,))] * 2, first=[f"{consult()}\n{report('go')}"], judge=[])
+    assert (unreported.ended.status, judged(unreported).exit_code) == ("malformed_block", 11)
+
+
+TWO_VERDICTS = report("go").replace('"verdict": "go"', '"verdict": "hold", "verdict": "go"')
+
+
+@pytest.mark.parametrize("bad", [UNREADABLE, report("perhaps"), TWO_VERDICTS])
+def test_a_report_of_which_nobody_can_tell_the_verdict_counts_as_a_hold(bad: str) -> None:
+    ends: list[Reply] = [f"{done(applied=(1,))}\n{bad}", f"{done(applied=(1,))}\n{report('go')}"]
+    evaluation = judged(played(ends))
+    assert told(evaluation) == ("go", False, 11)
+    assert evaluation.failures == (
+        "Another report of this run cannot be read, which counts as hold, the last one says go.",
+    )
+
+
+def test_a_hold_beside_a_question_is_not_taken_back_in_silence() -> None:
+    run = played(report("go"), first=[f"{consult()}\n{report('hold')}"])
+    assert told(judged(run)) == ("go", False, 11)
+
+
+@pytest.mark.parametrize("end", [block("EXECUTOR_DONE", "no JSON"), f'<EXECUTOR_DONE nonce="{NONCE}">'])
+def test_a_hold_beside_an_end_that_nobody_can_read_is_not_taken_back_in_silence(end: str) -> None:
+    run = played([f"{end}\n{report('hold')}", f"{done(applied=(1,))}\n{report('go')}"])
+    assert told(judged(run)) == ("go", False, 11)
 
 
 # --- what is recorded ---

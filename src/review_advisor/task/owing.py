@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from review_advisor.core.task.blocks import Malformed, TagBlock
 from review_advisor.core.task.hearing import ExecutorSaid
+from review_advisor.core.task.owed_report import OwedReport, ReadReport
 from review_advisor.core.task.task_events import BlockMalformed, ReportHeard, TaskEvent
 from review_advisor.core.task.task_prompts import disposition_words, report_words
 from review_advisor.task.task_request import TaskRequest
@@ -19,29 +21,40 @@ class Owing:
         self._record = record
         self._now = now
         self.section = "" if self._owed is None else self._owed.section(request.nonce)
+        self._error = ""
         self.claimed = ""
 
-    def trouble(self, said: ExecutorSaid, turn: int) -> str:
-        """Why a completed end with this message is none; empty if it is one. What is handed in is recorded."""
-        if self._owed is None or said.done is None or said.done.status != "completed":
-            return ""
-        tag = self._owed.tag
-        error = next((each.error for each in said.malformed if each.tag is tag), "")
-        handed_in = False
-        for block in said.reports:
-            read = self._owed.read(block.body)
+    def take(self, said: ExecutorSaid, turn: int) -> None:
+        """Record each report of a message, whatever else it says: nothing that was said once gets lost."""
+        if self._owed is None:
+            return
+        reads = [self._read(self._owed, each) for each in said.reports]
+        for read in reads:
             told = ReportHeard(
-                at=self._now(), turn=turn, tag=tag, report=read.text, action=read.action, error=read.error
+                at=self._now(),
+                turn=turn,
+                tag=self._owed.tag,
+                report=read.text,
+                action=read.action,
+                error=read.error,
             )
             self._record(told)
-            error = error or read.error
-            handed_in = True
             if not read.error:
                 self.claimed = read.action
-        error = error or ("" if handed_in else "the block is missing")
-        if error:
-            self._record(BlockMalformed(at=self._now(), turn=turn, speaker="executor", tag=tag, error=error))
+        missing = "" if reads else "the block is missing"
+        self._error = next((read.error for read in reads if read.error), missing)
+
+    def trouble(self, said: ExecutorSaid, turn: int) -> str:
+        """Why a completed end with this message, the last one taken, is none; empty if it is one."""
+        if self._owed is None or said.done is None or said.done.status != "completed" or not self._error:
+            return ""
+        tag, error = self._owed.tag, self._error
+        self._record(BlockMalformed(at=self._now(), turn=turn, speaker="executor", tag=tag, error=error))
         return error
+
+    @staticmethod
+    def _read(owed: OwedReport, block: TagBlock | Malformed) -> ReadReport:
+        return ReadReport("", "", block.error) if isinstance(block, Malformed) else owed.read(block.body)
 
     def words(self, open_ids: Sequence[str], trouble: str) -> str:
         """What the executor is asked once more because of it, and of guidance about which it is silent."""

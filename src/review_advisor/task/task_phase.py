@@ -360,6 +360,8 @@ class _Run:
         for each in said.ignored:
             tag, why = each.tag.value, each.why
             self._record(BlockIgnored(at=self._now(), turn=self._turn, speaker=speaker, tag=tag, why=why))
+        if isinstance(said, ExecutorSaid):
+            self._owing.take(said, self._turn)
         if said.unusable is not None:
             return said.unusable
         if speaker == "executor":

@@ -104,7 +104,11 @@ def test_the_advisor_is_asked_no_more_often_than_allowed() -> None:
 
 
 def test_no_worse_report_of_the_run_is_taken_back() -> None:
-    assert list(taken_back("go", ("go", "", "nonsense"))) == []
+    assert list(taken_back("go", ("go",))) == []
+    assert list(taken_back("hold", ("go", "", "nonsense"))) == []
+    assert list(taken_back("conditional_go", ("go", "", ""))) == [
+        "Another report of this run cannot be read, which counts as hold, the last one says conditional_go."
+    ]
     assert list(taken_back("hold", ("go", "conditional_go"))) == []
     assert len(list(taken_back("go", ("hold", "hold", "conditional_go")))) == 2
 

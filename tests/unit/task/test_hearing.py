@@ -5,7 +5,7 @@ import itertools
 import pytest
 from tests.scenarios.task_runs import NONCE, block, consult, done, guidance, proposal
 
-from review_advisor.core.task.blocks import MOST_BLOCKS, BlockTag
+from review_advisor.core.task.blocks import MOST_BLOCKS, BlockTag, Malformed, TagBlock
 from review_advisor.core.task.hearing import AdvisorSaid, ExecutorSaid, hear_advisor, hear_executor
 
 BROKEN = block("ADVISOR_CONSULT", "{no object")
@@ -91,10 +91,15 @@ def test_an_end_that_is_no_completion_counts_beside_one_that_nobody_can_read(sta
     assert hear_executor([f"{done(status)}\n{BROKEN}"], NONCE).unusable is not None, "a question voids any end"
 
 
-def test_beside_a_question_there_is_no_report() -> None:
+def test_a_report_is_heard_whatever_stands_around_it() -> None:
     report = block("RELEASE_READINESS_REPORT", {"verdict": "hold"})
     alone = hear_executor([report], NONCE)
-    assert [each.body for each in alone.reports] == [{"verdict": "hold"}]
+    assert [each.body for each in alone.reports if isinstance(each, TagBlock)] == [{"verdict": "hold"}]
     asked = hear_executor([f"{block('ADVISOR_CONSULT', {'question': '?'})}\n{report}"], NONCE)
-    assert (asked.reports, [each.tag for each in asked.ignored]) == ((), ["RELEASE_READINESS_REPORT"])
+    assert (asked.reports, [each.tag for each in asked.ignored]) == (alone.reports, ["RELEASE_READINESS_REPORT"])
+    swallowed = hear_executor([f'<EXECUTOR_DONE nonce="{NONCE}">\n{{\n{report}'], NONCE)
+    assert (swallowed.reports, swallowed.done) == (alone.reports, None)
+    (unread,) = hear_executor([block("RELEASE_READINESS_REPORT", "no JSON")], NONCE).reports
+    assert isinstance(unread, Malformed)
+    assert isinstance(hear_executor([f"{report}\n" * 41], NONCE).reports[-1], Malformed)
     assert [each.tag for each in hear_advisor([report], NONCE).ignored] == ["RELEASE_READINESS_REPORT"]

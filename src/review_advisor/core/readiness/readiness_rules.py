@@ -82,9 +82,15 @@ def too_many_consults(asked: int, most: int) -> Iterator[str]:
 
 
 def taken_back(verdict: str, others: Iterable[str]) -> Iterator[str]:
-    """No other report of the run has a worse verdict: what was said once is not taken back in silence."""
-    worse = [each for each in dict.fromkeys(others) if each in RELEASE_VERDICTS and is_milder(verdict, each)]
-    yield from (f"Another report of this run says {each}, the last one says {verdict}." for each in worse)
+    """No other report of the run has a worse verdict: what was said once is not taken back in silence.
+
+    One of which nobody can tell the verdict counts as a hold.
+    """
+    for each in dict.fromkeys(others):
+        can_be_told = each in RELEASE_VERDICTS
+        if is_milder(verdict, each if can_be_told else "hold"):
+            says = f"says {each}" if can_be_told else "cannot be read, which counts as hold"
+            yield f"Another report of this run {says}, the last one says {verdict}."
 
 
 def gone_with_gaps(verdict: str, gaps: Sequence[str]) -> Iterator[str]:

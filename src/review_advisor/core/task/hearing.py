@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from review_advisor.core.answers.words import sets_stop
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.mid_flight import read_consult
-from review_advisor.core.task.blocks import MOST_BLOCKS, BlockTag, Malformed, Scanned, TagBlock, scan
+from review_advisor.core.task.blocks import MOST_BLOCKS, OF_A_RUN, BlockTag, Malformed, Scanned, TagBlock, scan
 from review_advisor.core.task.messages import (
     DONE_BY_SEVERITY,
     Body,
@@ -35,12 +35,15 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSaid:
-    """What an executor's message asks for or says. ``done`` is None beside a question, which voids reports, too."""
+    """What an executor's message asks for or says. ``done`` is None beside a question.
+
+    ``reports`` are all that it holds, whatever stands around them.
+    """
 
     consult: TaskConsult | None = None
     done: TaskDone | None = None
     proposals: tuple[MemoryProposal, ...] = ()
-    reports: tuple[TagBlock, ...] = ()
+    reports: tuple[TagBlock | Malformed, ...] = ()
     malformed: tuple[Malformed, ...] = ()
     ignored: tuple[Ignored, ...] = ()
 
@@ -102,7 +105,7 @@ def hear_executor(messages: Sequence[str], nonce: str) -> ExecutorSaid:
         consult=consults[0] if consults else None,
         done=None if consults else worst,
         proposals=tuple(proposals),
-        reports=() if consults else scanned.of(BlockTag.READINESS),
+        reports=_reports(messages, nonce),
         malformed=(*scanned.malformed, *bad_consults, *bad_ends, *bad_proposals, *_flood(scanned, BlockTag.CONSULT)),
         ignored=tuple(ignored),
     )
@@ -129,6 +132,12 @@ def hear_advisor(messages: Sequence[str], nonce: str) -> AdvisorSaid:
     return AdvisorSaid(chosen, chosen is in_prose, malformed, tuple(ignored))
 
 
+def _reports(messages: Sequence[str], nonce: str) -> tuple[TagBlock | Malformed, ...]:
+    """Every report, also one within another block: one that says no must not get lost."""
+    scanned = _scan_all(messages, nonce, (BlockTag.READINESS,))
+    return (*scanned.found, *_flood(scanned, BlockTag.READINESS))
+
+
 def _stop_in(block: TagBlock) -> TaskGuidance:
     """A guidance that asks to stop, whatever else can be read of it."""
     read = read_body(TaskGuidance, block)
@@ -137,8 +146,8 @@ def _stop_in(block: TagBlock) -> TaskGuidance:
     return read.model_copy(update={"stop_signal": True})
 
 
-def _scan_all(messages: Sequence[str], nonce: str) -> Scanned:
-    scanned = [scan(message, nonce) for message in messages]
+def _scan_all(messages: Sequence[str], nonce: str, tags: tuple[BlockTag, ...] = OF_A_RUN) -> Scanned:
+    scanned = [scan(message, nonce, tags) for message in messages]
     return Scanned(tuple(each for one in scanned for each in one.found), any(one.unread for one in scanned))
 
 
