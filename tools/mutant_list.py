@@ -312,6 +312,27 @@ MUTANTS = (
                 f"{RELEASE_RULES}a_release_with_gaps_goes_on_conditions_at_best",
             ),
             (
+                "a release goes with no more than half of the votes",
+                READINESS_RULES,
+                "if 2 * means.get",
+                "if 4 * means.get",
+                f"{RELEASES}a_release_goes_only_with_more_than_half_of_the_votes",
+            ),
+            (
+                "a refusal in prose counts as a consult on a release",
+                "core/readiness/readiness_evaluation.py",
+                "isinstance(each, GuidanceHeard) and not each.wrapped for",
+                "isinstance(each, GuidanceHeard) for",
+                f"{RELEASES}an_answer_in_prose_is_no_consult",
+            ),
+            (
+                "the evaluation of a release is silent about who was not heard",
+                "core/readiness/readiness_evaluation.py",
+                "        blind_spots(events),\n",
+                "        (),\n",
+                f"{RELEASES}a_planner_that_is_lost_leaves_the_run_to_the_others",
+            ),
+            (
                 "a verdict on a release passes whatever became of its run",
                 "core/readiness/readiness_evaluation.py",
                 'if status != "completed":',

@@ -11,6 +11,7 @@ from tests.scenarios.task_runs import NONCE, Declared, Played, Reply, block, con
 
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.readiness.readiness_evaluation import ReadinessEvaluation, ReleaseEvidence, evaluated
+from review_advisor.core.readiness.readiness_files import evaluation_text
 from review_advisor.core.readiness.readiness_prompt import READINESS_REPORT, RELEASE_COUNCIL
 from review_advisor.core.roles.calls import Lost, LostReason, ReviewInterrupted
 from review_advisor.core.safety.fence import fenced
@@ -168,7 +169,26 @@ def test_a_planner_that_is_lost_leaves_the_run_to_the_others() -> None:
         evidence=TEXT,
         limits=TaskLimits(max_advisor_calls=2),
     )
-    assert told(judged(run)) == ("go", True, 0)
+    evaluation = judged(run)
+    assert told(evaluation) == ("go", True, 0)
+    assert evaluation.blind_spots == ("release-planner gave no opinion: The API is overloaded.",)
+    assert "release-planner gave no opinion" in evaluation_text(evaluation)
+
+
+@pytest.mark.parametrize(
+    "weights, goes",
+    [((34, 33, 33), False), ((50, 25, 25), False), ((50, 0, 50), False), ((51, 25, 24), True), ((40, 10, 10), True)],
+)
+def test_a_release_goes_only_with_more_than_half_of_the_votes(weights: tuple[int, int, int], goes: bool) -> None:
+    go, conditional_go, hold = weights
+    evaluation = judged(played(report("go"), [vote(go=go, conditional_go=conditional_go, hold=hold)]))
+    assert told(evaluation) == ("go", goes, 0 if goes else 11)
+
+
+def test_an_answer_in_prose_is_no_consult() -> None:
+    evaluation = judged(played(report("go"), advisor=["I refuse to answer."]))
+    assert told(evaluation) == ("go", False, 11)
+    assert any("has answered no question" in each for each in evaluation.failures)
 
 
 def test_the_advisor_may_stop_the_run_and_a_person_decides() -> None:

@@ -15,8 +15,20 @@ from review_advisor.core.task.task_status import EXIT_CODES, RunStatus
 
 def test_the_evaluation_tells_whether_it_passed_its_failures_the_report_and_figures() -> None:
     told = json.loads(evaluation_json(judged(played(report("hold", blockers=[BLOCKER]), [HOLD]))))
-    assert list(told) == ["run_id", "passed", "verdict", "status", "failures", "gaps", "report", "metrics"]
+    assert list(told) == [
+        "run_id",
+        "passed",
+        "verdict",
+        "status",
+        "failures",
+        "evidence",
+        "gaps",
+        "blind_spots",
+        "report",
+        "metrics",
+    ]
     assert (told["passed"], told["verdict"], told["failures"]) == (True, "hold", [])
+    assert (told["evidence"], told["blind_spots"]) == ("a file", [])
     assert told["report"]["blockers"] == [BLOCKER]
     assert told["metrics"] == {
         "executor_calls": 2,

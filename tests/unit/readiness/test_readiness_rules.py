@@ -17,6 +17,7 @@ from review_advisor.core.readiness.readiness_rules import (
     too_many_consults,
     unconsulted,
     verdict_too_mild,
+    without_a_majority,
 )
 from review_advisor.core.readiness.release_report import RELEASE_VERDICTS, ReleaseReport
 
@@ -111,6 +112,11 @@ def test_no_worse_report_of_the_run_is_taken_back() -> None:
     ]
     assert list(taken_back("hold", ("go", "conditional_go"))) == []
     assert len(list(taken_back("go", ("hold", "hold", "conditional_go")))) == 2
+
+
+def test_nobody_goes_without_a_vote() -> None:
+    assert list(without_a_majority("go", None)) == ["The verdict is go, but nobody voted on it."]
+    assert list(without_a_majority("hold", None)) == []
 
 
 def test_a_release_with_gaps_goes_on_conditions_at_best() -> None:

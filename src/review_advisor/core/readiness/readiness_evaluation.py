@@ -18,9 +18,10 @@ from review_advisor.core.readiness.readiness_rules import (
     too_many_consults,
     unconsulted,
     verdict_too_mild,
+    without_a_majority,
 )
 from review_advisor.core.readiness.release_report import ReleaseReport
-from review_advisor.core.task.task_council import chosen_action, last_vote
+from review_advisor.core.task.task_council import blind_spots, chosen_action, last_vote
 from review_advisor.core.task.task_events import (
     ConsultHeard,
     GuidanceHeard,
@@ -47,7 +48,10 @@ class ReleaseEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ReadinessEvaluation:
-    """``failures`` are the rules that do not hold; without any it has passed. ``report`` is the last usable one."""
+    """``failures`` are the rules that do not hold; without any it has passed. ``report`` is the last usable one.
+
+    ``evidence`` says where that comes from, and ``blind_spots`` whom the run has not heard.
+    """
 
     run_id: str
     status: RunStatus
@@ -55,6 +59,8 @@ class ReadinessEvaluation:
     failures: tuple[str, ...]
     gaps: tuple[str, ...]
     metrics: dict[str, Any]
+    evidence: str = ""
+    blind_spots: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -82,7 +88,9 @@ class ReadinessEvaluation:
             "verdict": self.verdict,
             "status": self.status,
             "failures": list(self.failures),
+            "evidence": self.evidence,
             "gaps": list(self.gaps),
+            "blind_spots": list(self.blind_spots),
             "report": None if self.report is None else self.report.model_dump(mode="json"),
             "metrics": self.metrics,
         }
@@ -102,7 +110,14 @@ def evaluated(events: Sequence[TaskEvent], evidence: ReleaseEvidence) -> Readine
         failures += _of_the_report(report, events, evidence)
         failures += taken_back(report.verdict, (each.action for each in reports))
     return ReadinessEvaluation(
-        _begun(events).run_id, status, report, tuple(failures), evidence.gaps, _metrics(events, report)
+        _begun(events).run_id,
+        status,
+        report,
+        tuple(failures),
+        evidence.gaps,
+        _metrics(events, report),
+        evidence.source,
+        blind_spots(events),
     )
 
 
@@ -120,11 +135,13 @@ def _of_the_report(report: ReleaseReport, events: Sequence[TaskEvent], evidence:
     yield from invented_quotes(report, evidence.text)
     yield from unconsulted(report, _answered(events))
     yield from too_many_consults(_asked(events), _limit(events))
+    yield from without_a_majority(report.verdict, last_vote(events))
     yield from gone_with_gaps(report.verdict, evidence.gaps)
 
 
 def _answered(events: Sequence[TaskEvent]) -> int:
-    return sum(isinstance(each, GuidanceHeard) for each in events)
+    """How many questions got guidance in its form: prose may as well be a refusal."""
+    return sum(isinstance(each, GuidanceHeard) and not each.wrapped for each in events)
 
 
 def _asked(events: Sequence[TaskEvent]) -> int:

@@ -45,8 +45,10 @@ def _lines(evaluation: ReadinessEvaluation) -> Iterator[str]:
     yield f"- Verdict: **{evaluation.verdict}**"
     yield f"- Passed: **{'yes' if evaluation.passed else 'no, a person decides'}**"
     yield f"- Run: {evaluation.status}"
+    yield f"- Evidence: {phrase(evaluation.evidence, len(evaluation.evidence))}"
     yield from _listed("Rules that do not hold", evaluation.failures)
     yield from _listed("Open in what was merged", evaluation.gaps)
+    yield from _listed("Who was not heard", evaluation.blind_spots)
     if report is not None:
         yield from ("", "## Summary", "", phrase(report.summary, len(report.summary)))
         blockers = (

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from review_advisor.core.readiness.release_report import RELEASE_VERDICTS, ReleaseReport, ReleaseVerdict
 from review_advisor.core.report.wording import counted
+from review_advisor.core.task.task_events import CouncilVoted, counted_votes
 
 GRAVE = ("critical", "high")
 """Severities of a blocker that holds a release, and of an open risk with which it goes out on conditions only."""
@@ -91,6 +92,19 @@ def taken_back(verdict: str, others: Iterable[str]) -> Iterator[str]:
         if is_milder(verdict, each if can_be_told else "hold"):
             says = f"says {each}" if can_be_told else "cannot be read, which counts as hold"
             yield f"Another report of this run {says}, the last one says {verdict}."
+
+
+def without_a_majority(verdict: str, vote: CouncilVoted | None) -> Iterator[str]:
+    """A release goes out only if those who judge give go more than half of their votes."""
+    if verdict != "go":
+        return
+    if vote is None or vote.moment != "finish":
+        yield "The verdict is go, but nobody voted on it."
+        return
+    means = dict(zip(vote.actions, counted_votes(vote).means, strict=True))
+    whole = sum(means.values())
+    if 2 * means.get("go", 0.0) <= whole:
+        yield f"The verdict is go, but go has {means.get('go', 0.0):.0f} of {whole:.0f} votes: it needs more than half."
 
 
 def gone_with_gaps(verdict: str, gaps: Sequence[str]) -> Iterator[str]:
