@@ -15,7 +15,7 @@ from review_advisor.ports.review import SourceError
 def repo(tmp_path: Path) -> Repo:
     repo = Repo(tmp_path / "repo")
     repo.commit("First")
-    repo.git("tag", "v1.0")
+    repo.git("tag", "-a", "-m", "1.0", "v1.0")
     return repo
 
 
@@ -47,12 +47,42 @@ def test_a_merge_names_its_head_and_hides_what_it_merged(repo: Repo) -> None:
     history = open_release_history(repo.path, "")
     (change,) = history.changes
     assert (change.pull_request, change.title, change.head) == (7, "Move orders", head)
-    assert (history.since, history.head, history.more) == ("v1.0", repo.rev("HEAD"), False)
+    start = repo.rev("v1.0^{commit}")
+    assert (history.since, history.start, history.head, history.more) == ("v1.0", start, repo.rev("HEAD"), False)
+
+
+def test_a_merge_of_another_form_names_its_head_as_well(repo: Repo) -> None:
+    repo.git("checkout", "-q", "-b", "topic")
+    head = repo.commit("Work")
+    repo.git("checkout", "-q", "-")
+    repo.git("merge", "-q", "--no-ff", "-m", "Merge evil (#8)", "topic")
+    (change,) = open_release_history(repo.path, "").changes
+    assert (change.pull_request, change.title, change.head) == (8, "Merge evil (#8)", head)
+
+
+def test_of_a_merge_of_several_heads_nobody_knows_which_one_was_reviewed(repo: Repo) -> None:
+    for name in ("one", "two"):
+        repo.git("checkout", "-q", "-b", name, "v1.0")
+        repo.write(f"{name}.py", "x = 1\n")
+        repo.commit(name)
+    repo.git("checkout", "-q", "-b", "main-line", "v1.0")
+    repo.commit("Third (#3)")
+    repo.git("merge", "-q", "--no-ff", "-m", "Merge pull request #7 from acme/one", "one", "two")
+    change = open_release_history(repo.path, "").changes[0]
+    assert (change.pull_request, change.head) == (7, "")
+
+
+def test_a_lightweight_tag_is_no_release(repo: Repo) -> None:
+    repo.commit("Second")
+    repo.git("tag", "v1.1")
+    repo.git("branch", "v1.0")
+    history = open_release_history(repo.path, "")
+    assert (history.since, [each.title for each in history.changes]) == ("v1.0", ["Second"])
 
 
 def test_the_newest_tag_that_leads_to_head_is_the_last(repo: Repo) -> None:
     repo.commit("Second")
-    repo.git("tag", "v1.1")
+    repo.git("tag", "-a", "-m", "1.1", "v1.1")
     repo.commit("Third (#3)")
     assert open_release_history(repo.path, "").since == "v1.1"
     assert [each.title for each in open_release_history(repo.path, "v1.0").changes] == ["Third (#3)", "Second"]
@@ -68,7 +98,9 @@ def test_no_more_than_so_many_changes_are_told(repo: Repo) -> None:
     assert (len(history.changes), history.more, history.changes[0].pull_request) == (200, True, 300)
 
 
-@pytest.mark.parametrize("since, words", [("", "No tag leads to HEAD"), ("v9", "names no commit"), ("-x", "no commit")])
+@pytest.mark.parametrize(
+    "since, words", [("", "No annotated tag leads"), ("v9", "names no commit"), ("-x", "no commit")]
+)
 def test_a_start_that_is_not_there_is_one_sentence(repo: Repo, since: str, words: str) -> None:
     repo.git("tag", "-d", "v1.0")
     with pytest.raises(SourceError, match=words):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import sys
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,13 +14,14 @@ from typing import Any
 import pytest
 from tests.adapters.command_line import CLAUDE, CREDENTIAL, Done, Terminal, executable, project, wait_for
 from tests.adapters.git_repository import Repo
-from tests.adapters.ledgers import nothing, record, told
+from tests.adapters.ledgers import nothing, record, retold, told
 from tests.adapters.tasks.test_other_clis import SPEAKER
 from tests.adapters.tasks.test_run_task import FAKE, outcome, printed
 from tests.scenarios.five_stories import three_parts_and_an_escalation
 
 from review_advisor.adapters.ledger.observations import keep
 from review_advisor.core.observation.labels import Observed, ObservedLabel
+from review_advisor.core.outcome.document import OutcomeDocument
 
 SAMPLE = ("release-readiness", "--sample", *FAKE)
 # Speaks as claude does, in each role by the title of the answer's schema. Report and vote are in its folder.
@@ -89,7 +92,7 @@ def judge(terminal: Terminal, models: Path, report: dict[str, Any], **vote: int)
 def test_the_sample_can_be_judged_without_a_model_and_is_never_let_go(terminal: Terminal) -> None:
     done = terminal.process(*SAMPLE)
     told = printed(done)
-    assert list(told) == ["run_id", "run_dir", "status", "vertical_passed", "verdict", "evaluation"]
+    assert list(told) == ["run_id", "run_dir", "status", "vertical_passed", "verdict", "evaluation", "evidence"]
     assert (done.code, told["vertical_passed"], told["verdict"]) == (10, "true", "conditional_go")
     assert Path(told["evaluation"]) == Path(told["run_dir"]) / "release_readiness_evaluation.json"
 
@@ -269,7 +272,8 @@ def test_secrets_of_the_environment_do_not_get_into_the_evidence(terminal: Termi
 def released(path: Path) -> Repo:
     """A repository with a tag, and since then a merged pull request, a squashed one, and a commit of nobody's."""
     repo = project(path)
-    repo.git("tag", "v1.0")
+    repo.git("remote", "add", "origin", "https://github.com/acme/shop.git")
+    repo.git("tag", "-a", "-m", "1.0", "v1.0")
     repo.git("checkout", "-q", "-b", "topic")
     repo.write("topic.py", "x = 1\n")
     repo.commit("Work")
@@ -288,12 +292,24 @@ def gathered(terminal: Terminal, *words: str) -> tuple[str, dict[str, Any]]:
     return (folder / "release_readiness_evidence.md").read_text(encoding="utf-8"), evaluation(done)
 
 
+def squash_of(terminal: Terminal, review: OutcomeDocument, *more: ObservedLabel) -> Observed:
+    """What is seen of the squashed pull request, merged with the head that was reviewed."""
+    commit = Repo(terminal.folder).rev("HEAD~1")
+    about: Any = {"repository": "acme/shop", "pull_request": 8, "head_sha": review.head_sha or ""}
+    merged = ObservedLabel("", "merge", "merged", commit[:12])
+    at = review.events[-1].at + timedelta(days=1)
+    return Observed(at=at, run_id="observed_1", labels=(merged, *more), **about)
+
+
 def test_without_a_file_the_evidence_is_what_was_merged_since_the_last_tag_and_its_reviews(terminal: Terminal) -> None:
     released(terminal.folder)
     ledger = terminal.folder / "review_logs/ledger/ledger.sqlite3"
-    record(ledger, told(nothing, 1, pull_request=8), told(three_parts_and_an_escalation, 2, pull_request=9))
+    review = told(nothing, 1, pull_request=8)
+    record(ledger, review, told(three_parts_and_an_escalation, 2, pull_request=9))
+    keep(ledger, squash_of(terminal, review))
     text, held = gathered(terminal)
-    assert "# Changes since v1.0" in text
+    assert "# Changes since v1.0 (" in text
+    assert held["evidence"].startswith("3 changes since v1.0 (")
     assert "## #8 Retry payments (#8)\n\n" in text
     assert "- review: approved" in text
     assert held["gaps"] == [
@@ -305,7 +321,9 @@ def test_without_a_file_the_evidence_is_what_was_merged_since_the_last_tag_and_i
 def test_an_escalation_that_nobody_settled_is_open(terminal: Terminal) -> None:
     released(terminal.folder)
     ledger = terminal.folder / "review_logs/ledger/ledger.sqlite3"
-    record(ledger, told(three_parts_and_an_escalation, 1, pull_request=8))
+    review = told(three_parts_and_an_escalation, 1, pull_request=8)
+    record(ledger, review)
+    keep(ledger, squash_of(terminal, review))
     _, held = gathered(terminal)
     assert (
         "#8 Retry payments (#8): its last review ended as escalated, and nobody is known to have settled that"
@@ -319,9 +337,7 @@ def test_what_a_person_approved_over_the_bot_is_told_and_is_no_gap(terminal: Ter
     review = told(three_parts_and_an_escalation, 1, pull_request=8)
     record(ledger, review)
     approved = ObservedLabel("", "escalation", "approved", "ada approved it")
-    about: Any = {"repository": "acme/shop", "pull_request": 8, "head_sha": review.head_sha or ""}
-    at = review.events[-1].at + timedelta(days=1)
-    keep(ledger, Observed(at=at, run_id="observed_1", labels=(approved,), **about))
+    keep(ledger, squash_of(terminal, review, approved))
     text, held = gathered(terminal)
     assert "overridden (its last review ended as escalated, and a person approved it)" in text
     assert not any(each.startswith("#8") for each in held["gaps"])
@@ -329,10 +345,44 @@ def test_what_a_person_approved_over_the_bot_is_told_and_is_no_gap(terminal: Ter
 
 def test_a_review_of_another_repository_is_no_review_of_this_one(terminal: Terminal) -> None:
     repo = released(terminal.folder)
-    repo.git("remote", "add", "origin", "https://github.com/acme/other.git")
+    repo.git("remote", "set-url", "origin", "https://github.com/acme/other.git")
     record(terminal.folder / "review_logs/ledger/ledger.sqlite3", told(nothing, 1, pull_request=8))
     _, held = gathered(terminal)
     assert "#8 Retry payments (#8): the ledger has no review of it" in held["gaps"]
+
+
+def test_without_an_origin_only_a_review_of_the_merged_head_counts(terminal: Terminal) -> None:
+    repo = released(terminal.folder)
+    repo.git("remote", "remove", "origin")
+    ledger = terminal.folder / "review_logs/ledger/ledger.sqlite3"
+    reviews = [told(nothing, number, pull_request=number) for number in (7, 8)]
+    record(ledger, retold(reviews[0], head_sha=repo.rev("topic")), reviews[1])
+    keep(ledger, squash_of(terminal, reviews[1]))
+    _, held = gathered(terminal)
+    assert held["gaps"] == [
+        "Bump the version: it came without a pull request",
+        "#8 Retry payments (#8): the ledger has no review of it",
+    ]
+
+
+def test_a_squash_whose_head_nobody_saw_is_a_gap(terminal: Terminal) -> None:
+    released(terminal.folder)
+    record(terminal.folder / "review_logs/ledger/ledger.sqlite3", told(nothing, 1, pull_request=8))
+    _, held = gathered(terminal)
+    assert "#8 Retry payments (#8): nobody knows which head was merged" in held["gaps"]
+
+
+def test_a_row_that_somebody_changed_settles_nothing(terminal: Terminal) -> None:
+    released(terminal.folder)
+    ledger = terminal.folder / "review_logs/ledger/ledger.sqlite3"
+    review = told(three_parts_and_an_escalation, 1, pull_request=8)
+    record(ledger, review)
+    keep(ledger, squash_of(terminal, review))
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        connection.execute("UPDATE runs SET status = 'approved', vetoes = 0, degraded = 0")
+    text, held = gathered(terminal)
+    assert any(each.startswith("#8") and "ended as escalated" in each for each in held["gaps"])
+    assert "vetoes 0" not in text
 
 
 def test_a_merged_head_that_was_not_reviewed_is_a_gap(terminal: Terminal) -> None:
@@ -350,7 +400,7 @@ def test_without_a_ledger_every_merge_is_a_gap_and_the_evidence_says_why(termina
 
 
 def test_a_tag_on_head_has_nothing_to_judge(terminal: Terminal) -> None:
-    released(terminal.folder).git("tag", "v1.1")
+    released(terminal.folder).git("tag", "-a", "-m", "1.1", "v1.1")
     done = terminal.run("release-readiness", *FAKE)
     assert done.code == 2
     assert "name an earlier tag with --since" in done.sentence

@@ -19,7 +19,7 @@ from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.moments import LATEST, microseconds, moment_of
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.row import Participant
-from review_advisor.core.observation.labels import ObservedLabel
+from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 
@@ -44,6 +44,8 @@ class Castings:
 class RecordedRun:
     """A run's events, what they come to once it is over, and what was seen last of its pull request.
 
+    ``closed_head`` is the head with which it was seen to be closed.
+
     ``paid_elsewhere`` are the numbers of the calls that another run counts. ``unlabelled`` says why nothing can be told
     of what was seen.
     """
@@ -53,6 +55,7 @@ class RecordedRun:
     paid_elsewhere: frozenset[int]
     labels: tuple[ObservedLabel, ...] = ()
     unlabelled: str = ""
+    closed_head: str = ""
 
 
 def read_castings(path: Path, run_ids: Iterable[str]) -> Castings:
@@ -109,18 +112,18 @@ def _kept(connection: sqlite3.Connection, run_id: str) -> RecordedRun:
         frozenset(number for (number,) in connection.execute(_ELSEWHERE, (run_id,))),
     )
     try:
-        return replace(kept, labels=_labels(connection, first.repository, first.pull_request))
+        observed = _observed(connection, first.repository, first.pull_request)
     except LedgerError as trouble:
         return replace(kept, unlabelled=str(trouble))
+    return kept if observed is None else replace(kept, labels=observed.labels, closed_head=observed.head_sha)
 
 
-def _labels(connection: sqlite3.Connection, repository: str | None, number: int | None) -> tuple[ObservedLabel, ...]:
+def _observed(connection: sqlite3.Connection, repository: str | None, number: int | None) -> Observed | None:
     """What is known of a pull request. Raises ``LedgerError`` where what was seen last cannot be told."""
     found = connection.execute(_OBSERVED, (number, repository)).fetchone()
     if found is None or observation_in(read_chain(connection, found[0])) is None:
-        return ()
-    observed = known(connection, repository, number)
-    return () if observed is None else observed.labels
+        return None
+    return known(connection, repository, number)
 
 
 def _moment(chain: int) -> datetime:

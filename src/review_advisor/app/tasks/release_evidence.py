@@ -15,6 +15,7 @@ from review_advisor.app.tasks.named_advisors import text_of
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.runs import RunFilter, RunLine
 from review_advisor.core.observation.labels import of_pull_request
+from review_advisor.core.outcome.events import Verified
 from review_advisor.core.readiness.merged_changes import LastReview, MergedChange, gathered_evidence
 from review_advisor.core.readiness.readiness_evaluation import ReleaseEvidence
 from review_advisor.core.safety.fence import clean
@@ -64,26 +65,40 @@ def shown_evidence(evidence: ReleaseEvidence, redact: Callable[[str], str]) -> R
 
 
 def _last_review(ledger: Path, repository: str | None, change: MergedChange) -> LastReview | None:
-    """The newest review of the merged head, or else of the pull request. Raises ``LedgerError``."""
+    """The newest review of the merged head, or else of the pull request. Raises ``LedgerError``.
+
+    Where nobody knows which repository this is, only one of the merged head is sure to be of this pull request.
+    """
     if change.pull_request is None:
         return None
     wanted = RunFilter(pull_request=change.pull_request, repository=repository, limit=_MOST_REVIEWS)
     lines = list_runs(ledger, wanted)
-    line = next((each for each in lines if change.head and each.head_sha == change.head), lines[0] if lines else None)
-    return None if line is None else _as_recorded(ledger, line)
+    usual = lines[0] if lines and repository is not None else None
+    line = next((each for each in lines if change.head and each.head_sha == change.head), usual)
+    return None if line is None else _as_recorded(ledger, line, repository)
 
 
-def _as_recorded(ledger: Path, line: RunLine) -> LastReview:
-    review = LastReview(
-        line.run_id,
-        line.status,
-        line.head_sha or "",
-        line.degraded,
-        line.disabled,
-        line.vetoes,
-        line.findings,
-    )
+def _as_recorded(ledger: Path, line: RunLine, repository: str | None) -> LastReview:
+    """What the events of a run come to. Its row only says where they are: no chain protects it."""
     (kept,) = read_reviews(ledger, [line.run_id])
     if isinstance(kept, str):
-        return replace(review, trouble=kept)
-    return replace(review, overridden=of_pull_request(kept.labels, "escalation") == "approved")
+        return LastReview(line.run_id, line.status, trouble=kept)
+    document = kept.document
+    if document is None:
+        return LastReview(line.run_id, "unfinished")
+    name = document.repository or ""
+    if document.pull_request != line.pull_request or name.casefold() != (repository or name).casefold():
+        return LastReview(line.run_id, line.status, trouble="its events are of another pull request")
+    merges = (each for each in kept.labels if not each.finding and (each.name, each.value) == ("merge", "merged"))
+    return LastReview(
+        line.run_id,
+        document.outcome.value,
+        document.head_sha or "",
+        document.flags.degraded,
+        bool(document.flags.advisor_disabled),
+        sum(isinstance(each, Verified) and each.judged.result.verdict == "VETO" for each in document.events),
+        len(document.findings),
+        overridden=of_pull_request(kept.labels, "escalation") == "approved",
+        merged_as=next((each.source for each in merges), ""),
+        merged_head=kept.closed_head,
+    )

@@ -64,4 +64,5 @@ def _lines(judged: JudgedRelease) -> Iterator[str]:
     yield f"vertical_passed: {str(evaluation.passed).lower()}"
     yield f"verdict: {evaluation.verdict}"
     yield f"evaluation: {judged.path}"
+    yield f"evidence: {printable_line(evaluation.evidence)}"
     yield from (f"failure: {printable_line(each)}" for each in evaluation.failures)

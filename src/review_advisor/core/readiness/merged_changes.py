@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from review_advisor.core.readiness.readiness_evaluation import ReleaseEvidence
 from review_advisor.core.report.wording import counted, printable_line
+from review_advisor.core.safety.fence import clean
 
 MOST_CHANGES = 200
 """Changes of one release that are told. A larger one has a gap."""
-_LONGEST_TITLE = 200
+_MOST_TOLD = 50_000
+"""Characters about changes in the evidence. It has a gap for those beyond."""
+_LONGEST_TITLE = 80
+_LONGEST_PHRASE = 300
 _SHORT = 12
 _NO_END = ("stopped", "unfinished")
 
@@ -29,9 +33,13 @@ class MergedChange:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseHistory:
-    """What came after ``since``, the newest first. ``more``: there is more than ``MOST_CHANGES``."""
+    """What came after ``since``, the newest first. ``start`` is its commit.
+
+    ``more``: there is more than ``MOST_CHANGES``.
+    """
 
     since: str
+    start: str
     head: str
     changes: tuple[MergedChange, ...]
     more: bool = False
@@ -41,7 +49,8 @@ class ReleaseHistory:
 class LastReview:
     """How the last review of a pull request ended, by the ledger. ``overridden``: a person approved it nevertheless.
 
-    ``trouble`` says why its record cannot be believed.
+    ``merged_as`` is the beginning of the commit as which the pull request was seen to be merged, and ``merged_head``
+    the head that it had then. ``trouble`` says why the record cannot be believed.
     """
 
     run_id: str
@@ -52,19 +61,38 @@ class LastReview:
     vetoes: int = 0
     findings: int = 0
     overridden: bool = False
+    merged_as: str = ""
+    merged_head: str = ""
     trouble: str = ""
 
 
-ReviewEnd = Literal["approved", "overridden", "open", "without a judgement", "of another head", "not reviewed"]
+ReviewEnd = Literal[
+    "approved",
+    "overridden",
+    "open",
+    "without a judgement",
+    "of an unknown head",
+    "of another head",
+    "named twice",
+    "not reviewed",
+]
 
 
-def review_end(change: MergedChange, review: LastReview | None) -> tuple[ReviewEnd, str]:
-    """What is known of the review of a merged change, and the same in words."""
+def review_end(change: MergedChange, review: LastReview | None, named: int = 1) -> tuple[ReviewEnd, str]:
+    """What is known of the review of a merged change, and the same in words.
+
+    ``named`` is how many commits name its pull request.
+    """
+    if change.pull_request is not None and named > 1:
+        return "named twice", f"{named} commits name its pull request"
     missing = _missing(change, review)
     if missing or review is None:
         return "not reviewed", missing
     ended = f"its last review ended as {review.status}"
-    if change.head and review.head_sha != change.head:
+    head = _merged_head(change, review)
+    if not head:
+        return "of an unknown head", "nobody knows which head was merged"
+    if review.head_sha != head:
         return "of another head", f"its last review is of {review.head_sha[:_SHORT] or 'an unknown head'}"
     if review.status == "approved":
         off = "degraded" if review.degraded else "the advisor was off"
@@ -72,6 +100,12 @@ def review_end(change: MergedChange, review: LastReview | None) -> tuple[ReviewE
     if review.overridden:
         return "overridden", f"{ended}, and a person approved it"
     return "open", f"{ended}, and nobody is known to have settled that"
+
+
+def _merged_head(change: MergedChange, review: LastReview) -> str:
+    """The head that was merged: by git, or else by what was seen of the pull request that became this commit."""
+    was_seen = len(review.merged_as) >= _SHORT and change.commit.startswith(review.merged_as)
+    return change.head or (review.merged_head if was_seen else "")
 
 
 def _missing(change: MergedChange, review: LastReview | None) -> str:
@@ -91,24 +125,40 @@ SETTLED: tuple[ReviewEnd, ...] = ("approved", "overridden")
 
 def gathered_evidence(history: ReleaseHistory, reviews: Mapping[int, LastReview], trouble: str = "") -> ReleaseEvidence:
     """The evidence, with its gaps. ``trouble`` says why the ledger could not be asked."""
+    named = Counter(each.pull_request for each in history.changes)
     ends = [(each, _review(each, reviews)) for each in history.changes]
-    known = [(change, review, *review_end(change, review)) for change, review in ends]
-    gaps = [f"{_named(change)}: {printable_line(words)}" for change, _, end, words in known if end not in SETTLED]
-    gaps += [f"more than {MOST_CHANGES} changes were merged, and only these are told"] if history.more else []
+    known = [(change, review, *review_end(change, review, named[change.pull_request])) for change, review in ends]
+    gaps = [f"{_named(change)}: {_phrase(words)}" for change, _, end, words in known if end not in SETTLED]
     counts = Counter(end for *_, end, _ in known)
-    told = "; ".join(f"{end}: {counts[end]}" for end in sorted(counts))
+    ended = "; ".join(f"{end}: {counts[end]}" for end in sorted(counts))
+    since = f"{_phrase(history.since)} ({history.start})"
     lines = [
-        f"# Changes since {printable_line(history.since)}",
+        f"# Changes since {since}",
         "",
-        f"{counted(len(history.changes), 'change')} up to {history.head[:_SHORT]}. Reviews: {told}.",
-        *([f"The ledger could not be asked: {printable_line(trouble)}"] if trouble else []),
+        f"{counted(len(history.changes), 'change')} up to {history.head[:_SHORT]}. Reviews: {ended}.",
+        *([f"The ledger could not be asked: {_phrase(trouble)}"] if trouble else []),
     ]
-    for change, review, end, words in known:
-        lines += ["", f"## {_named(change)}", "", *_facts(change, review, f"{end} ({words})")]
-    if gaps:
-        lines += ["", "## What is open", "", *(f"- {each}" for each in gaps)]
-    source = f"{counted(len(history.changes), 'change')} since {printable_line(history.since)}"
-    return ReleaseEvidence(source, "\n".join(lines), tuple(gaps))
+    told = _as_many_as_fit(
+        "\n".join(("", f"## {_named(change)}", "", *_facts(change, review, f"{end} ({words})")))
+        for change, review, end, words in known
+    )
+    if history.more or len(told) < len(known):
+        was = "was" if len(told) == 1 else "were"
+        untold = f"more than {counted(len(told), 'change')} {was} merged, and only these are told"
+        gaps.append(untold)
+        told.append(f"\nOpen: {untold}.")
+    source = f"{counted(len(history.changes), 'change')} since {since}"
+    return ReleaseEvidence(source, "\n".join((*lines, *told)), tuple(gaps))
+
+
+def _as_many_as_fit(told: Iterable[str]) -> list[str]:
+    kept, room = list[str](), _MOST_TOLD
+    for each in told:
+        room -= len(each) + 1
+        if room < 0:
+            break
+        kept.append(each)
+    return kept
 
 
 def _review(change: MergedChange, reviews: Mapping[int, LastReview]) -> LastReview | None:
@@ -117,11 +167,16 @@ def _review(change: MergedChange, reviews: Mapping[int, LastReview]) -> LastRevi
 
 def _facts(change: MergedChange, review: LastReview | None, end: str) -> Iterator[str]:
     yield f"- commit {change.commit[:_SHORT]}"
-    yield f"- review: {printable_line(end)}"
+    yield f"- review: {_phrase(end)}"
     if review is not None and not review.trouble:
         yield f"- run {printable_line(review.run_id)}: vetoes {review.vetoes}, findings {review.findings}"
 
 
 def _named(change: MergedChange) -> str:
     number = "" if change.pull_request is None else f"#{change.pull_request} "
-    return f"{number}{printable_line(change.title)[:_LONGEST_TITLE]}"
+    return f"{number}{_phrase(change.title)[:_LONGEST_TITLE]}"
+
+
+def _phrase(words: str) -> str:
+    """Words from outside on one line, as they are shown, and no longer than a phrase."""
+    return clean(printable_line(words))[:_LONGEST_PHRASE]

@@ -17,17 +17,19 @@ _SQUASHED = re.compile(r" \(#(\d{1,10})\)$", re.ASCII)
 
 
 def open_release_history(repo: Path, since: str) -> ReleaseHistory:
-    """What HEAD has brought since the commit ``since``; empty: since the last tag. Raises ``SourceError``."""
+    """What HEAD has brought since the commit ``since``; empty: since the last annotated tag. Raises ``SourceError``."""
     repository = open_repository(repo)
     head = repository.commit("HEAD")
-    since = since or _last_tag(repository)
+    tag = "" if since else _last_tag(repository)
+    start = repository.commit(f"refs/tags/{tag}" if tag else since)
+    since = since or tag
     told = repository.git.limited(
         "log",
         "-z",
         "--first-parent",
         f"--max-count={MOST_CHANGES + 1}",
         "--format=%H %P%n%B",
-        f"{repository.commit(since)}..{head}",
+        f"{start}..{head}",
         "--",
         most=_MOST_LISTED,
         seconds=_MOST_SECONDS,
@@ -35,7 +37,7 @@ def open_release_history(repo: Path, since: str) -> ReleaseHistory:
     changes = tuple(map(_change, told.decode("utf-8", "replace").split("\0")[:-1]))
     if not changes:
         raise SourceError(f"Nothing has changed since {since}: name an earlier tag with --since.")
-    return ReleaseHistory(since, head, changes[:MOST_CHANGES], more=len(changes) > MOST_CHANGES)
+    return ReleaseHistory(since, start, head, changes[:MOST_CHANGES], more=len(changes) > MOST_CHANGES)
 
 
 def origin_of(repo: Path) -> str:
@@ -45,11 +47,12 @@ def origin_of(repo: Path) -> str:
 
 
 def _last_tag(repository: GitRepository) -> str:
-    reply = repository.git.attempt("describe", "--tags", "--abbrev=0", "HEAD")
+    """The nearest annotated one: a lightweight tag is a name that anybody leaves in passing."""
+    reply = repository.git.attempt("describe", "--abbrev=0", "HEAD")
     name = reply.stdout.decode("utf-8", "replace").strip()
     if reply.code != 0 or not name:
         raise SourceError(
-            f"No tag leads to HEAD: name a commit with --since, or {repository.advice('check the tags, or')}."
+            f"No annotated tag leads to HEAD: name a commit with --since, or {repository.advice('check the tags, or')}."
         )
     return name
 
@@ -60,11 +63,12 @@ def _change(entry: str) -> MergedChange:
     commit, *parents = names.split()
     subject, *body = message.strip().splitlines() or [""]
     merged = _MERGED.match(subject)
+    head = parents[1] if len(parents) == 2 else ""  # noqa: PLR2004 (of more parents nobody can tell the head)
     if merged is not None and len(parents) > 1:
         title = next((each.strip() for each in body if each.strip()), subject)
-        return MergedChange(commit, title, _number(merged[1]), head=parents[1])
+        return MergedChange(commit, title, _number(merged[1]), head)
     squashed = _SQUASHED.search(subject)
-    return MergedChange(commit, subject, None if squashed is None else _number(squashed[1]))
+    return MergedChange(commit, subject, None if squashed is None else _number(squashed[1]), head)
 
 
 def _number(digits: str) -> int | None:
