@@ -337,7 +337,7 @@ MUTANTS = (
                 "core/readiness/readiness_evaluation.py",
                 'if status != "completed":',
                 'if status == "running":',
-                f"{RELEASES}nobody_is_let_go_over_the_advisors_veto",
+                f"{RELEASES}nothing_goes_out_on_a_message_that_its_judge_was_not_shown_whole",
             ),
             (
                 "a verdict on a release that did not pass ends with 0",

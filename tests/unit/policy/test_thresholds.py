@@ -22,6 +22,11 @@ def test_a_table_that_cannot_be_used_names_its_file(text: str) -> None:
         parse_thresholds(text)
 
 
+def test_a_threshold_is_of_a_surface_that_reviews_have() -> None:
+    with pytest.raises(ValueError, match="no review has the surface release_readiness"):
+        parse_thresholds(TEXT.replace("pr_review", "release_readiness"))
+
+
 def test_thresholds_are_read_from_the_base_and_only_under_a_profile() -> None:
     asked: list[str] = []
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 from review_advisor.core.policy.escalation_rules import Threshold
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.core.policy.surfaces import REVIEW_SURFACES, Surface
 
 THRESHOLDS_FILE = ".review-advisor/thresholds.toml"
 
@@ -27,6 +27,13 @@ class ThresholdConfig(BaseModel):
     category: str = ""
     language: str = ""
     labels: Annotated[int, Field(ge=0)] | None = None
+
+    @field_validator("surface")
+    @classmethod
+    def _of_reviews(cls, surface: Surface | Literal[""]) -> Surface | Literal[""]:
+        if surface and surface not in REVIEW_SURFACES:
+            raise ValueError(f"no review has the surface {surface}")
+        return surface
 
     @property
     def words(self) -> str:
