@@ -6852,6 +6852,13 @@ MUTANTS = (
                 "tests/unit/retro/test_edit_gate.py::test_the_corrected_gate_decides_whatever_the_other_one_says",
             ),
             (
+                "a title that a model wrote is the subject of a commit",
+                "app/retro/apply_proposal.py",
+                'message = f"Apply the proposal {name}',
+                'message = f"{proposal.title}',
+                "tests/adapters/retro/test_retro_apply.py::test_no_word_of_a_model_stands_in_the_commit",
+            ),
+            (
                 "a proposed branch changes more than its file",
                 "adapters/git/branches/new_branch.py",
                 'if changed != f"{branch.path}\\0".encode():',

@@ -58,7 +58,7 @@ def evaluation(folder: Path, arm: Arm, *, share: float = 1.0, **facts: Any) -> P
         CountedTrial(
             Trial(case, each.name, 1, "approved", "complete", usd=usd),
             case,
-            ReviewSums(reviews=1, correct=right, usd=usd),
+            ReviewSums(reviews=1, decidable=1, correct=right, usd=usd),
         )
         for case in manifest.cases
         for each, right, usd in (*((single, 0.5, 0.2) for single in singles), (arm, share, 0.1))
@@ -114,7 +114,18 @@ def test_an_evaluated_proposal_becomes_a_branch_of_one_commit_with_one_file(term
     assert repo.rev(f"{BRANCH}~1") == head
     assert repo.git("diff", "--name-status", head, BRANCH) == b"M\tREVIEW.md\n"
     assert repo.git("show", f"{BRANCH}:REVIEW.md").decode() == f"# Rules\n\n{RULE}\n"
-    assert repo.git("log", "-1", "--format=%s", BRANCH) == b"Say it once\n"
+
+
+def test_no_word_of_a_model_stands_in_the_commit(terminal: Terminal, file: Path) -> None:
+    title = f"[skip ci] Say it once {'ghp_' + 'a1B2' * 9}"
+    file.write_text(checked_proposals(answer(EDIT | {"title": title}), "run-1").as_json())
+    repo = Repo(terminal.folder)
+    apply(terminal, file)
+    assert evaluated(terminal, file).code == 0
+    told = repo.git("log", "-1", "--format=%B", BRANCH).decode()
+    assert told.startswith("Apply the proposal say-once\n")
+    assert "skip" not in told
+    assert "ghp_" not in told
 
 
 def evaluated(terminal: Terminal, file: Path, name: str = "say-once", **facts: Any) -> Done:

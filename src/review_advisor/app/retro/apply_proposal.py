@@ -64,10 +64,13 @@ def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: dateti
             arm = _arm_of(name, edit, source.base_file)
     except EditRefusedError as refused:
         raise ConfigError(f"The proposal {name} is not applied. {refused}") from None
-    if redactor(environ).redact(edit.added) != edit.added:
+    redact = redactor(environ).redact
+    if redact(edit.added) != edit.added:
         raise ConfigError(f"The proposal {name} is not applied: its text holds a secret.")
+    if redact(name) != name:
+        raise ConfigError("The proposal is not applied: its id holds a secret.")
     _require_evaluation(arm, options.file.absolute().parent / f"arm-{name}", options.evaluation)
-    message = f"{_subject(proposal)}\n\nProposed as {name} by `review-advisor retro`.\n"
+    message = f"Apply the proposal {name}\n\nIt was made by `review-advisor retro`.\n"
     branch = NewBranch(f"review-advisor/retro-{name}", parent, edit.path, arm.files[edit.path], message, at)
     return ProposalBranch(branch.name, make_branch(repository, branch), parent, edit.path)
 
@@ -120,7 +123,3 @@ def _require_evaluation(arm: Arm, place: Path, evaluation: Path | None) -> None:
         raise ConfigError(str(problem)) from None
     if why:
         raise ConfigError(f"No branch is made: {evaluation} does not show that reviews stay good. {why}")
-
-
-def _subject(proposal: ImprovementProposal) -> str:
-    return " ".join(proposal.title.split())[:72]
