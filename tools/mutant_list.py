@@ -6840,9 +6840,23 @@ MUTANTS = (
             (
                 "an evaluation of other rules allows a branch",
                 "core/retro/edit_gate.py",
-                "if each.settings == settings]",
-                "if True]",
+                "if each.settings == settings), None)",
+                "if True), None)",
                 "tests/unit/retro/test_edit_gate.py::test_only_models_that_reviewed_a_whole_set_by_these_rules_and_these_prompts_show_anything",
+            ),
+            (
+                "worse reviews than by today's rules allow a branch",
+                "core/retro/edit_gate.py",
+                'if as_good.answer != "pass":',
+                "if False:",
+                "tests/unit/retro/test_edit_gate.py::test_reviews_have_to_stay_as_good_as_by_todays_rules_whatever_the_gate_says",
+            ),
+            (
+                "cases without a known fault allow a branch",
+                "core/retro/edit_gate.py",
+                "if not all(each.sums.right + each.sums.missed for each",
+                "if not all(True for each",
+                "tests/unit/retro/test_edit_gate.py::test_reviews_have_to_stay_as_good_as_by_todays_rules_whatever_the_gate_says",
             ),
             (
                 "a gate that did not pass allows a branch",

@@ -41,8 +41,13 @@ def file(terminal: Terminal) -> Path:
     return path
 
 
-def evaluation(folder: Path, arm: Arm, *, share: float = 1.0, **facts: Any) -> Path:
-    """An evaluation by models, in which the arm reviews so large a share correctly, for half the price of a single."""
+def evaluation(
+    folder: Path, arm: Arm, today: Arm, *, share: float = 1.0, before: float = 0.5, missed: float = 1.0, **facts: Any
+) -> Path:
+    """By models: the arm reviews so large a share correctly for half the price of a single, and today's rules another.
+
+    ``missed``: how many known faults each review misses.
+    """
     singles = USUAL_ARMS[:2]
     manifest = EvaluationManifest(
         schema="evaluation.v1",
@@ -50,7 +55,7 @@ def evaluation(folder: Path, arm: Arm, *, share: float = 1.0, **facts: Any) -> P
         set_name="own",
         set_digest="d" * 64,
         cases=tuple(f"case-{number}" for number in range(40)),
-        arms=tuple(each.facts for each in (*singles, arm)),
+        arms=tuple(each.facts for each in (*singles, today, arm)),
         prompts=load_instructions().version,
     )
     manifest = replace(manifest, **facts)
@@ -58,10 +63,10 @@ def evaluation(folder: Path, arm: Arm, *, share: float = 1.0, **facts: Any) -> P
         CountedTrial(
             Trial(case, each.name, 1, "approved", "complete", usd=usd),
             case,
-            ReviewSums(reviews=1, decidable=1, correct=right, usd=usd),
+            ReviewSums(reviews=1, decidable=1, correct=right, missed=missed, usd=usd),
         )
         for case in manifest.cases
-        for each, right, usd in (*((single, 0.5, 0.2) for single in singles), (arm, share, 0.1))
+        for each, right, usd in (*((single, 0.5, 0.2) for single in singles), (today, before, 0.1), (arm, share, 0.1))
     ]
     keep_evaluation(folder, manifest, trials)
     return folder
@@ -88,11 +93,13 @@ def test_without_an_evaluation_there_is_no_branch_and_the_arm_to_evaluate_is_wri
     done = apply(terminal, file)
 
     assert done.code == 2
-    arm = file.parent / "arm-say-once"
+    arm = file.parent / "arm-retro-say-once"
     assert done.sentence.startswith(
-        "No branch is made without an evaluation of these rules. Run `review-advisor eval run"
+        "No branch is made without an evaluation of these rules beside today's. Run `review-advisor eval run"
     )
-    assert f"--arm retro-say-once={arm}`" in done.sentence
+    today = file.parent / "arm-today-say-once"
+    assert f"--arm today-say-once={today} --arm retro-say-once={arm}`" in done.sentence
+    assert (today / "REVIEW.md").read_text() == "# Rules\n"
     assert (arm / "REVIEW.md").read_text() == f"# Rules\n\n{RULE}\n"
     assert (arm / ".review-advisor.toml").read_text() == 'fail_on = "degraded"\n'
     assert state(repo) == before
@@ -109,6 +116,8 @@ def test_an_evaluated_proposal_becomes_a_branch_of_one_commit_with_one_file(term
 
     assert done.code == 0, done.err
     assert done.out.splitlines()[0] == f"branch: {BRANCH}"
+    assert done.out.splitlines()[-1] == f"set: own ({'d' * 64})"
+    assert f"evaluated on own ({'d' * 64})." in repo.git("log", "-1", "--format=%b", BRANCH).decode()
     assert "the pull request of this branch is judged with veto authority, and a person has to approve it" in done.err
     assert repo.git("rev-list", "--count", f"{head}..{BRANCH}") == b"1\n"
     assert repo.rev(f"{BRANCH}~1") == head
@@ -129,9 +138,10 @@ def test_no_word_of_a_model_stands_in_the_commit(terminal: Terminal, file: Path)
 
 
 def evaluated(terminal: Terminal, file: Path, name: str = "say-once", **facts: Any) -> Done:
-    """Apply it after an evaluation of the arm that ``apply`` wrote."""
-    arm = read_arm(f"retro-{name}", file.parent / f"arm-{name}")
-    folder = evaluation(file.parent / f"evaluation-{name}", arm, **facts)
+    """Apply it after an evaluation of the arms that ``apply`` wrote."""
+    arm = read_arm(f"retro-{name}", file.parent / f"arm-retro-{name}")
+    today = read_arm(f"today-{name}", file.parent / f"arm-today-{name}")
+    folder = evaluation(file.parent / f"evaluation-{name}", arm, today, **facts)
     return apply(terminal, file, "--eval", folder, proposal=name)
 
 
@@ -145,8 +155,8 @@ def test_files_index_and_head_stay_as_they_are_also_from_a_folder_inside(termina
     repo.write("app.py", "unstaged = True\n")
     apply(terminal, file)
     before = state(repo)
-    arm = read_arm("retro-say-once", file.parent / "arm-say-once")
-    folder = evaluation(file.parent / "evaluation", arm)
+    arm, today = (read_arm(name, file.parent / f"arm-{name}") for name in ("retro-say-once", "today-say-once"))
+    folder = evaluation(file.parent / "evaluation", arm, today)
     done = terminal.run(
         "retro", "apply", file, "--proposal", "say-once", "--eval", folder, cwd=terminal.folder / "deep" / "er"
     )
@@ -180,7 +190,9 @@ def test_a_branch_that_is_there_is_not_moved(terminal: Terminal, file: Path) -> 
     [
         ({"answers": "simulated"}, "no model was asked"),
         ({"prompts": "older"}, "other prompts"),
-        ({"share": 0.1}, "says fail"),
+        ({"share": 0.15, "before": 0.0}, "says fail"),
+        ({"share": 0.8, "before": 1.0}, "at most 2 points fewer correct reviews than today-say-once is not shown"),
+        ({"missed": 0.0}, "No case of it has a fault that is known"),
     ],
 )
 def test_an_evaluation_that_does_not_show_it_makes_no_branch(
@@ -209,6 +221,7 @@ def test_an_evaluation_of_other_rules_makes_no_branch(terminal: Terminal, file: 
         ({}, "memory-schema", "recommends no change"),
         ({}, "nobody", "has no proposal nobody"),
         ({"proposed_change": "Be stricter."}, "say-once", "a person has to make one of it"),
+        ({"id": "ghp_" + "a1B2" * 9}, "ghp_" + "a1B2" * 9, "its id holds a secret"),
         ({"status": "approved"}, "say-once", "are not valid"),
         ({"target": "memory_schema"}, "say-once", "review-advisor memory approve"),
         ({"proposed_change": f"Append to REVIEW.md:\nkey {'ghp_' + 'a1B2' * 9}"}, "say-once", "holds a secret"),
@@ -221,7 +234,7 @@ def test_what_is_no_edit_is_refused_with_what_a_person_has_to_do(
     done = apply(terminal, file, proposal=name)
     assert done.code == 2
     assert why in done.sentence
-    assert not (file.parent / f"arm-{name}").exists()
+    assert not (file.parent / f"arm-retro-{name}").exists()
 
 
 def test_a_file_of_something_else_and_a_repository_that_reads_no_such_rules_are_refused(
@@ -255,7 +268,7 @@ def test_a_folder_is_an_arm_whose_rules_a_golden_case_is_reviewed_by(terminal: T
     case = terminal.folder / "set" / "one.toml"
     case.parent.mkdir()
     case.write_text('kind = "clean"\n[[files]]\npath = "a.py"\nbefore = "x = 1\\n"\nafter = "x = 2\\n"\n')
-    arm = file.parent / "arm-say-once"
+    arm = file.parent / "arm-retro-say-once"
     words = ("--set", case.parent, "--answers", "embedded", "--arm", f"mine={arm}", "--out", "out", "--json")
     done = terminal.run("eval", "run", *words)
 

@@ -1,29 +1,58 @@
-"""When an evaluation allows a proposed edit: models reviewed by exactly these rules, and the corrected gate passed."""
+"""When an evaluation allows a proposed edit: by exactly these rules, models review as well as by today's."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 from review_advisor.core.evaluation.trials.gates import Condition, GateAnswer, GateKind, GateVerdict
+from review_advisor.core.evaluation.trials.group_samples import sampled
 from review_advisor.core.evaluation.trials.manifest import ArmFacts, CaseShard, EvaluationManifest
-from review_advisor.core.evaluation.trials.results import EvaluationResult
-from review_advisor.core.retro.edit_gate import why_not_shown
+from review_advisor.core.evaluation.trials.measures import ReviewSums
+from review_advisor.core.evaluation.trials.results import ArmResult, EvaluationResult, Repeated
+from review_advisor.core.retro.edit_gate import RulesToShow, named_set, why_not_shown
 
-SETTINGS, PROMPTS = "0123456789ab", "prompts-of-today"
-ARM = ArmFacts("retro-mine", "paired", SETTINGS)
+RULES = RulesToShow("0123456789ab", "ba9876543210", "prompts-of-today")
+ARM = ArmFacts("retro-mine", "paired", RULES.settings)
+TODAY = ArmFacts("today-mine", "paired", RULES.today)
+RIGHT, WRONG, UNTOLD = (
+    ReviewSums(reviews=1, decidable=1, correct=1, right=1),
+    ReviewSums(reviews=1, decidable=1, missed=1),
+    ReviewSums(reviews=1, decidable=1, correct=1),
+)
 
 
 def gate(answer: GateAnswer, kind: GateKind = "cost_of_correct", arm: str = ARM.name) -> GateVerdict:
     return GateVerdict(kind, arm, "executor-only", (Condition("it costs less", answer, "so it came out"),))
 
 
-def evaluated(*gates: GateVerdict, **facts: object) -> EvaluationResult:
-    manifest = EvaluationManifest("evaluation.v1", "live", "own", "d" * 64, ("a",), (ARM,), prompts=PROMPTS)
-    return EvaluationResult(replace(manifest, **facts), (), gates, 40, 2_000)  # type: ignore[arg-type]
+def evaluated(*gates: GateVerdict, one: ReviewSums = RIGHT, **facts: object) -> EvaluationResult:
+    both = (ARM, TODAY)
+    manifest = EvaluationManifest("evaluation.v1", "live", "own", "d" * 64, ("a",), both, prompts=RULES.prompts)
+    arms = tuple(ArmResult(each.name, one, {}, Repeated(0, 0)) for each in both)
+    return EvaluationResult(replace(manifest, **facts), arms, gates, 40, 2_000)  # type: ignore[arg-type]
 
 
-def why(*gates: GateVerdict, **facts: object) -> str:
-    return why_not_shown(evaluated(*gates, **facts), SETTINGS, PROMPTS)
+def why(*gates: GateVerdict, one: ReviewSums = RIGHT, other: ReviewSums = WRONG, **facts: object) -> str:
+    """``one``: what each review by the new rules comes to; ``other``: each by today's."""
+    groups = [f"group-{number}" for number in range(40)]
+    arms = {ARM.name: dict.fromkeys(groups, one), TODAY.name: dict.fromkeys(groups, other)}
+    return why_not_shown(evaluated(*gates, one=one, **facts), sampled(arms, 200, Random(17).randrange), RULES)
+
+
+def test_reviews_have_to_stay_as_good_as_by_todays_rules_whatever_the_gate_says() -> None:
+    passed = gate("pass")
+    assert why(passed, one=WRONG, other=RIGHT) == (
+        "That retro-mine has at most 2 points fewer correct reviews than today-mine is not shown: "
+        "-100.0 points, 95% from -100.0 points to -82.5 points."
+    )
+    assert "exactly today's rules" in why(passed, arms=(ARM,))
+    assert why(passed, one=UNTOLD).startswith("No case of it has a fault that is known")
+
+
+def test_the_set_is_named_with_nothing_but_plain_letters() -> None:
+    assert named_set(evaluated().manifest) == f"own ({'d' * 64})"
+    assert named_set(evaluated(set_name="[skip ci]\nx").manifest).startswith("?skip ci??x (")
 
 
 def test_the_corrected_gate_decides_whatever_the_other_one_says() -> None:
@@ -41,4 +70,4 @@ def test_only_models_that_reviewed_a_whole_set_by_these_rules_and_these_prompts_
     assert "recorded" in why(passed, answers="recorded"), "nobody knows by which rules they were made"
     assert "shard 1/4" in why(passed, shard=CaseShard(1, 4))
     assert "other prompts" in why(passed, prompts="older")
-    assert "exactly these rules" in why(passed, arms=(replace(ARM, settings="another"),))
+    assert "exactly these rules" in why(passed, arms=(replace(ARM, settings="another"), TODAY))

@@ -31,7 +31,7 @@ def write_arm(arm: Arm, folder: Path) -> None:
     made = FolderArtifacts(folder.parent, folder.name)
     made.make()
     for name, text in {CONFIG_FILE: arm.config, **dict.fromkeys(RULE_FILES, ""), **arm.files}.items():
-        if text:
+        if text or (name == CONFIG_FILE and not arm.files):
             made.write(name, text)
         else:
             made.remove(name)

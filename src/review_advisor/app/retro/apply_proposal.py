@@ -14,12 +14,12 @@ from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.repository import open_repository
 from review_advisor.adapters.user_file import UserFileError, read_user_file
 from review_advisor.app.configuration import BaseFile
-from review_advisor.app.evaluation.evaluate import scored
+from review_advisor.app.evaluation.evaluate import scored_with_samples
 from review_advisor.app.evaluation.own_arm import RULE_FILES, write_arm
 from review_advisor.app.settings import CONFIG_FILE, ConfigError, guideline_rules, parse_config
 from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.core.evaluation.trials.arms import Arm, configured
-from review_advisor.core.retro.edit_gate import why_not_shown
+from review_advisor.core.retro.edit_gate import RulesToShow, named_set, why_not_shown
 from review_advisor.core.retro.proposals import ImprovementProposal, ProposalsError, read_proposals
 from review_advisor.core.retro.proposed_edit import RULES_FILE, EditRefusedError, ProposedEdit, proposed_edit
 from review_advisor.core.safety.redaction import redactor
@@ -39,19 +39,28 @@ class ApplyOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProposalBranch:
-    """The branch of a proposal: one commit that changes the file at ``path``."""
+    """The branch of a proposal: one commit that changes the file at ``path``. ``evaluated``: by which golden set."""
 
     name: str
     commit: str
     parent: str
     path: str
+    evaluated: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Arms:
+    """The rules of the base as they are, and as they would be."""
+
+    today: Arm
+    edited: Arm
 
 
 def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: datetime) -> ProposalBranch:
     """Make the branch. Its parent is the default branch, or else HEAD. Nothing is pushed, and no file changes.
 
     Raises ``ConfigError`` for a proposal that is none, that only a person can carry out, or that no ``evaluation``
-    shows to be good, and ``SourceError`` where git refuses. Without an evaluation, the arm to evaluate is written.
+    shows to be good, and ``SourceError`` where git refuses. Without an evaluation, the arms to evaluate are written.
     """
     name = options.name
     proposal = _named(options.file, name)
@@ -61,7 +70,7 @@ def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: dateti
     try:
         edit = proposed_edit(proposal)
         with closing(open_range(options.repo, f"{parent}..{parent}")) as source:
-            arm = _arm_of(name, edit, source.base_file)
+            arms = _arms_of(name, edit, source.base_file)
     except EditRefusedError as refused:
         raise ConfigError(f"The proposal {name} is not applied. {refused}") from None
     redact = redactor(environ).redact
@@ -69,10 +78,11 @@ def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: dateti
         raise ConfigError(f"The proposal {name} is not applied: its text holds a secret.")
     if redact(name) != name:
         raise ConfigError("The proposal is not applied: its id holds a secret.")
-    _require_evaluation(arm, options.file.absolute().parent / f"arm-{name}", options.evaluation)
-    message = f"Apply the proposal {name}\n\nIt was made by `review-advisor retro`.\n"
-    branch = NewBranch(f"review-advisor/retro-{name}", parent, edit.path, arm.files[edit.path], message, at)
-    return ProposalBranch(branch.name, make_branch(repository, branch), parent, edit.path)
+    evaluated = redact(_require_evaluation(arms, options.file.absolute().parent, options.evaluation))
+    message = f"Apply the proposal {name}\n\nIt was made by `review-advisor retro`, and evaluated on {evaluated}.\n"
+    text = arms.edited.files[edit.path]
+    branch = NewBranch(f"review-advisor/retro-{name}", parent, edit.path, text, message, at)
+    return ProposalBranch(branch.name, make_branch(repository, branch), parent, edit.path, evaluated)
 
 
 def _named(file: Path, name: str) -> ImprovementProposal:
@@ -90,8 +100,8 @@ def _named(file: Path, name: str) -> ImprovementProposal:
     return proposal
 
 
-def _arm_of(name: str, edit: ProposedEdit, base_file: BaseFile) -> Arm:
-    """The rules that would hold at the base with the edit. Raises ``EditRefusedError`` and ``ConfigError``."""
+def _arms_of(name: str, edit: ProposedEdit, base_file: BaseFile) -> _Arms:
+    """The rules of the base without and with the edit. Raises ``EditRefusedError`` and ``ConfigError``."""
     config, *rules = (_text(base_file(path)) for path in (CONFIG_FILE, *RULE_FILES))
     if edit.path == RULES_FILE and RULES_FILE not in guideline_rules(parse_config(config, CONFIG_FILE)).files:
         raise EditRefusedError(f"The configuration has no review read {RULES_FILE}.")
@@ -99,7 +109,8 @@ def _arm_of(name: str, edit: ProposedEdit, base_file: BaseFile) -> Arm:
     if edit.added in before[edit.path]:
         raise EditRefusedError(f"{edit.path} holds its text already.")
     after = before | {edit.path: edit.applied_to(before[edit.path])}
-    return configured(f"retro-{name}", config, {path: text for path, text in after.items() if text})
+    today, edited = ({path: text for path, text in files.items() if text} for files in (before, after))
+    return _Arms(configured(f"today-{name}", config, today), configured(f"retro-{name}", config, edited))
 
 
 def _text(raw: bytes | None) -> str:
@@ -109,17 +120,24 @@ def _text(raw: bytes | None) -> str:
         raise EditRefusedError("A file that it concerns is not UTF-8 text.") from None
 
 
-def _require_evaluation(arm: Arm, place: Path, evaluation: Path | None) -> None:
+def _require_evaluation(arms: _Arms, place: Path, evaluation: Path | None) -> str:
+    """The golden set of the evaluation that allows the edit. Raises ``ConfigError``."""
     if evaluation is None:
-        write_arm(arm, place)
+        folders = {each.name: place / f"arm-{each.name}" for each in (arms.today, arms.edited)}
+        for each in (arms.today, arms.edited):
+            write_arm(each, folders[each.name])
+        told = " ".join(f"--arm {name}={folder}" for name, folder in folders.items())
         raise ConfigError(
-            "No branch is made without an evaluation of these rules. Run `review-advisor eval run --set SET --answers"
-            f" live --max-usd USD --arms executor-only,advisor-only --arm {arm.name}={place}`, and name its folder with"
+            "No branch is made without an evaluation of these rules beside today's. Run `review-advisor eval run --set"
+            f" SET --answers live --max-usd USD --arms executor-only,advisor-only {told}`, and name its folder with"
             " --eval."
         )
+    rules = RulesToShow(arms.edited.facts.settings, arms.today.facts.settings, load_instructions().version)
     try:
-        why = why_not_shown(scored(evaluation), arm.facts.settings, load_instructions().version)
+        result, samples = scored_with_samples(evaluation)
     except EvaluationError as problem:
         raise ConfigError(str(problem)) from None
+    why = why_not_shown(result, samples, rules)
     if why:
         raise ConfigError(f"No branch is made: {evaluation} does not show that reviews stay good. {why}")
+    return named_set(result.manifest)

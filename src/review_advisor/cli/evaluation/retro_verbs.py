@@ -144,13 +144,13 @@ def _learn(artifacts: Path, ledger: Path, since: datetime | None, repository: st
 @retro.command(short_help="Make a branch of one proposal, if an evaluation shows that it does no harm.")
 @click.argument("file", type=PATH)
 @click.option("--proposal", "name", required=True, metavar="ID", help="Which one.")
-@click.option("--eval", "evaluation", type=PATH, metavar="DIR", help="A whole evaluation by models with its rules.")
+@click.option("--eval", "evaluation", type=PATH, metavar="DIR", help="A whole evaluation by models with both rules.")
 @REPO
 def apply(file: Path, name: str, evaluation: Path | None, repo: Path) -> None:
     """Make a local branch of the proposal ID in FILE: one commit, one file. Nothing is pushed or checked out.
 
-    Only text for REVIEW.md or .review-advisor/thresholds.toml becomes a branch. Without --eval, the rules are written
-    as an arm for `eval run`, and no branch is made.
+    Only text for REVIEW.md or .review-advisor/thresholds.toml becomes a branch. Without --eval, today's rules and
+    the new ones are written as two arms for `eval run`, and no branch is made.
     """
     with clear_refusals():
         from datetime import UTC, datetime
@@ -158,7 +158,9 @@ def apply(file: Path, name: str, evaluation: Path | None, repo: Path) -> None:
         from review_advisor.app.retro.apply_proposal import ApplyOptions, apply_proposal
 
         made = apply_proposal(ApplyOptions(file, name, repo, evaluation), os.environ, datetime.now(UTC))
-    put(f"branch: {made.name}\ncommit: {made.commit}\nparent: {made.parent}\nfile: {made.path}\n")
+    put(
+        f"branch: {made.name}\ncommit: {made.commit}\nparent: {made.parent}\nfile: {made.path}\nset: {made.evaluated}\n"
+    )
     note(
         f"Nothing is pushed. {made.path} is under the guard: the pull request of this branch is judged with veto"
         " authority, and a person has to approve it."

@@ -1,35 +1,72 @@
-"""Whether an evaluation shows that reviews stay worth their money under the rules that a proposal would bring."""
+"""Whether an evaluation shows that reviews stay as good, and worth their money, under the rules of a proposal."""
 
 from __future__ import annotations
 
-from review_advisor.core.evaluation.trials.gates import GateKind
-from review_advisor.core.evaluation.trials.manifest import CaseShard
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from review_advisor.core.evaluation.trials.gates import GateKind, as_good_condition
+from review_advisor.core.evaluation.trials.group_samples import Sampled
+from review_advisor.core.evaluation.trials.manifest import CaseShard, EvaluationManifest
 from review_advisor.core.evaluation.trials.results import EvaluationResult
 
 GATE: GateKind = "cost_of_correct"
 """The gate that decides; the other one says more about list prices than about advice."""
+_NO_PART_OF_A_NAME = re.compile(r"[^A-Za-z0-9._/ -]", re.ASCII)
+_LONGEST = 100
 
 
-def why_not_shown(result: EvaluationResult, settings: str, prompts: str) -> str:
+@dataclass(frozen=True, slots=True)
+class RulesToShow:
+    """What has to be evaluated: ``settings`` with the edit, beside those of ``today``; both with these ``prompts``."""
+
+    settings: str
+    today: str
+    prompts: str
+
+
+def why_not_shown(result: EvaluationResult, samples: Mapping[str, Sampled], rules: RulesToShow) -> str:
     """Why an evaluation does not show it, in a sentence; empty if it does.
 
-    Models must have reviewed a whole golden set by an arm with exactly these ``settings``, asked by the ``prompts`` of
-    today, and the corrected gate must have passed for that arm.
+    Models must have reviewed a whole golden set with known faults by an arm with exactly these rules and by one with
+    today's, asked by the prompts of today. The new one must be as good as today's, and pass the corrected gate.
     """
     manifest = result.manifest
     if manifest.answers != "live":
         return f"Its answers are {manifest.answers}: no model was asked to review by these rules."
     if manifest.shard != CaseShard():
         return f"It is shard {manifest.shard.words} only: merge all of them first."
-    if manifest.prompts != prompts:
+    if manifest.prompts != rules.prompts:
         return "It was made with other prompts than those of today: evaluate again."
-    names = [each.name for each in manifest.arms if each.settings == settings]
-    if not names:
+    arm, today = (_arm_with(manifest, settings) for settings in (rules.settings, rules.today))
+    if arm is None:
         return "None of its arms reviewed by exactly these rules."
-    verdict = next((each for each in result.gates if each.gate == GATE and each.arm == names[0]), None)
+    if today is None:
+        return "None of its arms reviewed by exactly today's rules, so nobody can tell what the edit changes."
+    if not all(each.sums.right + each.sums.missed for each in result.arms if each.name in (arm, today)):
+        return "No case of it has a fault that is known, so nobody can tell what a review misses."
+    as_good = as_good_condition(samples, arm, today)
+    if as_good.answer != "pass":
+        return f"That {arm} has {as_good.asks} is not shown: {as_good.why}."
+    return _why_no_pass(result, arm)
+
+
+def named_set(manifest: EvaluationManifest) -> str:
+    """The golden set and its digest, as a commit may hold them."""
+    name, digest = (_NO_PART_OF_A_NAME.sub("?", each)[:_LONGEST] for each in (manifest.set_name, manifest.set_digest))
+    return f"{name} ({digest})"
+
+
+def _arm_with(manifest: EvaluationManifest, settings: str) -> str | None:
+    return next((each.name for each in manifest.arms if each.settings == settings), None)
+
+
+def _why_no_pass(result: EvaluationResult, arm: str) -> str:
+    verdict = next((each for each in result.gates if each.gate == GATE and each.arm == arm), None)
     if verdict is None:
-        return f"It has no gate {GATE} for {names[0]}."
+        return f"It has no gate {GATE} for {arm}."
     if verdict.answer != "pass":
         why = next((each.why for each in verdict.conditions if each.answer == verdict.answer), "nothing was compared")
-        return f"Its gate {GATE} says {verdict.answer.replace('_', ' ')} for {names[0]}: {why}."
+        return f"Its gate {GATE} says {verdict.answer.replace('_', ' ')} for {arm}: {why}."
     return ""

@@ -108,6 +108,11 @@ def cost_gate(arms: Mapping[str, Sampled], arm: str, singles: Sequence[str]) -> 
     )
 
 
+def as_good_condition(arms: Mapping[str, Sampled], arm: str, other: str) -> Condition:
+    """At most 2 points fewer correct reviews than the ``other``, whatever they cost."""
+    return _missing(arms, arm, (other,), "") or _as_good(arms[arm], arms[other], other)
+
+
 def _why_no_costs(arms: Mapping[str, Sampled], arm: str, singles: Sequence[str]) -> str | None:
     """Nobody can tell which single model is the cheapest while the cost of one review of one of them is not known."""
     unpriced = [each for each in (arm, *singles) if arms[each].whole.unpriced]
