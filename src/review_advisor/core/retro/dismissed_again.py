@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import PurePosixPath
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.core.observation.labels import ObservedLabel, of_findings, of_pull_request, proved_right
+from review_advisor.core.observation.labels import LabelName, ObservedLabel, Value, of_findings, of_pull_request, proved_right
 from review_advisor.core.observation.memory_uses import ReviewedRun
 from review_advisor.core.retro.proposals import NO_CHANGE, REQUIRED_TARGETS, ImprovementProposal, ImprovementProposals
 from review_advisor.core.retro.proposed_edit import append_to
@@ -21,10 +23,11 @@ FEWEST_PEOPLE = 2
 MOST_RULES = 10
 MILD: frozenset[Severity] = frozenset(("medium", "low"))
 """Only findings of these severities can be asked for less. What is critical or high never is."""
-_CATEGORY = re.compile(r"[a-z][a-z0-9 _/-]{0,39}", re.ASCII)
+_CATEGORY = re.compile(r"(?!.{41})(?!.*security)[a-z][a-z0-9]*(?:[ _/-][a-z0-9]+)?", re.ASCII)
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}", re.ASCII)
-"""Categories and paths are words of others: only what is nothing but a name gets into a rule."""
-_DISMISSED_BY = re.compile(r"@([A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?):", re.ASCII)
+"""Categories and paths are words of others: only what is nothing but a name gets into a rule, and nothing about security."""
+_DISMISSED_BY = re.compile(r"@([A-Za-z0-9](?:[A-Za-z0-9-]{0,38})):", re.ASCII)
+"""No ``[bot]``: it is nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +72,13 @@ class _Fate:
 def dismissed_again(runs: Iterable[ReviewedRun]) -> tuple[DismissedAgain, ...]:
     """The kinds of findings that people dismissed in 3 pull requests or more, 2 people or more, none ever confirmed.
 
-    A kind is a category in a file, or else in the narrowest folder that has so many. The whole repository is none. The
-    labels are those of ``observe``: only people who may dismiss are in them, and the author of a pull request is not.
+    A kind is a category in a file, or else in the narrowest folder that has so many. The whole repository is none,
+    and a top folder neither. The labels are those of ``observe``: only people who may dismiss are in them, and the author of a pull request is not.
     """
-    fates = tuple(_fates(runs))
-    kinds = {(each.repository, each.category) for each in fates if each.by and each.severity in MILD}
-    found = [
-        each
-        for repository, category in sorted(kinds)
-        for each in _narrowest([f for f in fates if (f.repository, f.category) == (repository, category)])
-    ]
+    kinds: defaultdict[tuple[str, str], list[_Fate]] = defaultdict(list)
+    for fate in _fates(runs):
+        kinds[fate.repository, fate.category].append(fate)
+    found = [each for _, fates in sorted(kinds.items(), key=itemgetter(0)) for each in _narrowest(fates)]
     return tuple(sorted(found, key=lambda each: (-len(each.pull_requests), each.repository, each.glob)))[:MOST_RULES]
 
 
@@ -130,21 +130,34 @@ def _fates(runs: Iterable[ReviewedRun]) -> Iterator[_Fate]:
             mild = each.severity in MILD and (key not in findings or findings[key].severity in MILD)
             severity = each.severity if mild else "high"
             findings[key] = _Fate(*about, each.path, each.category.strip().casefold(), severity, None, "")
+    known = {about: _Known.of(labels) for about, labels in newest.items()}
     for (repository, number, finding), fate in findings.items():
-        labels = newest[repository, number]
+        right, by = known[repository, number].fate(finding)
+        yield replace(fate, right=right, by=by)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of one pull request. ``dismissers``: the first who dismissed each finding, by name."""
+
+    labels: Mapping[str, dict[LabelName, Value]]
+    dismissers: Mapping[str, str]
+    reverted: bool
+
+    @classmethod
+    def of(cls, labels: tuple[ObservedLabel, ...]) -> _Known:
+        dismissers: dict[str, str] = {}
+        for each in labels:
+            if (each.name, each.value) == ("dismissal", "dismissed"):
+                named = _DISMISSED_BY.match(each.source)
+                dismissers.setdefault(each.finding, named[1].casefold() if named else "")
         reverted = of_pull_request(labels, "judged") is not None and of_pull_request(labels, "reverted") == "reverted"
-        right = proved_right(of_findings(labels).get(finding, {}), reverted=reverted)
-        by = _dismisser(finding, labels) if right is False else ""
-        yield _Fate(repository, number, fate.path, fate.category, fate.severity, right, by)
+        return cls(of_findings(labels), dismissers, reverted)
 
-
-def _dismisser(finding: str, labels: Iterable[ObservedLabel]) -> str:
-    """Who dismissed it, by the name that the observation begins with; empty where nobody did."""
-    for each in labels:
-        if (each.finding, each.name, each.value) == (finding, "dismissal", "dismissed"):
-            named = _DISMISSED_BY.match(each.source)
-            return named[1].casefold() if named else ""
-    return ""
+    def fate(self, finding: str) -> tuple[bool | None, str]:
+        """Whether people proved it right, and who dismissed it; empty where nobody did, or nobody by name."""
+        right = proved_right(self.labels.get(finding, {}), reverted=self.reverted)
+        return right, self.dismissers.get(finding, "") if right is False else ""
 
 
 def _narrowest(fates: list[_Fate]) -> Iterator[DismissedAgain]:
@@ -152,26 +165,24 @@ def _narrowest(fates: list[_Fate]) -> Iterator[DismissedAgain]:
     rest = [each for each in fates if _PLAIN_PATH.fullmatch(each.path) and _CATEGORY.fullmatch(each.category)]
     depth = max((len(PurePosixPath(each.path).parts) for each in rest), default=0)
     for parts in range(depth, 0, -1):
-        for place in sorted({_place(each.path, parts) for each in rest} - {""}):
-            inside, others = _parted(rest, place, parts)
-            proved = any(each.right for each in fates if _place(each.path, parts) == place)
-            again = None if proved else _again(inside, place)
-            if again is not None:
-                yield again
-                rest = others
+        proved = {_place(each.path, parts) for each in fates if each.right}
+        inside: defaultdict[str, list[_Fate]] = defaultdict(list)
+        for each in rest:
+            inside[_place(each.path, parts)].append(each)
+        found = {place: _again(inside[place], place) for place in sorted(inside.keys() - proved - {""})}
+        yield from (again for again in found.values() if again is not None)
+        rest = [each for place, some in inside.items() if found.get(place) is None for each in some]
 
 
 def _place(path: str, parts: int) -> str:
-    """The glob of the file, or of the folder, that the first ``parts`` of a path name; empty for a shorter path."""
+    """The glob of the file, or of the folder, that the first ``parts`` of a path name.
+
+    It is empty for a shorter path, and for a top folder: that is nearly everything.
+    """
     steps = PurePosixPath(path).parts
-    if len(steps) < parts:
+    if len(steps) < parts or (parts == 1 and len(steps) > 1):
         return ""
     return "/" + "/".join(steps[:parts]) + ("" if len(steps) == parts else "/**")
-
-
-def _parted(fates: list[_Fate], place: str, parts: int) -> tuple[list[_Fate], list[_Fate]]:
-    inside = [each for each in fates if _place(each.path, parts) == place]
-    return inside, [each for each in fates if each not in inside]
 
 
 def _again(inside: list[_Fate], glob: str) -> DismissedAgain | None:
