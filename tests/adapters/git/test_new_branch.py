@@ -78,3 +78,22 @@ def test_a_branch_that_is_there_stays(repo: Repo) -> None:
     with pytest.raises(SourceError, match="already"):
         branch(repo)
     assert repo.rev("proposed/one") == repo.rev("main")
+
+
+def test_a_branch_that_a_head_names_already_is_not_born_under_it(repo: Repo, tmp_path: Path) -> None:
+    repo.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "side"))
+    for place in (Repo(tmp_path / "side"), repo):
+        place.git("symbolic-ref", "HEAD", "refs/heads/proposed/one")
+        with pytest.raises(SourceError, match="A worktree is on the branch proposed/one, which has no commit yet"):
+            branch(repo)
+        place.git("symbolic-ref", "HEAD", "refs/heads/main")
+    assert branch(repo)
+
+
+@pytest.mark.parametrize("there", ["proposed", "proposed/one/more"])
+def test_a_branch_whose_name_is_in_the_way_is_named(repo: Repo, there: str) -> None:
+    repo.git("branch", there)
+    repo.git("branch", "proposer")
+    with pytest.raises(SourceError) as refused:
+        branch(repo)
+    assert str(refused.value) == f"There can be no branch proposed/one beside the branch {there}: rename that one."

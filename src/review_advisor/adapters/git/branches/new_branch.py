@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from review_advisor.adapters.git.repository import GitRepository
+from review_advisor.adapters.git.run import Git
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.lifetime.belongings import temporary_folder
 from review_advisor.ports.review import SourceError
@@ -43,8 +44,7 @@ def make_branch(repository: GitRepository, branch: NewBranch) -> str:
         with temporary_folder("index") as place:
             own = {**repository.git.environment, **identity, "GIT_DIR": str(folder), "GIT_INDEX_FILE": str(place / "i")}
             git = replace(repository.git, folder=folder, environment=own)
-            if git.attempt("show-ref", "--verify", "--quiet", ref).code == 0:
-                raise SourceError(f"There is a branch {branch.name} already: delete it, or go on with it.")
+            _refuse_taken(git, branch.name, ref)
             entry = git.run("ls-tree", "-z", "--full-tree", branch.parent, "--", branch.path)
             mode = entry.partition(b" ")[0].decode("ascii") or _FILE_MODES[0]
             if mode not in _FILE_MODES:
@@ -63,6 +63,23 @@ def make_branch(repository: GitRepository, branch: NewBranch) -> str:
             return commit
     except OSError as error:
         raise SourceError(f"A temporary folder cannot be made: {error.strerror}.") from None
+
+
+def _refuse_taken(git: Git, name: str, ref: str) -> None:
+    """Raises ``SourceError`` where the branch is there, where a worktree would be on it, or where no such name fits."""
+    if git.attempt("show-ref", "--verify", "--quiet", ref).code == 0:
+        raise SourceError(f"There is a branch {name} already: delete it, or go on with it.")
+    own = git.attempt("symbolic-ref", "--quiet", "HEAD").stdout.decode("utf-8", "replace").strip()
+    worktrees = git.run("worktree", "list", "--porcelain").decode("utf-8", "replace").splitlines()
+    heads = {own, *(line.removeprefix("branch ") for line in worktrees)}
+    if ref in heads:
+        raise SourceError(f"A worktree is on the branch {name}, which has no commit yet: switch it to another one.")
+    top = "/".join(ref.split("/")[:3])
+    listed = git.run("for-each-ref", "--format=%(refname)", top).decode("utf-8", "replace").splitlines()
+    near = next((each for each in listed if f"{ref}/".startswith(f"{each}/") or each.startswith(f"{ref}/")), None)
+    if near is not None:
+        shown = shown_path(near.removeprefix("refs/heads/"))
+        raise SourceError(f"There can be no branch {name} beside the branch {shown}: rename that one.")
 
 
 def _named(output: bytes) -> str:
