@@ -6859,6 +6859,20 @@ MUTANTS = (
                 "tests/unit/retro/test_dismissed_again.py::test_a_top_folder_is_no_place_for_a_rule_and_a_top_file_is",
             ),
             (
+                "a linked folder of artefacts gets what a run teaches",
+                "app/retro/learn_rules.py",
+                "TaskFolder(artifacts.absolute(), RETRO_FOLDER, OBSERVATIONS)",
+                "TaskFolder(artifacts.absolute() / RETRO_FOLDER, OBSERVATIONS)",
+                "tests/adapters/retro/test_learnt_rules.py::test_nothing_is_written_through_linked_artefacts",
+            ),
+            (
+                "a pipe in a run's folder is written to",
+                "adapters/artifacts.py",
+                "                _write_file(path, text)\n                path.chmod",
+                "                write_whole(path, text)\n                path.chmod",
+                "tests/adapters/retro/test_learnt_rules.py::test_a_pipe_in_the_place_of_a_file_is_replaced_and_not_written_to",
+            ),
+            (
                 "simulated answers allow a branch",
                 "core/retro/edit_gate.py",
                 'if manifest.answers != "live":',

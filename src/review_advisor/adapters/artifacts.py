@@ -84,20 +84,22 @@ class FolderArtifacts:
 
 
 class TaskFolder:
-    """``<root>/<run id>/``. Only its owner can read it, and git ignores it."""
+    """``<root>/<run id>/``, or deeper ``below``. Only its owner can read it, and git ignores it.
 
-    def __init__(self, root: Path, run_id: str) -> None:
-        self._root = root
+    No link below ``root`` is followed, and none is ``root``. Whatever lies in a file's place is replaced by the file.
+    """
+
+    def __init__(self, root: Path, *below: str) -> None:
         self._written: dict[str, str] = {}
-        self.folder = root / run_id
+        self._parts = tuple(root.joinpath(*below[:number]) for number in range(len(below) + 1))
+        self.folder = self._parts[-1]
 
     def make(self, *, anew: bool = True) -> None:
         """Make it; unless ``anew``, it may be there already. Raises ``ArtifactError``."""
-        for part in (self._root, self.folder):
-            if part.is_symlink():
-                raise ArtifactError(f"{part} is a symbolic link; a run is only written to a real folder.")
+        self._refuse_links()
         try:
-            self._root.mkdir(parents=True, exist_ok=True)
+            for part in self._parts[:-1]:
+                part.mkdir(parents=True, exist_ok=True)
             self.folder.mkdir(mode=0o700, exist_ok=not anew)
         except OSError as error:
             raise ArtifactError(f"The run's folder {self.folder} cannot be made: {error.strerror}.") from None
@@ -105,12 +107,18 @@ class TaskFolder:
 
     def store(self, files: Mapping[str, str]) -> None:
         """Write those of the files that are new or changed, in their order. Raises ``ArtifactError``."""
+        self._refuse_links()
         for name, text in files.items():
             if self._written.get(name) != text:
                 path = self.folder / name
-                write_whole(path, text)
+                _write_file(path, text)
                 path.chmod(0o600)
                 self._written[name] = text
+
+    def _refuse_links(self) -> None:
+        for part in self._parts:
+            if part.is_symlink():
+                raise ArtifactError(f"{part} is a symbolic link; a run is only written to a real folder.")
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -118,12 +126,19 @@ def write_whole(path: Path, text: str) -> None:
 
     What is no file, such as ``/dev/stdout`` or a pipe, is written to as it is.
     """
+    if not _is_device(path):
+        _write_file(path, text)
+        return
     try:
-        if _is_device(path):
-            with path.open("w", encoding="utf-8", errors="backslashreplace") as device:
-                device.write(text)
-        else:
-            _replace(path, (text,))
+        with path.open("w", encoding="utf-8", errors="backslashreplace") as device:
+            device.write(text)
+    except OSError as error:
+        raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _write_file(path: Path, text: str) -> None:
+    try:
+        _replace(path, (text,))
     except OSError as error:
         raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -95,3 +96,28 @@ def test_no_ledger_is_said(terminal: Terminal) -> None:
     done = terminal.run("retro", "--ledger", "none.sqlite3")
     assert (done.code, done.out) == (2, "")
     assert "none.sqlite3" in done.sentence
+
+
+def test_nothing_is_written_through_linked_artefacts(terminal: Terminal) -> None:
+    ledger, elsewhere = a_history(terminal.folder / "ledger.sqlite3", "maria"), terminal.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    (terminal.folder / "review_logs").symlink_to(elsewhere)
+    done = terminal.run("retro", "--ledger", ledger)
+    assert done.code == 2
+    assert done.sentence.startswith(f"{terminal.folder / 'review_logs'} is a symbolic link")
+    assert not list(elsewhere.iterdir())
+
+
+def test_a_pipe_in_the_place_of_a_file_is_replaced_and_not_written_to(terminal: Terminal) -> None:
+    ledger, pipe = a_history(terminal.folder / "ledger.sqlite3", "maria"), terminal.folder.parent / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        (terminal.folder / FILE).parent.mkdir(parents=True)
+        (terminal.folder / FILE).symlink_to(pipe)
+        assert terminal.run("retro", "--ledger", ledger).code == 0
+        assert os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
+    assert not (terminal.folder / FILE).is_symlink()
+    assert learnt(terminal).valid

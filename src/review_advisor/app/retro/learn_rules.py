@@ -28,7 +28,7 @@ def learn_rules(ledger: Path, wanted: RunFilter, artifacts: Path) -> LearntRules
     """Write what the newest reviews teach. No model is asked. Raises ``LedgerError`` and ``ArtifactError``."""
     read = observed_reviews(ledger, wanted, lambda document, labels: (document, labels))
     proposals = learnt_proposals(dismissed_again(read.runs))
-    folder = TaskFolder(artifacts.absolute() / RETRO_FOLDER, OBSERVATIONS)
+    folder = TaskFolder(artifacts.absolute(), RETRO_FOLDER, OBSERVATIONS)
     folder.make(anew=False)
     folder.store(proposal_files(proposals))
     return LearntRules(proposals, folder.folder, read.left_out, read.more)

@@ -79,7 +79,7 @@ def run_retro(
         clock, prices = SystemClock(), prices_at_head(options.repo)
         for each in unbound_backends([(options.advisor, model)], CallEstimates(prices), clock.now().date()):
             warn(f"No limit of money binds {each}")
-        folder = TaskFolder(stored.place.absolute().parent, stored.place.name)
+        folder = TaskFolder(stored.root, *stored.below)
         folder.make(anew=False)
         recorder = TaskRecorder(Path.cwd() / options.ledger, warn)
 

@@ -34,10 +34,11 @@ _NO_OUTPUT = "What the backends wrote beside their final messages."
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run that is kept. ``place`` is the folder for what is written about it: its own, or one of the artefacts."""
+    """A run that is kept. What is written about it goes ``below`` a ``root``: to its own folder, or to the artefacts."""
 
     seen: SeenRun
-    place: Path
+    root: Path
+    below: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,10 @@ def find_stored_run(named: str, runs: Path, artifacts: Path, ledger: Path) -> St
     texts = {name: text for name, text in (recorded.texts or beside).items() if not name.endswith(_PROMPT)}
     missing = [] if prompts else [_NO_PROMPTS]
     missing += [_NO_OUTPUT, *([] if recorded.texts else [f"The ledger's record of the run. {recorded.why}"])]
-    place = folder if has_folder else artifacts / RETRO_FOLDER / recorded.run_id
-    return StoredRun(SeenRun(recorded.run_id, {**texts, **prompts}, tuple(missing)), place)
+    seen = SeenRun(recorded.run_id, {**texts, **prompts}, tuple(missing))
+    if has_folder:
+        return StoredRun(seen, folder.absolute().parent, (run_id,))
+    return StoredRun(seen, artifacts.absolute(), (RETRO_FOLDER, recorded.run_id))
 
 
 def _of_ledger(ledger: Path, run_id: str) -> _Recorded:
