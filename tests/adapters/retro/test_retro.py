@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from tests.adapters.command_line import Done, Terminal
+from tests.adapters.git_repository import Repo
 from tests.adapters.ledgers import record, told
 
 from review_advisor.core.retro.proposals import REQUIRED_TARGETS, read_proposals
+from review_advisor.core.task.task_files import is_prompt_digest
 
 FILES = {
     "post_run_review.prompt.md",
@@ -53,6 +55,14 @@ def a_run(terminal: Terminal, *words: str) -> Path:
     return Path(printed(done)["run_dir"])
 
 
+def prompts_are_kept(terminal: Terminal) -> None:
+    """As the configuration at HEAD says."""
+    repo = Repo(terminal.folder)
+    repo.write(".review-advisor.toml", 'recording = "full"\n')
+    repo.git("add", ".review-advisor.toml")
+    repo.commit("Configure")
+
+
 def declared(terminal: Terminal, targets: list[str]) -> Path:
     """The file that declares another CLI, which proposes something for these targets."""
     script, file = terminal.folder.parent / "other.py", terminal.folder.parent / "backends.toml"
@@ -91,11 +101,11 @@ def test_what_it_cost_stands_in_the_ledger_under_its_own_id(terminal: Terminal) 
 def test_a_run_without_recordings_says_what_was_not_seen_and_one_with_them_shows_prompts(
     terminal: Terminal,
 ) -> None:
+    prompts_are_kept(terminal)
     bare, recorded = a_run(terminal), a_run(terminal, "--recording", "full")
     first, second = (terminal.run("retro", "--run", each.name, "--advisor", "fake") for each in (bare, recorded))
 
     assert outcome(first)["not_seen"][0].startswith("The prompts: they were not recorded")
-    assert "The prompts: they were not recorded" in (bare / "post_run_review.prompt.md").read_text()
     assert not any("prompts" in each for each in outcome(second)["not_seen"])
     shown = (recorded / "post_run_review.prompt.md").read_text()
     assert "\nexecutor_turn_1.prompt.md:\n" in shown
@@ -183,8 +193,21 @@ def test_nothing_is_written_through_a_link(terminal: Terminal) -> None:
 
 def test_a_link_among_the_files_of_a_run_is_not_read(terminal: Terminal) -> None:
     folder = a_run(terminal)
+    prompts_are_kept(terminal)
     secret = terminal.folder.parent / "secret"
     secret.write_text("not for a model")
     (folder / "executor_turn_9.prompt.md").symlink_to(secret)
     assert terminal.run("retro", "--run", folder.name, "--advisor", "fake").code == 0
     assert "not for a model" not in (folder / "post_run_review.prompt.md").read_text()
+
+
+def test_the_prompt_is_kept_only_where_prompts_are(terminal: Terminal) -> None:
+    folder = a_run(terminal)
+    prompt = folder / "post_run_review.prompt.md"
+    assert terminal.run("retro", "--run", folder.name, "--advisor", "fake").code == 0
+    assert prompt.read_text().startswith("A prompt of ")
+    assert prompt.read_text().endswith('. recording = "full" keeps it.\n')
+    assert is_prompt_digest(prompt.read_text())
+    prompts_are_kept(terminal)
+    assert terminal.run("retro", "--run", folder.name, "--advisor", "fake").code == 0
+    assert "outcome.json:" in prompt.read_text()

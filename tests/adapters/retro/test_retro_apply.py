@@ -253,6 +253,15 @@ def test_a_file_of_something_else_and_a_repository_that_reads_no_such_rules_are_
     assert "The configuration has no review read REVIEW.md." in apply(terminal, file).sentence
 
 
+def test_a_file_of_other_line_ends_keeps_them_and_gets_no_text_twice(terminal: Terminal, file: Path) -> None:
+    repo = Repo(terminal.folder)
+    repo.write("REVIEW.md", b"# Rules\r\n")
+    repo.commit()
+    apply(terminal, file)
+    assert evaluated(terminal, file).code == 0
+    assert repo.git("cat-file", "blob", f"{BRANCH}:REVIEW.md") == f"# Rules\r\n\r\n{RULE}\r\n".encode()
+
+
 def test_rules_behind_a_symbolic_link_are_left_alone(terminal: Terminal, file: Path) -> None:
     repo = Repo(terminal.folder)
     repo.symlink("REVIEW.md", "app.py")

@@ -65,3 +65,16 @@ def test_the_next_run_deletes_what_head_does_not_keep_and_says_so(terminal: Term
     done = terminal.run("run", "Do it", "--adapter", "backends.toml", "--executor", "one", "--advisor", "fake")
     assert (prompts(old) == []) is gone
     assert ("Prompts of 1 run older than 14 days deleted from runs." in done.err) is gone
+
+
+def test_prompts_about_reviews_that_have_ended_are_deleted_from_the_artefacts_too(terminal: Terminal) -> None:
+    Repo(terminal.folder)
+    (terminal.folder / "backends.toml").write_text('[one]\ncommand = ["false"]\n')
+    kept = terminal.folder / "review_logs" / "retro" / "run_20260101T000000Z_00000000"
+    kept.mkdir(parents=True)
+    (kept / "post_run_review.prompt.md").write_text("All of it.\n")
+    (kept / "post_run_review.md").write_text("Mine.\n")
+    aged(kept)
+    done = terminal.run("run", "Do it", "--adapter", "backends.toml", "--executor", "one", "--advisor", "fake")
+    assert [path.name for path in kept.iterdir()] == ["post_run_review.md"]
+    assert "Prompts of 1 run older than 14 days deleted from review_logs/retro." in done.err

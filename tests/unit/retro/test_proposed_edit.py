@@ -28,6 +28,18 @@ def test_a_rule_is_appended_to_the_teams_rules() -> None:
     assert edit.applied_to("# Rules") == f"# Rules\n\n{RULE}\n"
 
 
+def test_a_file_keeps_its_line_ends_and_a_rule_is_found_in_it_whatever_they_are() -> None:
+    rule = "- Say it once.\n- Say it well."
+    edit = proposed_edit(proposing("review_rules", append_to("REVIEW.md", rule)))
+
+    after = edit.applied_to("# Rules\r\n")
+    assert after == "# Rules\r\n\r\n- Say it once.\r\n- Say it well.\r\n"
+    assert edit.is_in(after)
+    assert edit.is_in(f"{rule}\n")
+    assert not edit.is_in("# Rules\r\n")
+    assert proposed_edit(proposing("review_rules", append_to("REVIEW.md", rule.replace("\n", "\r\n")))) == edit
+
+
 def test_a_threshold_is_appended_to_the_thresholds() -> None:
     edit = proposed_edit(proposing("threshold_table", append_to(THRESHOLDS_FILE, THRESHOLD)))
 

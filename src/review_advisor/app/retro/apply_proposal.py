@@ -106,7 +106,7 @@ def _arms_of(name: str, edit: ProposedEdit, base_file: BaseFile) -> _Arms:
     if edit.path == RULES_FILE and RULES_FILE not in guideline_rules(parse_config(config, CONFIG_FILE)).files:
         raise EditRefusedError(f"The configuration has no review read {RULES_FILE}.")
     before = dict(zip(RULE_FILES, rules, strict=True))
-    if edit.added in before[edit.path]:
+    if edit.is_in(before[edit.path]):
         raise EditRefusedError(f"{edit.path} holds its text already.")
     after = before | {edit.path: edit.applied_to(before[edit.path])}
     today, edited = ({path: text for path, text in files.items() if text} for files in (before, after))

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from review_advisor.adapters.artifacts import TaskFolder
 from review_advisor.app.evaluation.calibration_from_ledger import observed_reviews
-from review_advisor.app.retro.stored_run import RETRO_FOLDER
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.retro.dismissed_again import OBSERVATIONS, dismissed_again, learnt_proposals
 from review_advisor.core.retro.proposals import ImprovementProposals
-from review_advisor.core.retro.retro_files import proposal_files
+from review_advisor.core.retro.retro_files import RETRO_FOLDER, proposal_files
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from review_advisor.adapters.answers.read_only_trees import ReadOnlyTrees
 from review_advisor.adapters.artifacts import TaskFolder
 from review_advisor.adapters.clock import SystemClock
+from review_advisor.adapters.git.open import open_head, open_range
 from review_advisor.adapters.ledger.task_chains import TaskRecorder
+from review_advisor.app.configuration import load_settings
 from review_advisor.app.doctor import AgentChoice
 from review_advisor.app.retro.stored_run import find_stored_run
 from review_advisor.app.review import new_run_id
+from review_advisor.app.roster.declared_files import NOBODY
 from review_advisor.app.roster.of_source import prices_at_head
 from review_advisor.app.settings import ConfigError
 from review_advisor.app.tasks.declared_commands import named_command
-from review_advisor.app.tasks.run_task import ARTIFACTS, entered, opened_cli, unbound_backends
+from review_advisor.app.tasks.run_task import ARTIFACTS, entered, forget_old_prompts, opened_cli, unbound_backends
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.metrics.call_estimate import CallEstimates
+from review_advisor.core.policy.recording_rules import RecordingRules
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import MASTER, read_switches
-from review_advisor.core.retro.retro_files import PostRunReview, retro_files
+from review_advisor.core.retro.retro_files import RETRO_FOLDER, PostRunReview, retro_files
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.core.task.task_events import TaskEvent, TaskLimits
 from review_advisor.lifetime.interruption import INTERRUPTION
@@ -79,6 +83,8 @@ def run_retro(
         clock, prices = SystemClock(), prices_at_head(options.repo)
         for each in unbound_backends([(options.advisor, model)], CallEstimates(prices), clock.now().date()):
             warn(f"No limit of money binds {each}")
+        rules = _recording_rules(options.repo, environ)
+        forget_old_prompts((options.runs, options.artifacts / RETRO_FOLDER), rules, warn)
         folder = TaskFolder(stored.root, *stored.below)
         folder.make(anew=False)
         recorder = TaskRecorder(Path.cwd() / options.ledger, warn)
@@ -97,8 +103,18 @@ def run_retro(
             redactor=redactor(environ),
         )
         review = review_after_the_end(request, RetroPorts(advisor, clock, record, prices))
-        folder.store(retro_files(review))
+        folder.store(retro_files(review, with_prompt=rules.mode == "full"))
         return HeldRetro(review, folder.folder)
+
+
+def _recording_rules(repo: Path, environ: Mapping[str, str]) -> RecordingRules:
+    """Those of HEAD; without one no prompt is kept, and none deleted. Raises ``ConfigError``."""
+    head = open_head(repo)
+    if head is None:
+        return RecordingRules(days=None)
+    head.store.close()
+    with closing(open_range(repo, "HEAD..HEAD")) as source:
+        return load_settings(repo, None, source.base_file, environ, None, declares=NOBODY).recording
 
 
 def _opened(options: RetroOptions, environ: Mapping[str, str], warn: Callable[[str], None], stack: ExitStack) -> Agents:

@@ -16,10 +16,10 @@ from review_advisor.app.tasks.edit_memory import is_there
 from review_advisor.core.exports.harness_run import harness_run
 from review_advisor.core.ledger.chain import RUN_ID, LedgerError
 from review_advisor.core.outcome.events import PolicyFrozen
+from review_advisor.core.retro.retro_files import RETRO_FOLDER
 from review_advisor.core.retro.retro_packet import SeenRun
 from review_advisor.core.task.task_files import is_prompt_digest, task_files
 
-RETRO_FOLDER = "retro"
 _PROMPT = ".prompt.md"
 _OF_A_RUN = re.compile(
     r"task\.md|(?:outcome|version_manifest|memory_schema|policy)\.json"
@@ -34,7 +34,7 @@ _NO_OUTPUT = "What the backends wrote beside their final messages."
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run that is kept. What is written about it goes ``below`` a ``root``: to its own folder, or to the artefacts."""
+    """A run that is kept. What is written about it goes ``below`` a ``root``: into its own folder or the artefacts."""
 
     seen: SeenRun
     root: Path

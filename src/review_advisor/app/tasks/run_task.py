@@ -39,6 +39,7 @@ from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.report.vote_text import last_vote_text
 from review_advisor.core.report.wording import counted, printable_line
+from review_advisor.core.retro.retro_files import RETRO_FOLDER
 from review_advisor.core.roles.calls import AgentCall, EditGrant, ReviewInterrupted
 from review_advisor.core.roles.repair_law import edit_grant
 from review_advisor.core.roles.reply_cache import RunNames
@@ -171,7 +172,7 @@ def run_task(
         rules = _recording_rules(options, work)
         recording = open_recording(Path.cwd() / ARTIFACTS, rules, run_id, warn, warn)
         stack.callback(recording.close)
-        _forget_prompts(options.runs, rules, warn)
+        forget_old_prompts((options.runs, ARTIFACTS / RETRO_FOLDER), rules, warn)
         redact = redactor(environ)
         backends = _Backends(options, environ, warn, FakeTaskAgents(speaker, council), stack, recording)
         switches = read_switches(environ)
@@ -352,11 +353,14 @@ def _no_files(events: Sequence[TaskEvent]) -> Mapping[str, str]:
     return {}
 
 
-def _forget_prompts(runs: Path, rules: RecordingRules, remark: Callable[[str], None]) -> None:
-    """Delete the prompts of earlier runs that are older than the rules allow."""
-    gone = 0 if rules.days is None else forget_prompts(Path.cwd() / runs, SystemClock().now(), rules.days)
-    if rules.days is not None and gone:
-        remark(f"Prompts of {counted(gone, 'run')} older than {counted(rules.days, 'day')} deleted from {runs}.")
+def forget_old_prompts(folders: Iterable[Path], rules: RecordingRules, remark: Callable[[str], None]) -> None:
+    """Delete the prompts in folders of runs that are older than the rules allow."""
+    if rules.days is None:
+        return
+    for each in folders:
+        gone = forget_prompts(Path.cwd() / each, SystemClock().now(), rules.days)
+        if gone:
+            remark(f"Prompts of {counted(gone, 'run')} older than {counted(rules.days, 'day')} deleted from {each}.")
 
 
 def unbound_backends(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> Iterator[str]:

@@ -11,7 +11,14 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.core.observation.labels import LabelName, ObservedLabel, Value, of_findings, of_pull_request, proved_right
+from review_advisor.core.observation.labels import (
+    LabelName,
+    ObservedLabel,
+    Value,
+    of_findings,
+    of_pull_request,
+    proved_right,
+)
 from review_advisor.core.observation.memory_uses import ReviewedRun
 from review_advisor.core.retro.proposals import NO_CHANGE, REQUIRED_TARGETS, ImprovementProposal, ImprovementProposals
 from review_advisor.core.retro.proposed_edit import append_to
@@ -25,7 +32,7 @@ MILD: frozenset[Severity] = frozenset(("medium", "low"))
 """Only findings of these severities can be asked for less. What is critical or high never is."""
 _CATEGORY = re.compile(r"(?!.{41})(?!.*security)[a-z][a-z0-9]*(?:[ _/-][a-z0-9]+)?", re.ASCII)
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}", re.ASCII)
-"""Categories and paths are words of others: only what is nothing but a name gets into a rule, and nothing about security."""
+"""Categories and paths are words of others: only names get into a rule, and nothing about security."""
 _DISMISSED_BY = re.compile(r"@([A-Za-z0-9](?:[A-Za-z0-9-]{0,38})):", re.ASCII)
 """No ``[bot]``: it is nobody."""
 
@@ -72,8 +79,9 @@ class _Fate:
 def dismissed_again(runs: Iterable[ReviewedRun]) -> tuple[DismissedAgain, ...]:
     """The kinds of findings that people dismissed in 3 pull requests or more, 2 people or more, none ever confirmed.
 
-    A kind is a category in a file, or else in the narrowest folder that has so many. The whole repository is none,
-    and a top folder neither. The labels are those of ``observe``: only people who may dismiss are in them, and the author of a pull request is not.
+    A kind is a category in a file, or else in the narrowest folder that has so many, which is neither the whole
+    repository nor a top folder. The labels are those of ``observe``: only people who may dismiss are in them, and the
+    author of a pull request is not.
     """
     kinds: defaultdict[tuple[str, str], list[_Fate]] = defaultdict(list)
     for fate in _fates(runs):

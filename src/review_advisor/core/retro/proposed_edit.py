@@ -34,11 +34,17 @@ class ProposedEdit:
     added: str
 
     def applied_to(self, before: str) -> str:
-        """The whole file afterwards. Raises ``EditRefusedError`` where a review would not read it so."""
+        """The whole file with its own line ends. Raises ``EditRefusedError`` where a review would not read it so."""
+        ends = "\r\n" if "\r\n" in before else "\n"
+        before = _with_plain_ends(before)
         gap = "" if not before.strip() else "\n" if before.endswith("\n") else "\n\n"
         after = f"{before if before.strip() else ''}{gap}{self.added}\n"
         _CHECKS[self.path](after)
-        return after
+        return after.replace("\n", ends)
+
+    def is_in(self, before: str) -> bool:
+        """Whether a file holds the text already, whatever its line ends."""
+        return self.added in _with_plain_ends(before)
 
 
 def append_to(path: str, text: str) -> str:
@@ -59,7 +65,11 @@ def proposed_edit(proposal: ImprovementProposal) -> ProposedEdit:
         raise EditRefusedError(
             f'It is no concrete edit: a person has to make one of it. An edit begins with "Append to {path}:".'
         )
-    return ProposedEdit(path, found[2].strip("\n").rstrip())
+    return ProposedEdit(path, _with_plain_ends(found[2]).strip("\n").rstrip())
+
+
+def _with_plain_ends(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 def _readable_rules(text: str) -> None:

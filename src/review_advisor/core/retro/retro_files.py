@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,8 +14,11 @@ from review_advisor.core.retro.proposals import ImprovementProposal, Improvement
 from review_advisor.core.roles.calls import Usage
 from review_advisor.core.safety.markdown import code, code_block, phrase, prose
 from review_advisor.core.task.task_events import TaskCalled
+from review_advisor.core.task.task_files import prompt_digest
 from review_advisor.core.task.task_status import RunStatus
 
+RETRO_FOLDER = "retro"
+"""In the artefacts, for what is not written beside a run."""
 PROMPT_FILE = "post_run_review.prompt.md"
 REVIEW_FILE = "post_run_review.md"
 PATCH_PROPOSAL_FILE = "policy_patch_proposal.md"
@@ -46,12 +50,12 @@ class PostRunReview:
     completed_at: datetime
 
 
-def retro_files(review: PostRunReview) -> dict[str, str]:
-    """Their texts by name, the outcome last."""
+def retro_files(review: PostRunReview, *, with_prompt: bool = False) -> dict[str, str]:
+    """Their texts by name, the outcome last. Of the prompt, length and digest, unless they are to have it."""
     last = review.calls[-1] if review.calls else None
     said = review.message or f"There is no review. {review.reason}"
     return {
-        PROMPT_FILE: f"{review.prompt}\n",
+        PROMPT_FILE: f"{review.prompt if with_prompt else _digest(review.prompt)}\n",
         REVIEW_FILE: f"{said}\n",
         f"{_ADVISOR}.stdout.txt": "What the backend wrote to stdout is not kept.\n",
         f"{_ADVISOR}.stderr.txt": f"{(last and last.detail) or 'What the backend wrote to stderr is not kept.'}\n",
@@ -60,6 +64,10 @@ def retro_files(review: PostRunReview) -> dict[str, str]:
         **proposal_files(review.proposals),
         OUTCOME_FILE: _json(_outcome(review)),
     }
+
+
+def _digest(prompt: str) -> str:
+    return prompt_digest(len(prompt), hashlib.sha256(prompt.encode()).hexdigest(), 'recording = "full"')
 
 
 def proposal_files(proposals: ImprovementProposals) -> dict[str, str]:

@@ -37,7 +37,7 @@ PATCH_FILE = "executor.patch"
 Prompts = Mapping[tuple[Speaker, int], str]
 Json = dict[str, Any]
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
-_KEEPS_IT = ". --recording full keeps it."
+_KEEPS_IT = " keeps it."
 
 
 def task_files(events: Sequence[TaskEvent], prompts: Prompts) -> dict[str, str]:
@@ -136,6 +136,11 @@ def _usage(calls: Sequence[TaskCalled], speaker: str) -> Json:
     }
 
 
+def prompt_digest(characters: int, sha256: str, keeper: str = "--recording full") -> str:
+    """What stands in the place of a prompt that is not kept."""
+    return f"A prompt of {characters} characters, sha256 {sha256}. {keeper}{_KEEPS_IT}"
+
+
 def is_prompt_digest(text: str) -> bool:
     """Whether the file of a prompt tells its length and digest alone."""
     return text.startswith("A prompt of ") and text.endswith(f"{_KEEPS_IT}\n") and text.count("\n") == 1
@@ -144,7 +149,7 @@ def is_prompt_digest(text: str) -> bool:
 def _call_files(run_id: str, call: TaskCalled, prompts: Prompts) -> Json:
     name = f"{call.speaker}_turn_{call.number}"
     prompt = prompts.get((call.speaker, call.number))
-    digest = f"A prompt of {call.prompt_characters} characters, sha256 {call.prompt_sha256}{_KEEPS_IT}"
+    digest = prompt_digest(call.prompt_characters, call.prompt_sha256)
     shown = f"{digest if prompt is None else prompt}\n"
     stdout = (
         "What the backend wrote to stdout is not kept."
