@@ -14,7 +14,6 @@ TESTED_ELSEWHERE = {
     "policy/recording_rules": "tests/adapters/answers/test_recordings.py",
     "report/setting_complaints": "tests/unit/test_settings.py",
     "organisation/collection": "tests/adapters/organisation/test_collect.py",
-    "organisation/group_rollup": "tests/adapters/organisation/test_rollup_by.py",
     "organisation/organisation_file": "tests/unit/organisation/test_organisation.py",
     "pages/organisation_pages": "tests/adapters/organisation/test_groups_in_the_dashboard.py",
     # one table of lock files and attacks on them
