@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from review_advisor.core.evaluation.golden.golden_case import WIDEST
 from review_advisor.core.evaluation.golden.matching import ALIKE, NEAR_LINES
@@ -46,6 +46,7 @@ class CaseShard:
         return f"{self.number}/{self.of}"
 
 
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True)
 class EvaluationManifest:
     """What was evaluated. ``cases`` are the ids of the whole set; ``prices`` is the date of the list of prices.
@@ -85,7 +86,7 @@ def manifest_json(manifest: EvaluationManifest) -> bytes:
 def read_manifest(text: bytes) -> EvaluationManifest | None:
     """The manifest in a file; None if it holds none, or one that no evaluation can have."""
     try:
-        told = _MANIFEST.validate_json(text, extra="forbid")
+        told = _MANIFEST.validate_json(text)
     except ValidationError:
         return None
     names = [arm.name for arm in told.arms]

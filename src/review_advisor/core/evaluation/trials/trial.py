@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase
@@ -55,6 +55,7 @@ class Trial:
         return TrialKey(self.case, self.arm, self.repetition)
 
 
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True)
 class CountedTrial:
     """A trial and what it adds to the sums of its arm. ``found``: places of the labels that it found, in order.
@@ -81,7 +82,7 @@ def trial_line(counted: CountedTrial) -> bytes:
 def read_trial(line: bytes) -> CountedTrial | None:
     """What stands in a line; None if it is none of ours, or not a whole one."""
     try:
-        told = _COUNTED.validate_json(line, extra="forbid")
+        told = _COUNTED.validate_json(line)
     except ValidationError:
         return None
     return told if told.sums.is_one_review else None
