@@ -365,7 +365,7 @@ MUTANTS = (
                 "core/task/task_events.py",
                 "return self.actions[: last + 1]",
                 "return self.actions[: last + 2]",
-                f"{RELEASES}nobody_is_let_go_over_the_advisors_veto",
+                f"{RELEASES}a_release_does_not_go_that_its_judge_would_let_go_on_conditions_only",
             ),
             (
                 "a run that owes a report ends without one",

@@ -125,6 +125,12 @@ def test_nobody_is_let_go_over_the_advisors_veto() -> None:
     assert told(judged(played(report("go"), [DOUBT]))) == ("go", False, 11)
 
 
+def test_a_release_does_not_go_that_its_judge_would_let_go_on_conditions_only() -> None:
+    run = played(report("go"), [DOUBT])
+    assert run.ended.status == "voted_down"
+    assert told(judged(run)) == ("go", False, 11)
+
+
 def test_without_a_consult_no_verdict_counts() -> None:
     run = played([f"{done()}\n{report('go')}"], first=[], advisor=[])
     assert run.ended.status == "completed"
