@@ -12,6 +12,8 @@ from tests.project.workflow_files import PINNED, Parsed, Runner, parsed
 
 from review_advisor.app.init import evaluation_text
 
+pytestmark = pytest.mark.every_case
+
 BOT = [sys.executable, "-I", "-m", "review_advisor"]
 WORKFLOW = parsed(evaluation_text(PINNED))
 
@@ -62,10 +64,12 @@ def test_a_shard_that_is_not_whole_is_told_with_what_to_do(runner: Runner) -> No
     assert decided(runner, "live")[0] == 2
 
 
+@pytest.mark.one_of_its_kind
 def test_the_gate_speaks_also_when_a_shard_failed() -> None:
     assert WORKFLOW["jobs"]["gate"]["if"] == "always()"
 
 
+@pytest.mark.one_of_its_kind
 def test_a_shard_goes_on_with_what_it_kept() -> None:
     taken, kept = step_of("shard", "Take what this shard"), step_of("shard", "actions/upload-artifact@")
     review = step_of("shard", "Review this shard")

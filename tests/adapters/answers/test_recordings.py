@@ -16,6 +16,8 @@ from tests.adapters.git_repository import Repo
 
 from review_advisor.core.ledger.recorded_call import read_recording
 
+pytestmark = pytest.mark.every_case
+
 SECRET = "Zq7_pX2-mW9kLv4TbN8sYd3R"
 TALKING = """#!{python} -IS
 import json, os, sys
@@ -70,6 +72,7 @@ def calls(terminal: Terminal) -> list[dict[str, Any]]:
     return told
 
 
+@pytest.mark.one_of_its_kind
 def test_nothing_is_recorded_unless_the_configuration_says_so(talking: Terminal) -> None:
     assert reviewed(talking).code == 0
     assert not (talking.folder / "review_logs" / ".recordings").exists()
@@ -90,6 +93,7 @@ def test_a_recording_is_private_and_without_secrets(talking: Terminal, mode: str
         assert SECRET[start : start + 9] not in text
 
 
+@pytest.mark.one_of_its_kind
 def test_answers_are_bound_to_their_calls_and_hold_no_prompt(talking: Terminal) -> None:
     configured(talking, 'recording = "answers"\n')
     reviewed(talking)

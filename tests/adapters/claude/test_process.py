@@ -26,6 +26,8 @@ from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, Lost, LostReason, ReviewInterrupted
 from review_advisor.lifetime.interruption import INTERRUPTION
 
+pytestmark = pytest.mark.every_case
+
 # Plays the steps of its script, which lies beside it: one JSON list per line.
 _FAKE = """
 import json, os, signal, subprocess, sys, time
@@ -131,6 +133,7 @@ def said_in(line: str) -> str:
     return str(block["text"])
 
 
+@pytest.mark.one_of_its_kind
 def test_prompt_folder_and_environment_reach_the_child(play: Play, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     command = play(("read", str(seen)), ("write", result(structured_output={"n": 1})))
@@ -151,10 +154,12 @@ def test_a_prompt_never_starts_as_a_command(play: Play, tmp_path: Path, prompt: 
     assert said_in(json.loads(seen.read_text())[0]) == f"Request:\n{prompt}"
 
 
+@pytest.mark.one_of_its_kind
 def test_a_prompt_beyond_the_clis_limit_is_not_even_asked(play: Play) -> None:
     assert lost(ask(play(("kill", 9)), replace(CALL, blocks=("x" * 10_000_000,)))) is LostReason.TOO_LONG
 
 
+@pytest.mark.one_of_its_kind
 def test_the_key_is_readable_from_its_descriptor_and_nowhere_else(play: Play, tmp_path: Path) -> None:
     key, seen = tmp_path / "key", tmp_path / "seen"
     command = play(("descriptor", str(key), "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"), ("read", str(seen)))

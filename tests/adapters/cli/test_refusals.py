@@ -30,6 +30,8 @@ from review_advisor.core.outcome.events import CallEnded, Event
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.ports.review import ArtifactError
 
+pytestmark = pytest.mark.every_case
+
 RANGE = ("review", "--range", "HEAD~1..HEAD")
 
 
@@ -80,6 +82,7 @@ def test_a_change_that_cannot_be_read(terminal: Terminal, words: list[str], said
     assert refused(terminal, "review", "--agent", "embedded", *words).startswith(said)
 
 
+@pytest.mark.one_of_its_kind
 def test_no_repository(terminal: Terminal, tmp_path: Path) -> None:
     folder = tmp_path / "no_repository"
     folder.mkdir()
@@ -87,6 +90,7 @@ def test_no_repository(terminal: Terminal, tmp_path: Path) -> None:
     assert said == f"{folder} is not in a git repository: run inside one, or name one with --repo."
 
 
+@pytest.mark.one_of_its_kind
 def test_a_folder_that_is_gone(terminal: Terminal, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.command_line import Done, Terminal
 
+pytestmark = pytest.mark.every_case
+
 SIMULATED = "Answers: simulated, known truth. No model answered: this is a test of the scoring."
 
 
@@ -24,6 +26,7 @@ def files_of(root: Path) -> dict[str, bytes]:
     return {each.relative_to(root).as_posix(): each.read_bytes() for each in root.rglob("*") if each.is_file()}
 
 
+@pytest.mark.one_of_its_kind
 def test_a_table_with_intervals_truths_and_gates_and_the_same_bytes_twice(terminal: Terminal, tmp_path: Path) -> None:
     first, second = (evaluated(terminal, tmp_path / name) for name in ("one", "two"))
 
@@ -56,6 +59,7 @@ def test_json_labels_what_is_simulated_and_has_every_gate(terminal: Terminal, tm
     ]
 
 
+@pytest.mark.one_of_its_kind
 def test_what_was_interrupted_goes_on_where_it_was(terminal: Terminal, tmp_path: Path) -> None:
     whole = evaluated(terminal, tmp_path)
     folder = only_folder(tmp_path)

@@ -14,6 +14,8 @@ from review_advisor.app.evaluation.reviewed import REVIEW_USD, EvaluationPurse
 from review_advisor.app.evaluation.scenarios import PlayedStories
 from review_advisor.core.evaluation.trials.harness_scenarios import PlayedScenario, ScenarioCounts, Trend, summary_of
 
+pytestmark = pytest.mark.every_case
+
 SHELL = '''
 kind = "faulty"
 group = "shop/delivery"
@@ -62,6 +64,7 @@ def cases(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.one_of_its_kind
 def test_every_case_goes_through_the_real_pipeline_and_can_be_scored_again(
     terminal: Terminal, cases: Path, tmp_path: Path
 ) -> None:
@@ -89,6 +92,7 @@ def test_every_case_goes_through_the_real_pipeline_and_can_be_scored_again(
     assert (lost["lost"], lost["measures"]["recall"]["value"]) == (2, 0.0)
 
 
+@pytest.mark.one_of_its_kind
 def test_live_reviews_need_a_bound_of_money(terminal: Terminal, cases: Path) -> None:
     refused = terminal.run("eval", "run", "--set", str(cases), "--answers", "live")
 

@@ -27,6 +27,8 @@ from review_advisor.core.facts.shards import Shard
 from review_advisor.core.outcome.coverage import file_facts
 from review_advisor.ports.review import SourceError
 
+pytestmark = pytest.mark.every_case
+
 TOKEN = "ghs_0123456789abcdefghijABCDEFGHIJ012345"
 CREDENTIAL = "Basic " + base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
 
@@ -58,6 +60,7 @@ def everything(folder: Path) -> dict[str, tuple[int, int, bytes]]:
 # --- what is read ---------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of_its_kind
 def test_a_first_review_reads_the_words_from_the_api_and_the_files_from_git(github: Served, clone: Path) -> None:
     pull = github.opens(7)
     before = everything(clone)
@@ -73,6 +76,7 @@ def test_a_first_review_reads_the_words_from_the_api_and_the_files_from_git(gith
     assert everything(clone) == before, "the clone is neither written to nor checked out"
 
 
+@pytest.mark.one_of_its_kind
 def test_what_was_merged_into_the_base_meanwhile_is_not_the_pull_requests(github: Served, clone: Path) -> None:
     github.work.git("checkout", "--quiet", "main")
     github.work.write("other.py")

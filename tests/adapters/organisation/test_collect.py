@@ -14,6 +14,8 @@ from review_advisor.app.organisation.collect import LIMITED
 from review_advisor.mockworld.github.requests.workflow_requests import MOST_FOUND
 from review_advisor.mockworld.github.traffic import Limited, RequestMoment, Reset, denied, gone
 
+pytestmark = pytest.mark.every_case
+
 
 @pytest.fixture
 def octo(terminal: Terminal, tmp_path: Path) -> Iterator[Fleet]:
@@ -22,6 +24,7 @@ def octo(terminal: Terminal, tmp_path: Path) -> Iterator[Fleet]:
         yield made
 
 
+@pytest.mark.one_of_its_kind
 def test_the_ledgers_of_many_repositories_become_one(octo: Fleet) -> None:
     octo.reviews(SHOP)
     octo.reviews(BANK)
@@ -39,6 +42,7 @@ def test_the_ledgers_of_many_repositories_become_one(octo: Fleet) -> None:
     assert verified.code == 0, verified.out
 
 
+@pytest.mark.one_of_its_kind
 def test_what_was_added_before_is_not_fetched_again(octo: Fleet) -> None:
     octo.reviews(SHOP)
     assert octo.collect(SHOP).code == 0
@@ -50,6 +54,7 @@ def test_what_was_added_before_is_not_fetched_again(octo: Fleet) -> None:
     assert octo.collect(SHOP).out.startswith("repository  ledgers  runs  state\nocto/shop   0        0     whole\n")
 
 
+@pytest.mark.one_of_its_kind
 def test_each_attempt_of_a_run_has_a_ledger_of_its_own(octo: Fleet) -> None:
     octo.reviews(SHOP)
     octo.reviews(SHOP, name="review-advisor-ledger-2", attempt=2)

@@ -19,6 +19,8 @@ from review_advisor.adapters.ledger.organisation.collected import MOST_RUNS
 from review_advisor.core.ledger.chain import LARGEST_RUN
 from review_advisor.mockworld.world import MockWorld
 
+pytestmark = pytest.mark.every_case
+
 MIB = 1024**2
 OTHERWISE_PACKED = "its archive is packed in a way that is not the action's"
 
@@ -122,6 +124,7 @@ def test_an_archive_that_is_not_what_the_action_uploads_is_refused(
     assert refused(make(), tmp_path / "unpacked") == why
 
 
+@pytest.mark.one_of_its_kind
 def test_a_ledger_and_what_a_killed_run_left_beside_it_are_unpacked(tmp_path: Path) -> None:
     files = {LEDGER: b"ledger", f"{LEDGER}-wal": b"log", f"{LEDGER}-shm": b"memory"}
     assert unpack_ledger(zipped(files), tmp_path) == tmp_path / LEDGER
@@ -211,6 +214,7 @@ def test_a_ledger_that_is_not_the_repositorys_own_is_named_and_nothing_of_it_is_
     assert octo.terminal.run("ledger", "verify", "--ledger", octo.whole).code == 0
 
 
+@pytest.mark.one_of_its_kind
 def test_a_run_that_is_another_one_already_is_named_and_changes_nothing(octo: Fleet) -> None:
     octo.stores(SHOP, zipped({LEDGER: ledger_bytes(octo.folder / "one", told(repository=SHOP, pull_request=7))}))
     octo.stores(SHOP, zipped({LEDGER: ledger_bytes(octo.folder / "two", told(repository=SHOP, pull_request=8))}))

@@ -16,6 +16,8 @@ from tests.adapters.ledgers import record, told
 from review_advisor.core.retro.proposals import REQUIRED_TARGETS, read_proposals
 from review_advisor.core.task.task_files import is_prompt_digest
 
+pytestmark = pytest.mark.every_case
+
 FILES = {
     "post_run_review.prompt.md",
     "post_run_review.md",
@@ -72,6 +74,7 @@ def declared(terminal: Terminal, targets: list[str]) -> Path:
     return file
 
 
+@pytest.mark.one_of_its_kind
 def test_a_run_is_looked_at_and_the_files_lie_beside_it(terminal: Terminal) -> None:
     folder = a_run(terminal)
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -87,6 +90,7 @@ def test_a_run_is_looked_at_and_the_files_lie_beside_it(terminal: Terminal) -> N
     assert read_proposals((folder / "improvement_proposals.json").read_bytes()).source_run_id == folder.name
 
 
+@pytest.mark.one_of_its_kind
 def test_what_it_cost_stands_in_the_ledger_under_its_own_id(terminal: Terminal) -> None:
     done = terminal.run("retro", "--run", a_run(terminal).name, "--advisor", "fake")
     tasks = terminal.run("runs", "list", "--kind", "task", "--json")

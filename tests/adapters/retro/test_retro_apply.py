@@ -21,6 +21,8 @@ from review_advisor.core.evaluation.trials.measures import ReviewSums
 from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial
 from review_advisor.core.retro.proposals import checked_proposals
 
+pytestmark = pytest.mark.every_case
+
 RULE = "- Say it once."
 THRESHOLD = "[[threshold]]\nvalue = 0.8"
 EDIT = proposal("review_rules", id="say-once", title="Say it once", proposed_change=f"Append to REVIEW.md:\n{RULE}")
@@ -106,6 +108,7 @@ def test_without_an_evaluation_there_is_no_branch_and_the_arm_to_evaluate_is_wri
     assert repo.git("branch", "--list", "--all") == b"* main\n"
 
 
+@pytest.mark.one_of_its_kind
 def test_an_evaluated_proposal_becomes_a_branch_of_one_commit_with_one_file(terminal: Terminal, file: Path) -> None:
     repo = Repo(terminal.folder)
     repo.write("REVIEW.md", "# Rules\n")
@@ -145,6 +148,7 @@ def evaluated(terminal: Terminal, file: Path, name: str = "say-once", **facts: A
     return apply(terminal, file, "--eval", folder, proposal=name)
 
 
+@pytest.mark.one_of_its_kind
 def test_files_index_and_head_stay_as_they_are_also_from_a_folder_inside(terminal: Terminal, file: Path) -> None:
     repo = Repo(terminal.folder)
     repo.write("REVIEW.md", "# Rules\n")

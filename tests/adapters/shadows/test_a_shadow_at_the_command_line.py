@@ -26,6 +26,8 @@ from review_advisor.core.pull_request.money.counting import with_cost
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.mockworld.lines import confirm, reject, veto
 
+pytestmark = pytest.mark.every_case
+
 CREDENTIAL = {"ANTHROPIC_API_KEY": "sk-ant-api03-not-a-real-one-5d1f0a77"}
 SHADOW = '[[shadow]]\nid = "other"\npercent = 100\nmodel = "another"\n'
 
@@ -83,6 +85,7 @@ def while_it_judges_in_shadow(models: Models, happening: Any) -> Iterator[None]:
     thread.join()
 
 
+@pytest.mark.one_of_its_kind
 def test_a_veto_in_shadow_leaves_exit_code_and_outcome_and_is_rolled_up(
     terminal: Terminal, models: Models, words: list[str | Path], outcome: Path
 ) -> None:
@@ -98,6 +101,7 @@ def test_a_veto_in_shadow_leaves_exit_code_and_outcome_and_is_rolled_up(
     assert "shadow" not in terminal.run("runs", "list").out
 
 
+@pytest.mark.one_of_its_kind
 def test_a_shadow_that_agrees_never_turns_a_no_into_a_yes(
     terminal: Terminal, models: Models, words: list[str | Path], outcome: Path
 ) -> None:

@@ -16,6 +16,8 @@ from tests.unit.lessons.test_memory_record import record
 from review_advisor.core.facts.files.declared import PRICES
 from review_advisor.core.lessons.memory_record import MEMORY_FILE, memory_text
 
+pytestmark = pytest.mark.every_case
+
 ASKS = '<ADVISOR_CONSULT nonce="{nonce}">{{"question": "Which way?"}}</ADVISOR_CONSULT>'
 ADVISES = '<ADVISOR_GUIDANCE nonce="{nonce}">{{"guidance": "This way."}}</ADVISOR_GUIDANCE>'
 ENDS = (
@@ -62,6 +64,7 @@ def outcome(done: Done) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.one_of_its_kind
 def test_two_other_clis_keep_the_protocol(shelf: Shelf) -> None:
     shelf.declare("one", f"print(({ENDS!r} if given else {ASKS!r}).format(nonce=nonce, given=(given or [''])[0]))")
     shelf.declare("other", f"print({ADVISES!r}.format(nonce=nonce))")
@@ -72,6 +75,7 @@ def test_two_other_clis_keep_the_protocol(shelf: Shelf) -> None:
     assert told["usage"]["executor"]["cost_usd"] is None
 
 
+@pytest.mark.one_of_its_kind
 def test_hints_to_a_model_are_words_of_its_command(shelf: Shelf) -> None:
     """The `claude` CLI takes no temperature; who knows a CLI that does gives it one, and the harness adds nothing."""
     given = ("--temperature", "0.2", "--max-output-tokens", "400", "--model", "{model}")

@@ -23,6 +23,8 @@ from review_advisor.adapters.ledger.observations import keep
 from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
 
+pytestmark = pytest.mark.every_case
+
 SAMPLE = ("release-readiness", "--sample", *FAKE)
 # Speaks as claude does, in each role by the title of the answer's schema. Report and vote are in its folder.
 _CLAUDE = """#!{python} -IS
@@ -97,6 +99,7 @@ def test_the_sample_can_be_judged_without_a_model_and_is_never_let_go(terminal: 
     assert Path(told["evaluation"]) == Path(told["run_dir"]) / "release_readiness_evaluation.json"
 
 
+@pytest.mark.one_of_its_kind
 def test_models_let_a_release_go(terminal: Terminal, models: Path) -> None:
     done = judge(terminal, models, report("go"), go=95, conditional_go=5, hold=0)
     told = printed(done)
@@ -111,6 +114,7 @@ def test_a_release_is_held_for_what_the_evidence_says(terminal: Terminal, models
     assert (done.code, printed(done)["vertical_passed"], printed(done)["verdict"]) == (10, "true", "hold")
 
 
+@pytest.mark.one_of_its_kind
 def test_the_advisors_veto_calls_a_person(terminal: Terminal, models: Path) -> None:
     done = judge(terminal, models, report("go"), hold=95)
     assert (done.code, printed(done)["vertical_passed"], outcome(done)["status"]) == (11, "false", "voted_down")

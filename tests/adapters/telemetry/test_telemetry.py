@@ -39,6 +39,8 @@ from review_advisor.lifetime import belongings
 from review_advisor.mockworld.lines import approve, confirm, finding, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
 
+pytestmark = pytest.mark.every_case
+
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 UNHURRIED = 30.0
 SECRET = "hny-4711-secret"
@@ -95,12 +97,14 @@ def told_here(document: OutcomeDocument, environ: Mapping[str, str]) -> list[str
 # --- what arrives ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of_its_kind
 def test_a_receiver_reads_the_documents_own_points(sent: Receiver, document: OutcomeDocument) -> None:
     assert sent.points == points_of(document)
     assert set(sent.points) == {metric.name for metric in METRICS} - {"review_advisor_veto_exhausted_total"}
     assert sent.temporalities == {"AGGREGATION_TEMPORALITY_DELTA"}
 
 
+@pytest.mark.one_of_its_kind
 def test_names_kinds_units_and_descriptions_arrive(sent: Receiver) -> None:
     known = {metric.name: metric for metric in METRICS}
     for name, metric in sent.metrics.items():
@@ -109,6 +113,7 @@ def test_names_kinds_units_and_descriptions_arrive(sent: Receiver) -> None:
         assert metric.sum.is_monotonic is (known[name].kind == "counter")
 
 
+@pytest.mark.one_of_its_kind
 def test_the_histogram_has_buckets_for_model_calls(sent: Receiver) -> None:
     histogram = sent.metrics["review_advisor_call_duration_seconds"].histogram
     (judged,) = [

@@ -33,6 +33,7 @@ def drawn(reviewer: SimulatedReviewer, seed: int, groups: int) -> dict[str, Revi
 
 
 @pytest.mark.parametrize("reviewer", SIMULATED, ids=lambda each: each.name)
+@pytest.mark.every_case
 def test_of_very_many_cases_every_measure_is_its_truth(reviewer: SimulatedReviewer) -> None:
     """The truth is computed without a draw; this draws 6,000 cases."""
     whole, truth = total(drawn(reviewer, 2, 2_000).values()), true_sums(reviewer)
