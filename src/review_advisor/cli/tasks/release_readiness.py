@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "--since",
     default="",
     metavar="COMMIT",
-    help="Judge by what was merged since, and its reviews in the ledger. [default: the last tag]",
+    help="Judge by what was merged since, and its reviews in the ledger. [default: the last annotated tag]",
 )
 @shared_options("release_readiness", questions=(1, 2))
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation.")
@@ -34,7 +34,7 @@ def release_readiness(
 ) -> None:
     """Judge whether a release is ready: go, conditional_go or hold.
 
-    Without --evidence and --sample the evidence is what was merged since the last tag. Exit codes: 0 go, 10
+    Without --evidence and --sample the evidence is what was merged since the last annotated tag. Exit codes: 0 go, 10
     conditional_go or hold, 11 a rule does not hold and a person decides, 12 the run could not go on, 2 usage or setup.
     """
     with clear_refusals():
