@@ -179,6 +179,13 @@ MUTANTS = (
                 f"{UNIT}task/test_hearing.py::test_a_stop_signal_in_an_answer_that_cannot_be_used_is_a_stop_signal",
             ),
             (
+                "a stop signal in a lost answer is lost with it",
+                TASK_PHASE,
+                "told = Told(stops) if stops else told",
+                "pass",
+                f"{TASKS}a_stop_signal_in_a_lost_answer_ends_the_run",
+            ),
+            (
                 "an end counts beside a question that nobody can read",
                 HEARING,
                 "return next((each for each in self.malformed if each.tag in void), None)",

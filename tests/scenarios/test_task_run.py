@@ -227,6 +227,33 @@ def test_a_stop_signal_in_prose_ends_the_run_too() -> None:
     assert play([consult()], ["Wait. stop_signal: true"]).ended.status == "advisor_stop_signal"
 
 
+@pytest.mark.parametrize("reason", [LostReason.TIMEOUT, LostReason.INVALID_ANSWER], ids=lambda reason: reason.value)
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"message": guidance("A person must decide.", stop=True)},
+        {"message": "Wait. stop_signal: true"},
+        {"guidance": "A person must decide.", "stop_signal": True},
+    ],
+    ids=["in its block", "in prose", "in no message"],
+)
+def test_a_stop_signal_in_a_lost_answer_ends_the_run(said: dict[str, object], reason: LostReason) -> None:
+    """A usable no inside an unusable answer is a no."""
+    run = play([consult()], [Lost(reason, "The answer is lost.", said=({"message": guidance()}, said))])
+    assert run.counts == ("advisor_stop_signal", 1, 1, 0)
+    assert len(run.asked(Role.MID_FLIGHT)) == 1
+
+
+def test_an_answer_without_a_message_that_asks_to_stop_ends_the_run() -> None:
+    run = play([consult()], [Answered({"guidance": "Wait.", "stop_signal": True}, Receipt())])
+    assert run.ended.status == "advisor_stop_signal"
+
+
+def test_advice_in_a_lost_answer_that_asks_for_no_stop_stays_lost() -> None:
+    run = play([consult(), done()], [Lost(LostReason.TIMEOUT, "Late.", said=({"message": guidance()},))])
+    assert (run.counts, run.ended.reason) == (("degraded", 1, 0, 0), "an answer of the advisor did not come")
+
+
 def test_an_advisor_neither_ends_the_run_nor_proposes() -> None:
     run = play([consult(), "I stop."], [f"{done()}\n{proposal()}\n{guidance()}"])
     assert run.counts == ("executor_stopped_without_done", 1, 1, 0)

@@ -217,7 +217,9 @@ class Asking:
             told = Told(messages, reply.every_answer)
             self._note(allowed, reply.receipt, _How("answered", message=told.whole))
             return told
-        lost = reply if isinstance(reply, Lost) else Lost(LostReason.INVALID_ANSWER, "it has no message", reply.receipt)
+        lost = reply
+        if isinstance(lost, Answered):
+            lost = Lost(LostReason.INVALID_ANSWER, "it has no message", reply.receipt, reply.every_answer)
         refused = cut_short(lost, allowed.call, self._budgets.call_seconds)
         reason, detail = (lost.reason.value, lost.detail) if refused is None else (refused.reason, refused.detail)
         self._note(allowed, lost.receipt, _How("lost", reason, detail, exit_code=_exit_code(lost)))

@@ -12,7 +12,7 @@ from review_advisor.core.roles.replies import REPAIRABLE
 from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.task.blocks import Malformed
 from review_advisor.core.task.council_prompts import asked_by_id, misnamed
-from review_advisor.core.task.hearing import AdvisorSaid, ExecutorSaid, hear_advisor, hear_executor
+from review_advisor.core.task.hearing import AdvisorSaid, ExecutorSaid, asking_to_stop, hear_advisor, hear_executor
 from review_advisor.core.task.messages import IdKind, MemoryProposal, TaskConsult, TaskDone, block_id
 from review_advisor.core.task.task_events import (
     BlockIgnored,
@@ -351,6 +351,9 @@ class _Run:
     def _read(
         self, speaker: Speaker, told: Told | Lost | Halted, hear: Callable[[Sequence[str], str], Said]
     ) -> Said | Malformed | Lost | Halted:
+        if isinstance(told, Lost) and speaker == "advisor":
+            stops = asking_to_stop(told.every_answer, self._request.nonce)
+            told = Told(stops) if stops else told
         if not isinstance(told, Told):
             return told
         said = hear(told.messages, self._request.nonce)

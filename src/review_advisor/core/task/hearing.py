@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -130,6 +131,21 @@ def hear_advisor(messages: Sequence[str], nonce: str) -> AdvisorSaid:
         return AdvisorSaid(malformed=malformed, ignored=tuple(ignored))
     chosen = stop or (given[0] if given else in_prose)
     return AdvisorSaid(chosen, chosen is in_prose, malformed, tuple(ignored))
+
+
+def asking_to_stop(said: Sequence[object], nonce: str) -> tuple[str, ...]:
+    """The messages that ask to stop, of all that a lost answer of the advisor holds all the same."""
+    return tuple(message for each in said if _stops(message := _text(each), nonce))
+
+
+def _stops(message: str, nonce: str) -> bool:
+    guidance = hear_advisor([message], nonce).guidance
+    return guidance is not None and guidance.stop_signal
+
+
+def _text(said: object) -> str:
+    message = said.get("message") if isinstance(said, dict) else None
+    return message if isinstance(message, str) else json.dumps(said, ensure_ascii=False)
 
 
 def _reports(messages: Sequence[str], nonce: str) -> tuple[TagBlock | Malformed, ...]:
