@@ -120,6 +120,18 @@ def test_the_model_of_an_advisor_that_was_consulted_by_id_is_named_as_its_own(wo
         assert world.review().because == (f"It cannot be used. The model asked for is {words}",)
 
 
+@pytest.mark.parametrize("role", [Role.EXECUTOR, Role.POST_VERIFY], ids=["finds by itself", "votes"])
+@pytest.mark.parametrize("member", ["dataSteward", ADR_ADVISOR.id])
+def test_the_model_of_a_member_of_a_council_is_named_as_its_own(world: MockWorld, role: Role, member: str) -> None:
+    steward = Advisor("dataSteward", "You look after the data.", on="finish", model="haiku")
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, steward)))
+    wide = "HYDRAFLOW_PR_REVIEW_ADVISOR_MODEL or HYDRAFLOW_REVIEW_ADVISOR_MODEL"
+    own = f"'haiku'; `model` in the declaration of 'dataSteward', or without it {wide}, sets another."
+    words = {"dataSteward": own, ADR_ADVISOR.id: f"'opus'; {wide} sets another."}[member]
+    world.agents.script(role, Line(stop=ModelUnknownError("It cannot be used.")), advisor=member)
+    assert world.review().because == (f"It cannot be used. The model asked for is {words}",)
+
+
 @ROLES
 def test_a_bug_comes_out_untouched(world: MockWorld, role: Role) -> None:
     line = bug()

@@ -26,7 +26,6 @@ from review_advisor.core.roles.calls import (
     Lost,
     ModelError,
     ModelUnknownError,
-    NamedAdvisor,
     Stop,
     TreeChangedError,
 )
@@ -235,24 +234,23 @@ def stop_words(stop: Stop, call: AgentCall) -> str:
     """Why the review cannot go on. Where it may be the model, the settings that name it are named."""
     if not isinstance(stop, ModelError):
         return stop.detail
-    consulted = stop.in_consult and call.consults is not None
-    model = call.consults.advisor_model if stop.in_consult and call.consults is not None else call.model
-    who = "EXECUTOR" if call.role is Role.EXECUTOR and not consulted else "ADVISOR"
-    narrow, wide = model_variables(call.surface, who)
+    model, asked = _asked(stop, call)
+    narrow, wide = model_variables(call.surface, "EXECUTOR" if asked == Role.EXECUTOR.advisor else "ADVISOR")
     settings = f"{narrow} or {wide}"
     if call.further_try:
         settings = f"{narrow}, {wide} or `outage.fallback_models`"
-    named = _consulted_by_id(stop, call) if consulted else None
-    if named is not None:
-        model, settings = named.model, f"`model` in the declaration of {named.id!r}, or without it {settings},"
+    if asked not in {role.advisor for role in Role}:
+        settings = f"`model` in the declaration of {asked!r}, or without it {settings},"
     return f"{stop.detail} The model asked for is {model!r}; {settings} sets another."
 
 
-def _consulted_by_id(stop: Stop, call: AgentCall) -> NamedAdvisor | None:
-    """The declared advisor whose consult failed; None where it was the ADR's, or where several failed."""
+def _asked(stop: ModelError, call: AgentCall) -> tuple[str, str]:
+    """The model that may be wrong, and the id of whom it was to answer for: of several failed consults, the usual."""
+    if not stop.in_consult or call.consults is None:
+        return call.model, call.advisor
     failed = {each.advisor for each in stop.receipt.consults if each.status == "failed"}
-    others = () if call.consults is None else call.consults.others
-    return next((each for each in others if failed == {each.id}), None)
+    named = next((each for each in call.consults.others if failed == {each.id}), None)
+    return (call.consults.advisor_model, Role.MID_FLIGHT.advisor) if named is None else (named.model, named.id)
 
 
 def end_of_stop(stop: Stop, at: datetime) -> ReviewStopped:
