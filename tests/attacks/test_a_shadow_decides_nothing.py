@@ -49,6 +49,7 @@ def told(document: OutcomeDocument) -> tuple[object, ...]:
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_nothing_that_anybody_acts_on_changes_with_a_shadow(story: Story) -> None:
     alone = MockWorld()

@@ -179,10 +179,10 @@ def test_a_fifth_of_the_seeded_worlds_are_lives() -> None:
     assert abs(lives / 500 - PUBLISHED) < 0.05
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("first", [1, 1_001])
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("first", [*range(1, 251, 50), *range(1_001, 1_251, 50)])
 def test_what_seeded_worlds_leave_on_github_breaks_no_promise(first: int) -> None:
-    lives = [story for seed in range(first, first + 250) if (story := story_of(seed)).published]
+    lives = [story for seed in range(first, first + 50) if (story := story_of(seed)).published]
     broken = {story.story: broken_on_github(play(story)) for story in lives}
     assert {seed: its for seed, its in broken.items() if its} == {}
 

@@ -51,6 +51,7 @@ def test_a_promise_is_one_sentence(promise: Promise) -> None:
     assert "\n" not in said
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("number", range(len(TRUTHS)))
 def test_what_really_happens_breaks_no_promise(number: int) -> None:
     assert broken_promises([TRUTHS[number]()]) == ()
@@ -72,6 +73,7 @@ def test_a_veto_that_a_lost_judgement_follows_is_not_forgotten() -> None:
         assert list(holds(read(approved(review))))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("first", ["approve", {**NO, "findings": [{**NOTED, "line": 2, "evidence": "value = 2"}]}])
 def test_a_veto_is_answered_by_a_rejection_whose_judge_only_an_outage_took(first: Any) -> None:
     """The rejection stands as it would without a veto; whatever the change may have caused calls a person."""

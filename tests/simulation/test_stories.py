@@ -101,7 +101,7 @@ def expectations(told: Any) -> Iterator[tuple[dict[str, Any], str]]:
             yield from expectations(each)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @NAMES
 def test_each_expectation_of_an_example_is_looked_at(path: Path) -> None:
     told = as_told(path)

@@ -93,6 +93,7 @@ def test_killed_at_any_event_and_started_again(story: Story, kernel: bool, tmp_p
         world.finish()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_killed_again_and_again(story: Story, tmp_path: Path) -> None:
     """Each run gets three events further than the one before it."""

@@ -59,6 +59,7 @@ def test_how_long_ago_is_counted_from_now(text: str, then: datetime) -> None:
         assert moment(text) == then
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "now, count",
     [
@@ -74,6 +75,7 @@ def test_a_rollup_is_of_the_last_thirty_days_until_now(ledger: Path, now: str, c
     assert runs(now, ledger) == count
 
 
+@pytest.mark.every_case
 def test_a_run_of_tomorrow_is_counted_tomorrow(ledger: Path) -> None:
     """A clock may go ahead, and a date may be forged."""
     first, *events = events_as_json(ledger, "run-1")
@@ -84,6 +86,7 @@ def test_a_run_of_tomorrow_is_counted_tomorrow(ledger: Path) -> None:
     assert runs("2026-01-07T00:00", ledger) == 6
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("now, listed", [("2026-01-06T11:00", 4), ("2026-01-06T11:00:01", 3), ("2026-01-06T15:00", 0)])
 def test_the_runs_of_the_last_day_are_listed(ledger: Path, now: str, listed: int) -> None:
     told = json.loads(said(now, "runs", "list", "--since", "24h", "--ledger", ledger, "--json"))

@@ -159,6 +159,7 @@ def test_the_runners_way_int_and_soon_term(terminal: Terminal, tmp_path: Path) -
     assert sentence.startswith("Interrupted"), "a busy machine may have no time left to say more"
 
 
+@pytest.mark.every_case
 def test_a_closed_terminal_ends_the_agents_too(terminal: Terminal, tmp_path: Path) -> None:
     claude = fake_claude(tmp_path, then=f"cat >/dev/null\n: >{tmp_path}/started\nexec sleep 1000")
     words = ("review", "--range", "HEAD~1..HEAD", "--claude-bin", str(claude))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.dashboard.written_dashboard import WrittenDashboard
 from tests.adapters.observing.test_calibrate import ledger_of
@@ -31,6 +32,7 @@ def test_forty_labels_are_plotted_and_a_finding_names_its_kind(terminal: Termina
     assert site.overview["kinds"] == {first["kind"]: said}
 
 
+@pytest.mark.every_case
 def test_with_fewer_labels_nothing_is_claimed(terminal: Terminal) -> None:
     site = written(terminal, ledger_of(terminal.folder / "ledger.sqlite3", 14))
 

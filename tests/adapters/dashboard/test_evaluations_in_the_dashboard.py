@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.dashboard.written_dashboard import WrittenDashboard
 from tests.adapters.ledgers import five, record
@@ -19,6 +20,7 @@ def written(terminal: Terminal) -> WrittenDashboard:
     return WrittenDashboard(terminal.folder / "site")
 
 
+@pytest.mark.every_case
 def test_an_evaluation_has_a_page_where_nothing_was_reviewed_yet(terminal: Terminal) -> None:
     evaluated(terminal)
     site = written(terminal)
@@ -41,6 +43,7 @@ def test_reviews_stand_beside_evaluations(terminal: Terminal) -> None:
     assert (site.overview["runs"], len(site.overview["evaluations"])) == (5, 1)
 
 
+@pytest.mark.every_case
 def test_a_folder_that_is_no_evaluation_is_left_out(terminal: Terminal) -> None:
     evaluated(terminal)
     broken = terminal.folder / "review_logs" / "evaluations" / "eval_broken"

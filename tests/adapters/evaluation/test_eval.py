@@ -59,7 +59,6 @@ def test_json_labels_what_is_simulated_and_has_every_gate(terminal: Terminal, tm
     ]
 
 
-@pytest.mark.one_of_its_kind
 def test_what_was_interrupted_goes_on_where_it_was(terminal: Terminal, tmp_path: Path) -> None:
     whole = evaluated(terminal, tmp_path)
     folder = only_folder(tmp_path)

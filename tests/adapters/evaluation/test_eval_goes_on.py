@@ -89,6 +89,7 @@ def test_what_got_no_answer_is_asked_again_and_what_it_cost_still_counts(reviewe
     assert reviewers.review(approved).asked == 0
 
 
+@pytest.mark.every_case
 def test_a_fresh_evaluation_takes_the_place_of_the_old_one_only_when_it_is_whole(reviewers: Reviewers) -> None:
     whole = reviewers.review(approved)
     with pytest.raises(EvaluationError):
@@ -160,6 +161,7 @@ def test_without_claude_no_live_review_begins(terminal: Terminal, cases: Path, t
     assert not list((tmp_path / "out").rglob("*.jsonl"))
 
 
+@pytest.mark.every_case
 def test_an_arm_that_got_no_answer_is_told_with_the_reason_and_is_no_success(
     terminal: Terminal, cases: Path, tmp_path: Path
 ) -> None:

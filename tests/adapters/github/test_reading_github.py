@@ -174,6 +174,7 @@ def whole(scene: Scene, number: int) -> list[bool]:
     return [forge.makers(forge.pull_request(number)).whole for forge in (scene.forge, scene.fake)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("later, known", [(99, True), (100, True), (998, True), (999, False), (1_005, False)])
 def test_a_push_is_known_however_many_came_after_it_up_to_a_bound(scene: Scene, later: int, known: bool) -> None:
     pull = scene.opens()

@@ -256,7 +256,7 @@ def test_the_same_run_twice_is_refused_and_said(ledger: Path) -> None:
 # --- the schema -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("number", [number for number, _ in migrations()])
 def test_a_ledger_of_any_earlier_schema_is_brought_up_to_date(ledger: Path, number: int) -> None:
     fresh = ledger.with_name("fresh.sqlite3")

@@ -130,6 +130,7 @@ def test_ledgers_of_two_places_count_it_once_when_they_are_merged(
     assert counted(here) == once
 
 
+@pytest.mark.one_in(2)
 def test_the_dashboard_counts_what_a_rollup_counts_whichever_ledgers_are_merged(
     story: Callable[[MockWorld], None], tmp_path: Path
 ) -> None:

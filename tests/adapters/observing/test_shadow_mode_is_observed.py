@@ -15,6 +15,7 @@ from review_advisor.mockworld.lines import reject
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 
 
+@pytest.mark.every_case
 @pytest.mark.one_of_its_kind
 def test_a_change_that_shadow_mode_would_have_blocked_was_merged_and_reverted(actions: Actions) -> None:
     actions.main_becomes({".review-advisor.toml": 'mode = "shadow"\n'})

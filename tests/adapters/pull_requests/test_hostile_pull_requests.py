@@ -189,6 +189,7 @@ def test_nothing_that_a_model_says_is_more_than_words(actions: Actions) -> None:
     assert actions.check(pull).conclusion == "action_required"
 
 
+@pytest.mark.every_case
 @pytest.mark.one_of_its_kind
 def test_nothing_that_a_person_says_is_more_than_words(actions: Actions) -> None:
     pull = actions.opens({APP: FAULTY})

@@ -64,6 +64,7 @@ def test_a_life_in_shadow_mode_and_then_in_force(actions: Actions) -> None:
     assert len(actions.summaries(pull)) == 1
 
 
+@pytest.mark.every_case
 @pytest.mark.one_of_its_kind
 def test_a_pull_request_that_switches_to_shadow_is_judged_in_force_and_guarded(actions: Actions) -> None:
     pull = actions.opens({CONFIG: SHADOWED})

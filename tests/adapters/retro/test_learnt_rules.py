@@ -6,6 +6,7 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import record, told
 
@@ -69,6 +70,7 @@ def test_three_dismissals_by_two_people_are_proposed_as_a_rule_and_nothing_is_ap
     assert sorted(terminal.folder.iterdir()) == sorted([*files, terminal.folder / "review_logs"])
 
 
+@pytest.mark.every_case
 def test_what_one_person_dismissed_or_somebody_confirmed_teaches_nothing(terminal: Terminal) -> None:
     for place, people in enumerate((("maria", "maria", "maria"), ("maria", "maria", "jonas", "+"), ("maria", "jonas"))):
         ledger = a_history(terminal.folder / f"{place}.sqlite3", *people)

@@ -90,6 +90,7 @@ def test_a_run_is_looked_at_and_the_files_lie_beside_it(terminal: Terminal) -> N
     assert read_proposals((folder / "improvement_proposals.json").read_bytes()).source_run_id == folder.name
 
 
+@pytest.mark.every_case
 @pytest.mark.one_of_its_kind
 def test_what_it_cost_stands_in_the_ledger_under_its_own_id(terminal: Terminal) -> None:
     done = terminal.run("retro", "--run", a_run(terminal).name, "--advisor", "fake")

@@ -41,6 +41,7 @@ def reviewed(terminal: Terminal, outcome: Path, table: str = SHADOW, *words: str
     return done.code, asked.read_text().split() if asked.exists() else [], done.err
 
 
+@pytest.mark.every_case
 def test_another_configuration_reviews_again_and_the_first_outcome_stands(terminal: Terminal, outcome: Path) -> None:
     code, models, said = reviewed(terminal, outcome)
     assert (code, models) == (0, ["sonnet", "opus", "small", "other"]), said
@@ -57,6 +58,7 @@ def test_another_configuration_reviews_again_and_the_first_outcome_stands(termin
     assert (told["part"], told["changes_requested"], told["found"]) == ("review", 1, 1)
 
 
+@pytest.mark.every_case
 def test_no_file_of_the_review_holds_a_word_or_an_outcome_of_it(terminal: Terminal, outcome: Path) -> None:
     reviewed(terminal, outcome)
     folder = terminal.folder / "review_logs"

@@ -85,6 +85,7 @@ def test_a_change_does_not_bring_the_words_by_which_it_is_judged_and_the_guard_h
     assert any(WORDS in each.system for each in models.asked)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "name, text, says",
     [

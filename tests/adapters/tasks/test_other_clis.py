@@ -64,6 +64,7 @@ def outcome(done: Done) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.every_case
 @pytest.mark.one_of_its_kind
 def test_two_other_clis_keep_the_protocol(shelf: Shelf) -> None:
     shelf.declare("one", f"print(({ENDS!r} if given else {ASKS!r}).format(nonce=nonce, given=(given or [''])[0]))")

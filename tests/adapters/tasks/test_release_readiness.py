@@ -99,6 +99,7 @@ def test_the_sample_can_be_judged_without_a_model_and_is_never_let_go(terminal: 
     assert Path(told["evaluation"]) == Path(told["run_dir"]) / "release_readiness_evaluation.json"
 
 
+@pytest.mark.every_case
 @pytest.mark.one_of_its_kind
 def test_models_let_a_release_go(terminal: Terminal, models: Path) -> None:
     done = judge(terminal, models, report("go"), go=95, conditional_go=5, hold=0)

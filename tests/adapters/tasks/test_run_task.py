@@ -42,6 +42,7 @@ def lines(folder: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "task, code, counts",
     [
@@ -135,6 +136,7 @@ def test_a_switch_that_is_off_makes_no_call(terminal: Terminal) -> None:
     assert "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED is off" in done.err
 
 
+@pytest.mark.every_case
 def test_the_static_checks_do_no_task_and_say_so(terminal: Terminal) -> None:
     done = terminal.run("run", "Fix it", "--executor", "fake", "--advisor", "embedded")
     assert (done.code, outcome(done)["status"]) == (0, "completed")

@@ -31,6 +31,7 @@ def written(folder: Path, name: str, text: str) -> Path:
     return file
 
 
+@pytest.mark.every_case
 def test_the_installed_command_prints_the_status_the_action_and_the_matrix_of_votes(terminal: Terminal) -> None:
     file = written(terminal.folder, "risk.json", RISK_ANALYST)
     done = terminal.process("run", "Deploy", "2.0?", *FAKE, "--advisors", file, *ACTIONS)
@@ -56,6 +57,7 @@ def test_exit_0_says_that_the_mildest_action_is_chosen(terminal: Terminal) -> No
     assert (done.code, printed(done)["status"], printed(done)["action"]) == (0, "completed", "rollback")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "name, text",
     [
@@ -143,6 +145,7 @@ def test_a_switch_that_turns_off_who_votes_makes_no_call(terminal: Terminal) -> 
     assert "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED is off" in done.err
 
 
+@pytest.mark.every_case
 def test_the_dashboard_shows_the_votes_of_a_task(terminal: Terminal) -> None:
     file = written(terminal.folder, "risk.json", RISK_ANALYST)
     run_id = printed(terminal.run("run", "Deploy 2.0?", *FAKE, "--advisors", file, *ACTIONS))["run_id"]

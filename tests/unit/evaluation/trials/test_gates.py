@@ -71,6 +71,7 @@ def test_nine_repositories_decide_nothing() -> None:
     assert "1 group is too few" in one.conditions[0].why
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("groups,one,other", [(10, 0.90, 0.97), (20, 0.90, 0.97), (60, 0.97, 1.0)])
 def test_an_arm_that_is_worse_by_more_than_the_bound_seldom_passes_as_good(
     groups: int, one: float, other: float
