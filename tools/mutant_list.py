@@ -2118,9 +2118,39 @@ MUTANTS = (
     Mutant(
         "a quote of the diff as it is rendered is thrown away",
         "core/answers/evidence.py",
-        "in dict.fromkeys((evidence, as_in_file(evidence))):",
+        "in dict.fromkeys((evidence, as_in_file(evidence), as_it_is_now(evidence))):",
         "in (evidence,):",
         (f"{UNIT}answers/test_evidence.py::test_a_quote_of_the_diff_as_it_is_rendered_stands_where_its_lines_do",),
+    ),
+    Mutant(
+        "a quote that holds a replaced line, too, is thrown away",
+        "core/answers/evidence.py",
+        "as_in_file(evidence), as_it_is_now(evidence))",
+        "as_in_file(evidence))",
+        (
+            f"{UNIT}answers/test_evidence.py::test_a_quote_of_a_replaced_line_and_what_took_its_place_stands_where_the_new_one_does",
+        ),
+    ),
+    Mutant(
+        "a folder with the name of a lock file is left unread",
+        "core/policy/exclusion.py",
+        "if glob not in ECOSYSTEMS or ecosystem_of(path)",
+        "if True",
+        (f"{HIDES}test_no_folder_is_a_lock_file",),
+    ),
+    Mutant(
+        "a package goes back to an old version unseen",
+        "core/facts/lockfiles/lock_changes.py",
+        "_release(entry.version) < min(",
+        "_release(entry.version) is min(",
+        (f"{HIDES}test_versions_that_are_older_than_at_the_base_are_put_before_the_reviewers",),
+    ),
+    Mutant(
+        "a hook reviews what the commit does not hold",
+        "adapters/git/open.py",
+        "open_repository(repo).of_commit_in_progress()",
+        "open_repository(repo)",
+        ("tests/adapters/git/test_staged.py::test_the_index_of_another_repository_is_refused",),
     ),
     Mutant(
         "words settle a disagreement",

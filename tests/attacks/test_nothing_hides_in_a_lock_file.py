@@ -16,6 +16,7 @@ from review_advisor.core.facts.lockfiles.lock_changes import hosts_in
 from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.policy.exclusion import excluding_glob
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld
 
@@ -68,6 +69,36 @@ def test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers(world: Moc
         read = shown(call, "DIFF").partition(f"FILE {path}\n")[2]
         assert "@@" in read
         assert [line for line in hidden if line.isprintable() and line.isascii() and line not in read] == []
+
+
+@pytest.mark.parametrize("path", FORMATS)
+def test_versions_that_are_older_than_at_the_base_are_put_before_the_reviewers(world: MockWorld, path: str) -> None:
+    """A known hole comes back with the version that has it."""
+    _, document = review(world, path, FORMATS[path](bumped), FORMATS[path](old))
+    excluded = document.policy.excluded
+    assert excluded.read_anyway or "is older than at the base" in "".join(excluded.files[0].brings.doubts)
+    for role in (Role.EXECUTOR, Role.POST_VERIFY):
+        (call,) = world.calls(role)
+        assert shown(call, "DIFF").partition(f"FILE {path}\n")[2].count("1.0.0") >= 30
+
+
+def test_no_version_is_too_long_to_be_looked_at(world: MockWorld) -> None:
+    """In time that grows with the square of the length, this one would take hours."""
+    long, digest = f"1.0.1{'.0' * 500_000}x", f"h1:{'A' * 43}="
+    base = FORMATS["go.sum"](old)
+    _, document = review(world, "go.sum", base, f"{base}example.com/m v{long} {digest}\n")
+    (read,) = document.policy.excluded.read_anyway
+    assert read.why == "a line of it is longer than 2000 characters"
+    known = f"{base}example.com/m v{long} {digest}\n"
+    _, document = review(world, "go.sum", known, f"{known}example.com/m v1.0.2 {digest}\n")
+    assert document.policy.excluded.files
+
+
+@pytest.mark.parametrize("name", DEFAULT_EXCLUDE)
+def test_no_folder_is_a_lock_file(name: str) -> None:
+    assert excluding_glob(DEFAULT_EXCLUDE, f"tools/{name}/helper.py") is None
+    assert excluding_glob(DEFAULT_EXCLUDE, f"tools/{name}/{name}") == name
+    assert excluding_glob((*DEFAULT_EXCLUDE, "tools/"), f"tools/{name}/helper.py") == "tools/"
 
 
 def test_of_a_bump_only_the_hunk_is_read_in_which_something_is_unusual(world: MockWorld) -> None:

@@ -417,6 +417,11 @@ def test_what_a_story_leaves_on_github_is_told_and_drawn(tmp_path: Path) -> None
 
 def test_a_page_is_drawn_of_one_story_where_it_can_be_written(tmp_path: Path) -> None:
     assert simulate(*STORIES[:2], "--html", tmp_path / "page.html").code == 2
+    story = tmp_path / "story.yaml"
+    story.write_bytes(STORIES[0].read_bytes())
+    refused = simulate(story, "--html", tmp_path / "." / "story.yaml")
+    assert (refused.code, "would overwrite the story" in refused.err) == (2, True)
+    assert story.read_bytes() == STORIES[0].read_bytes()
     done = simulate(STORIES[0], "--html", tmp_path / "missing" / "page.html")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "cannot be written: No such file or directory" in done.err

@@ -45,7 +45,8 @@ from review_advisor.core.pull_request.seals import LEAST_KEY
 from review_advisor.core.pull_request.unreviewed import NeverLeftOut
 from review_advisor.core.safety.redaction import Redactor, redactor
 from review_advisor.lifetime.interruption import INTERRUPTION
-from review_advisor.ports.forge import Forge, ForgeRejected
+from review_advisor.ports.forge import Forge, ForgeError, ForgeRejected
+from review_advisor.ports.review import SourceError
 from review_advisor.pull_request.begin import BeginPhase, Begun
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
@@ -204,10 +205,13 @@ def _refused(bot: Bot, event: PullRequestEvent | CommentEvent, why: str) -> Begu
 
 
 def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> PublishedReview:
-    """Publish an outcome, or that there is none. Raises ``SourceError`` and ``ForgeError``."""
-    github = read_github(environ)
-    repository, number = github.pull_request(options.pull_request)
-    forge, at_the_end = open_forge(github, repository), open_forge(github, repository)
+    """Publish an outcome, or that there is none. Raises ``SourceError`` before it asks anything, and ``ForgeError``."""
+    try:
+        github = read_github(environ)
+        repository, number = github.pull_request(options.pull_request)
+        forge, at_the_end = open_forge(github, repository), open_forge(github, repository)
+    except ForgeError as problem:
+        raise SourceError(str(problem)) from None
     unfinished = Unfinished(_bot(forge, PublicationRules(), repository, github, environ), number, options.head)
     with INTERRUPTION.with_last_words(lambda _: unfinished.last_words(at_the_end)), unfinished.decided():
         pull_request = forge.pull_request(number)

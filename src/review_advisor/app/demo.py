@@ -42,7 +42,7 @@ def demonstration(repo: Path, revisions: str | None) -> Iterator[Demonstration]:
     with temporary_folder("sample") as folder:
         made = make_sample(folder)
         words = "a small sample change, which has a fault in each of three files"
-        command = "review-advisor review --base main, in your repository"
+        command = "review-advisor review, in your repository"
         yield Demonstration(folder, made, _change(folder, made), words, command)
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 from review_advisor.adapters.claude.environment import credential_present
 from review_advisor.adapters.claude.locate import locate
 from review_advisor.adapters.clock import SystemClock
+from review_advisor.adapters.git.repository import open_repository
 from review_advisor.adapters.git.run import git_version
 from review_advisor.core.policy.budgets import JOBS
 from review_advisor.core.policy.switches import SwitchError, read_jobs, read_switches
@@ -80,9 +81,9 @@ def repository_top(repo: Path) -> Path:
     return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
 
 
-def examine(environ: Mapping[str, str], claude_bin: str) -> tuple[Diagnosis, ...]:
-    """What is there and what is missing, with how to get it."""
-    checks = [_git_check(), _switch_check(environ)]
+def examine(environ: Mapping[str, str], claude_bin: str, repo: Path) -> tuple[Diagnosis, ...]:
+    """What is there and what is missing for a review of ``repo``, with how to get it."""
+    checks = [_git_check(), _repository_check(repo), _switch_check(environ)]
     try:
         cli = locate(claude_bin, environ, None)
         checks.append(Diagnosis("claude", "claude CLI", True, f"{cli.path}, version {cli.version}"))
@@ -171,6 +172,13 @@ def _git_check() -> Diagnosis:
         return Diagnosis("both", "git", True, git_version())
     except SourceError as problem:
         return Diagnosis("both", "git", False, str(problem))
+
+
+def _repository_check(repo: Path) -> Diagnosis:
+    try:
+        return Diagnosis("both", "repository", True, str(open_repository(repo).git.folder))
+    except SourceError as problem:
+        return Diagnosis("both", "repository", False, str(problem))
 
 
 def _switch_check(environ: Mapping[str, str]) -> Diagnosis:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from review_advisor.adapters.git.run import Git, find_git
 from review_advisor.adapters.user_file import LARGEST, UserFileError, read_user_file
 from review_advisor.adapters.worktree import WorkFolder
-from review_advisor.app.settings import CONFIG_FILE, TABLE, Config, has_table
+from review_advisor.app.settings import CONFIG_FILE, TABLE, Config, has_table, without_links
 from review_advisor.core.facts.files.paths import PYPROJECT
 from review_advisor.ports.review import SourceError
 
@@ -30,6 +30,7 @@ _REMOTE = re.compile(r"(?:https://(?:[^/@]+@)?[^/]+/|ssh://[^/]+/|[\w.-]+@[\w.-]
 _ABOUT = """\
 # Settings of review-advisor. What stands here are the defaults: take the # away from a line to change it.
 # A pull request is reviewed under the file of its base, so none can configure its own review.
+# More on each: docs/configuration.md in the repository of the action that your workflow runs.
 """
 
 
@@ -146,11 +147,11 @@ def _settings(table: type[BaseModel], above: tuple[str, ...]) -> Iterator[str]:
         if isinstance(default, BaseModel):
             inner.append((name, type(default), field.description or ""))
             continue
-        yield f"# {field.description}"
+        yield f"# {without_links(field.description or '')}"
         yield f"#{name} = {_toml(default)}" if default is not None else f"# {name}: not set"
         yield ""
     for name, kind, description in inner:
-        yield f"# {description}"
+        yield f"# {without_links(description)}"
         yield f"[{'.'.join((*above, name))}]"
         yield ""
         yield from _settings(kind, (*above, name))

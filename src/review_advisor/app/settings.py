@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath, PurePosixPath
@@ -49,6 +50,7 @@ from review_advisor.core.shadow.shadow_rule import ShadowRule, ShadowRules, Shad
 
 CONFIG_FILE = ".review-advisor.toml"
 TABLE = "review-advisor"
+_LINK = re.compile(r"\[([^\[\]]+)\]\([^()\s]+\)")
 
 Profile = Literal["adr", "hydraflow"]
 CRITICAL_PATHS: Mapping[Profile, CriticalPaths] = {
@@ -282,6 +284,11 @@ class Settings:
     recording: RecordingRules = field(default_factory=RecordingRules)
     shadows: Shadows = field(default_factory=Shadows)
     prices: OwnPrices = NO_PRICES
+
+
+def without_links(description: str) -> str:
+    """The description of a setting for a place that has no pages beside it: of each link the words remain."""
+    return _LINK.sub(r"\1", description)
 
 
 def parse_config(text: str, origin: str) -> Config:

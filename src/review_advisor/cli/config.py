@@ -79,7 +79,8 @@ def check(repo: Path) -> None:
 @click.option("--outcome", is_flag=True, help="The schema of outcome.json instead.")
 def schema(outcome: bool) -> None:
     """Print the JSON schema of the configuration, or of outcome.json."""
-    from review_advisor.app.settings import Config
+    from review_advisor.app.settings import Config, without_links
     from review_advisor.core.outcome.document import outcome_schema
 
-    put(json.dumps(outcome_schema() if outcome else Config.model_json_schema(), indent=2) + "\n")
+    told = json.dumps(outcome_schema() if outcome else Config.model_json_schema(), indent=2)
+    put(told + "\n" if outcome else without_links(told) + "\n")

@@ -45,6 +45,7 @@ def demo(context: click.Context, revisions: str | None, repo: Path | None, artif
         with demonstration(repo or Path(), revisions) as shown:
             note(f"Reviewing {shown.words}.")
             note("The embedded agent plays both models with static checks. Processes, hooks and rulings are real.")
+            note("Staged: what the first report leaves out, the consult, and the veto.")
             options = ReviewOptions(
                 repo=shown.repo,
                 selection=Selection("range", shown.revisions),

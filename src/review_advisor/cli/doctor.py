@@ -62,7 +62,7 @@ def doctor(
         from review_advisor.app.diagnosis.recordings import examine_recordings
         from review_advisor.app.doctor import examine, examine_github, examine_workflow, ready
 
-        checks = [*examine(os.environ, claude_bin), *examine_workflow(repo)]
+        checks = [*examine(os.environ, claude_bin, repo), *examine_workflow(repo)]
         checks += examine_mode(repo)
         checks += examine_rules(repo)
         checks += examine_roster(repo)

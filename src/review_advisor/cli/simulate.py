@@ -46,9 +46,11 @@ def simulate(
     Exit code 0 if every story ended as expected and no promise was broken, 10 if not, 2 if a story cannot be read.
     """
     if sum((bool(stories), seeds is not None, schema)) != 1:
-        raise click.UsageError("Name stories to play, or use --seeds or --schema.")
+        raise click.UsageError("Use one of three: stories to play, --seeds, or --schema.")
     if html is not None and len(stories) != 1:
         raise click.UsageError("--html draws one story: name exactly one.")
+    if html is not None and html.resolve() == stories[0].resolve():
+        raise click.UsageError("--html would overwrite the story: name another file.")
     if schema:
         from review_advisor.mockworld.stories.story_file import story_schema
 

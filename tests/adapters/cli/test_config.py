@@ -224,6 +224,7 @@ def test_doctor_names_what_is_missing_and_how_to_get_it(terminal: Terminal, tmp_
     rows = {line.split()[2]: line.split()[0] for line in done.out.splitlines()[:-2]}
     assert rows == {
         "git": "ok",
+        "repository": "ok",
         "environment": "ok",
         "claude": "MISSING",
         "credential": "MISSING",

@@ -18,6 +18,7 @@ def test_a_sample_change_is_reviewed_and_shown_as_it_would_stand_on_github(termi
     done = terminal.run("demo", cwd=here)
     assert done.code == 0, done.err
     assert done.err.splitlines()[0] == SAMPLE
+    assert "Staged: what the first report leaves out, the consult, and the veto." in done.err.splitlines()
     printed = done.out.splitlines()
     assert printed[0] == "CHANGES REQUESTED"
     findings = printed.index("Findings: 3")

@@ -17,7 +17,7 @@ from review_advisor.app.init import (
     repository_of,
     workflow_text,
 )
-from review_advisor.app.settings import CONFIG_FILE, BudgetConfig, Config, parse_config
+from review_advisor.app.settings import CONFIG_FILE, BudgetConfig, Config, parse_config, without_links
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.core.pull_request.rules import PublicationRules
 
@@ -180,8 +180,21 @@ def test_every_setting_is_explained() -> None:
     text = config_text()
     for table in (Config, BudgetConfig, TreeBounds, PublicationRules):
         for name, field in table.model_fields.items():
-            assert f"# {field.description}\n" in text
+            assert f"# {without_links(field.description or '')}\n" in text
             assert name in text
+
+
+@pytest.mark.parametrize("words", [(), ("--shadow",), ("--evaluation",), ("--agent", "claude-code")])
+def test_no_file_of_a_stranger_points_to_a_page_that_it_does_not_have(
+    terminal: Terminal, words: tuple[str, ...]
+) -> None:
+    before = set(terminal.folder.rglob("*"))
+    done = terminal.run("init", *words) if "--agent" in words else init(terminal, *words)
+    assert done.code == 0
+    written = {path for path in set(terminal.folder.rglob("*")) - before if path.is_file()}
+    assert written
+    assert [path.name for path in written if "](" in path.read_text(encoding="utf-8")] == []
+    assert "](" not in terminal.run("config", "schema").out
 
 
 def test_a_team_begins_in_shadow_mode(terminal: Terminal) -> None:

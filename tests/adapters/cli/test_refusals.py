@@ -56,6 +56,11 @@ def test_one_selection_at_most(terminal: Terminal, words: list[str]) -> None:
     assert refused(terminal, *words) == said
 
 
+def test_nothing_is_published_without_a_token(terminal: Terminal) -> None:
+    said = refused(terminal, "publish", "outcome.json", "--pr", "a/b#1")
+    assert said == "There is no GitHub token: set GITHUB_TOKEN."
+
+
 @pytest.mark.parametrize("usd", ["nan", "inf", "0"])
 def test_money_without_a_bound_is_no_bound(terminal: Terminal, usd: str) -> None:
     done = terminal.review("--most-usd", usd)

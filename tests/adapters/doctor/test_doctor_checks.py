@@ -148,3 +148,10 @@ def test_fit_fails_nothing_where_too_little_is_known(terminal: Terminal) -> None
 
 def test_fit_without_a_ledger_is_a_sentence(terminal: Terminal) -> None:
     assert terminal.run("doctor", "--fit").sentence.startswith("There is no ledger")
+
+
+def test_outside_a_repository_no_agent_can_review(terminal: Terminal, tmp_path: Path) -> None:
+    assert terminal.run("doctor").out.splitlines()[-1] == "Agents that can review here: embedded"
+    outside = terminal.run("doctor", cwd=tmp_path)
+    assert (outside.code, outside.out.splitlines()[-1]) == (2, "Agents that can review here: none")
+    assert f"repository     {tmp_path} is not in a git repository" in outside.out

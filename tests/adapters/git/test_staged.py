@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,57 @@ def test_what_was_opened_is_what_is_exported(repo: Repo) -> None:
     assert source.change().files[0].hunks[0].lines == ("+reviewed",)
     with source.head_tree() as tree:
         assert (tree / "a").read_text() == "reviewed\n"
+
+
+SEES_THE_COMMIT = """\
+#!{python}
+from pathlib import Path
+from review_advisor.adapters.git.open import open_staged
+Path({seen!r}).write_text("".join(f.path + chr(10) for f in open_staged(Path()).change().files))
+"""
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize(
+    "words, committed",
+    [(["--all"], ["a", "b", "staged"]), (["a"], ["a"]), (["--include", "a"], ["a", "staged"]), ([], ["staged"])],
+    ids=["of everything", "of one file", "of one more file", "of what is staged"],
+)
+@pytest.mark.parametrize("where", ["in the work tree", "in a linked work tree", "below its top"])
+def test_a_hook_sees_what_its_commit_will_hold(
+    repo: Repo, tmp_path: Path, words: list[str], committed: list[str], where: str
+) -> None:
+    for name in ("a", "b", "sub/staged"):
+        repo.write(name, "one\n")
+    repo.commit()
+    at, top = repo, repo.path
+    if where == "in a linked work tree":
+        top = tmp_path / "linked"
+        repo.git("worktree", "add", "-q", str(top))
+    hook, seen = repo.path / ".git/hooks/pre-commit", tmp_path / "seen"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(SEES_THE_COMMIT.format(python=sys.executable, seen=str(seen)))
+    hook.chmod(0o755)
+    for name in ("a", "b", "sub/staged"):
+        (top / name).write_text("two\n")
+    at.git("-C", str(top), "add", "sub/staged")
+    below = where == "below its top"
+    files = [f"../{each}" if below and not each.startswith("-") else each for each in words]
+    at.git("-C", str(top / "sub" if below else top), "commit", "-qm", "more", *files)
+    assert [Path(each).name for each in seen.read_text().splitlines()] == committed
+    told = at.git("-C", str(top), "show", "--name-only", "--format=").decode().split()
+    assert [Path(each).name for each in told] == committed
+
+
+def test_the_index_of_another_repository_is_refused(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Repo(tmp_path / "other")
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other.path / ".git/index"))
+    with pytest.raises(SourceError, match="which is no index of this repository: unset it"):
+        open_staged(repo.path)
+    monkeypatch.setenv("GIT_INDEX_FILE", "")
+    assert open_staged(repo.path).change().files == ()
 
 
 def test_before_the_first_commit(repo: Repo) -> None:

@@ -229,6 +229,29 @@ def test_a_quote_of_the_diff_as_it_is_rendered_stands_where_its_lines_do(at: int
     assert "@@" not in found.evidence
 
 
+REPLACED = tuple(
+    line
+    for n in range(1, 41)
+    for line in (f"-price_{n} = old_rate * {n}", f"+price_{n} = rate * {n} if rate else {n}", f" sum_{n} += price_{n}")
+)
+DEAR = FileChange(Status.MODIFIED, "dear.py", added=40, removed=40, hunks=(Hunk(1, 80, 1, 80, "", REPLACED),))
+
+
+@given(st.integers(0, 119), st.integers(1, 20))
+def test_a_quote_of_a_replaced_line_and_what_took_its_place_stands_where_the_new_one_does(at: int, length: int) -> None:
+    quote = REPLACED[at : at + length]
+    assume({"+", "-"} <= {line[0] for line in quote})
+    assert render_files((DEAR,)).count("\n".join(quote)) == 1
+    report = ReviewReport(
+        verdict="reject", summary="s", confidence=0.5, findings=(remark("\n".join(quote), line=999, path="dear.py"),)
+    )
+    (found,) = ShownChange((DEAR,)).check(report).findings
+    before = sum(line[0] != "-" for line in REPLACED[:at])
+    told = sum(line[0] != "-" for line in quote)
+    assert (found.line, found.end_line, found.removed) == (before + 1, before + told, False)
+    assert "old_rate" not in found.evidence
+
+
 @pytest.mark.parametrize("quote", ["@@ -1 +1 @@", "+total = amount * 3", "+total = amount * 2\n+refund(total)", "+\n+"])
 def test_a_sign_or_a_number_proves_nothing(quote: str) -> None:
     assert checked(remark(quote)).findings == ()

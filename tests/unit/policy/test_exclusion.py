@@ -193,7 +193,19 @@ def test_other_files_are_left_unread_only_by_choice_and_the_title_names_them(wor
 
 
 @pytest.mark.parametrize(
-    "line", ["fetch('https://evil.example/x')", "  postinstall: 'x'", "git+ssh://git@github.com/a/b", "x = '\\u002f'"]
+    "line",
+    [
+        "fetch('https://evil.example/x')",
+        "fetch('//evil.example/x')",
+        "connect(203.0.113.9:443)",
+        "registry=evil.example",
+        "  postinstall: 'x'",
+        '"prepare": "node x.js",',
+        '"prepublishOnly": "curl x",',
+        "git+ssh://git@github.com/a/b",
+        '"dep": "github:evil/repo",',
+        "x = '\\u002f'",
+    ],
 )
 def test_of_any_excluded_file_the_lines_are_read_that_fetch_something(line: str) -> None:
     base = "".join(f"value = {n}\n" for n in range(400))

@@ -51,8 +51,11 @@ def _between(store: ObjectStore, base: str, head: str, about: About | None) -> G
 
 
 def open_staged(repo: Path, about: About | None = None) -> GitSource:
-    """What is staged: HEAD (nothing, before the first commit) against the index as it is. Raises ``SourceError``."""
-    repository = open_repository(repo)
+    """What is staged: HEAD (nothing, before the first commit) against the index as it is. Raises ``SourceError``.
+
+    In a hook it is the index of the commit that is being made.
+    """
+    repository = open_repository(repo).of_commit_in_progress()
     store = ObjectStore(repository)
     base = repository.head() or store.empty_tree()
     staged = store.staged_tree(repository)

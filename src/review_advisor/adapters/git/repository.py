@@ -86,6 +86,21 @@ class GitRepository:
         listed = replace(self.git, folder=top).run("ls-files", "--others", "--exclude-standard", "-z")
         return tuple(os.fsdecode(path) for path in listed.split(b"\0")[:-1])
 
+    def of_commit_in_progress(self) -> GitRepository:
+        """The same with the index that git names to the hooks of a commit. Raises ``SourceError`` for a foreign one.
+
+        ``git commit --all`` and ``git commit FILE`` commit another index than the usual one (githooks(5)).
+        """
+        named = os.environ.get("GIT_INDEX_FILE")
+        if not named:
+            return self
+        index = Path(named).absolute()
+        if index.parent.resolve() != self.index.parent.resolve():
+            raise SourceError(
+                f"GIT_INDEX_FILE names {printable_line(named)}, which is no index of this repository: unset it."
+            )
+        return replace(self, index=index)
+
     def top(self) -> Path:
         """The top folder of the work tree. Raises ``SourceError`` in a bare repository."""
         reply = self.git.attempt("rev-parse", "--path-format=absolute", "--show-toplevel")

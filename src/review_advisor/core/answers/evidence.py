@@ -23,7 +23,7 @@ from review_advisor.core.answers.quotes import Place, Places, Side, sides
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.line_ages import Touched, age_of
-from review_advisor.core.facts.patches.diff_text import as_in_file, shown_path
+from review_advisor.core.facts.patches.diff_text import as_in_file, as_it_is_now, shown_path
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.safety.redaction import Redactor
@@ -240,7 +240,7 @@ class ShownChange:
 
     def _standing(self, path: str, evidence: str) -> tuple[str, _Found | None]:
         """A quote as it stands in the file, and where: as it is stated, or else as the rendered diff shows it."""
-        for text in dict.fromkeys((evidence, as_in_file(evidence))):
+        for text in dict.fromkeys((evidence, as_in_file(evidence), as_it_is_now(evidence))):
             quote = self._quote(text)
             found = self._find(path, quote) if _is_proof(quote) else None
             if found is not None:

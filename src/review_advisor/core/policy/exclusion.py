@@ -12,7 +12,7 @@ from pathspec import GitIgnoreSpec
 from review_advisor.core.facts.change import REGULAR_MODE, Change, FileChange, Status
 from review_advisor.core.facts.files.paths import globs_of
 from review_advisor.core.facts.lockfiles.lock_changes import Incoming, incoming
-from review_advisor.core.facts.lockfiles.lock_formats import ecosystem_of
+from review_advisor.core.facts.lockfiles.lock_formats import ECOSYSTEMS, ecosystem_of
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.shards import Unsent
 
@@ -109,10 +109,14 @@ def _spec(globs: tuple[str, ...]) -> GitIgnoreSpec:
 
 
 def excluding_glob(globs: tuple[str, ...], path: str) -> str | None:
-    """The last pattern that matches ``path``, spelled exactly so; None if none does, or a later one takes it back."""
+    """The last pattern that matches ``path``, spelled exactly so; None if none does, or a later one takes it back.
+
+    The name of a lock file matches no folder of that name.
+    """
     if not _spec(globs).match_file(path):
         return None
-    return [glob for glob in globs if not glob.startswith("!") and _spec((glob,)).match_file(path)][-1]
+    matching = [glob for glob in globs if not glob.startswith("!") and _spec((glob,)).match_file(path)]
+    return next((glob for glob in reversed(matching) if glob not in ECOSYSTEMS or ecosystem_of(path)), None)
 
 
 def exclusion(

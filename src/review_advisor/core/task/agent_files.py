@@ -17,7 +17,7 @@ BLOCK = f"""\
 ## A second opinion
 
 `review-advisor run "TASK"` lets an executor do a task with a stronger advisor.
-`review-advisor review --base main` reviews your branch.
+`review-advisor review` reviews your branch.
 {_CONDITIONS}
 
 Say what became of each advice: applied, or why not. The log of a task stands in `runs/<run id>/`, that of a review in
@@ -35,7 +35,7 @@ description: Ask a stronger model for a second opinion, or a review of the branc
 {_CONDITIONS}
 
 - A task with an advisor: `review-advisor run "TASK" --max-advisor-calls 3`. Only exit code 0 means completed.
-- A review of the branch: `review-advisor review --base main`. 0 approves, 10 asks for changes, 11 calls a person.
+- A review of the branch: `review-advisor review`. 0 approves, 10 asks for changes, 11 calls a person.
 
 Apply an advice if it fits your evidence; otherwise say why not. Never ask the same twice.
 {END}

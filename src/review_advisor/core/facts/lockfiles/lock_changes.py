@@ -15,6 +15,7 @@ MOST_TOLD = 12_000
 """Characters of names and hosts that reviewers are told of one file. A change that brings in more of them is read."""
 MOST_DOUBTS = 200
 LONGEST_LINE = 2_000
+_LONGEST_VERSION = 200
 _GO_HASH = r"h1:[A-Za-z0-9+/]{43}="
 """One in 4,096 of them begins like an address: h1://..."""
 _ADDRESS = re.compile(
@@ -23,10 +24,14 @@ _ADDRESS = re.compile(
     r"|(?<![\w.-])[\w.-]+@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}):"
 )
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?")
-_SCRIPT = re.compile(r"(?:pre|post)?install\"?'?\s*:|install[-_]?script", re.IGNORECASE)
+_SCRIPT = re.compile(
+    r"(?:(?:pre|post)?(?:install|prepare)|prepublish(?:only)?)\"?'?\s*:|install[-_]?script", re.IGNORECASE
+)
 _NOUGHTS = re.compile(r"^v|(?<![0-9a-z])0+(?=[0-9])|(?:\.0+)+(?=$|[+-])")
+_RELEASE = re.compile(r"(?:v|==)?([0-9]+(?:\.[0-9]+)*)")
 _PLACE = re.compile(
-    r"git\+|git@|git://|\.git(?:#|\")|#commit=|%3A%2F%2F|(?<![a-z+])http://|\\[ux][0-9a-f]|^(?:<<<<<<<|=======|>>>>>>>)",
+    r"git\+|git@|git://|\.git(?:#|\")|#commit=|%3A%2F%2F|(?<![a-z+])http://|\\[ux][0-9a-f]|^(?:<<<<<<<|=======|>>>>>>>)"
+    r"|\b(?:github|gitlab|bitbucket|gist):(?=\w)|[\"'`(=]//(?=\w)|\bregistry\s*=|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}[:/]",
     re.IGNORECASE,
 )
 
@@ -66,6 +71,8 @@ def incoming(file: FileChange, head: str) -> Incoming | str:
     packages: tuple[str, ...] = ()
     changed = 0
     if ecosystem:
+        if any(len(line) > LONGEST_LINE for _, line in _added(file.hunks)):
+            return f"a line of it is longer than {LONGEST_LINE} characters"
         from review_advisor.core.facts.lockfiles.lock_readers import LOCK_READERS  # noqa: PLC0415 - many models
 
         read = LOCK_READERS[file.path.rpartition("/")[2]]
@@ -179,8 +186,17 @@ def _entry_doubts(before: Sequence[LockEntry], after: Sequence[LockEntry]) -> It
 
 
 def _spelled(version: str) -> str:
-    """A version in one spelling: registries hold 1.0, 1.0.0 and 01.0 for the same."""
-    return _NOUGHTS.sub("", version.casefold())
+    """A version in one spelling: registries hold 1.0, 1.0.0 and 01.0 for the same. No version is as long as the cut."""
+    return _NOUGHTS.sub("", version[:_LONGEST_VERSION].casefold())
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """The numbers of a version up to its first mark of another kind: 1.2.0-rc.1 is (1, 2), like 1.2.0."""
+    found = _RELEASE.match(version[:_LONGEST_VERSION])
+    numbers = [int(each) for each in found[1].split(".")] if found else []
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
 
 
 def _against_base(entry: LockEntry, same: Sequence[LockEntry], known: set[str]) -> Iterator[str]:
@@ -193,6 +209,8 @@ def _against_base(entry: LockEntry, same: Sequence[LockEntry], known: set[str]) 
     for old in same:
         if _spelled(old.version) == _spelled(entry.version) and old.digests != entry.digests:
             yield f"version {entry.version} has other hashes than at the base"
+    if same and not entry.setting and _release(entry.version) < min(_release(old.version) for old in same):
+        yield f"version {entry.version} is older than at the base"
     alike = [old.traits for old in same if old.version == entry.version and old.traits]
     if entry.traits and alike and entry.traits not in alike:
         yield f"version {entry.version} has other commands or platforms than at the base: {entry.traits}"

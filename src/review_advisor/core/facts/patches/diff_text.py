@@ -132,6 +132,13 @@ def as_in_file(quote: str) -> str:
     return "\n".join(line[1:] if line[:1] in _SIGNS else line for line in lines)
 
 
+def as_it_is_now(quote: str) -> str:
+    """The same of a quote that holds a replaced line and what took its place: without the lines that are gone."""
+    lines = quote.split("\n")
+    is_of_both = {"+", "-"} <= {line[:1] for line in lines}
+    return as_in_file("\n".join(line for line in lines if line[:1] != "-") if is_of_both else quote)
+
+
 @dataclass(frozen=True, slots=True)
 class ShownLine:
     """One changed line as an agent was shown it. ``number`` is the new line's, or the old one's if removed."""
