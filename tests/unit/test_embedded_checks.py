@@ -85,9 +85,9 @@ def found(tree: Path, path: str, text: str) -> dict[str, str]:
     return {one.rule: one.worth.severity for one in checks(material(files), tree).everything() if not one.silenced}
 
 
-def answer_alone(files: tuple[FileChange, ...], tree: Path) -> ReviewReport:
+def answer_alone(files: tuple[FileChange, ...], tree: Path, *, allow_unchecked: bool = False) -> ReviewReport:
     given = material(files)
-    return report(given, checks(given, tree), "ruff", None)
+    return report(given, checks(given, tree), "ruff", None, allow_unchecked=allow_unchecked)
 
 
 def held(files: tuple[FileChange, ...], *findings: ReportedFinding) -> CheckedReport:
@@ -810,13 +810,16 @@ def test_a_line_that_is_nested_too_deeply_for_python_ends_no_review(tmp_path: Pa
     assert (told.verdict, [one.category for one in told.findings]) == ("reject", ["bug/F821"])
 
 
-def test_what_is_mild_in_a_vendored_file_is_counted_and_named(tmp_path: Path) -> None:
-    told = answer_alone(written(tmp_path, {"vendor/a.py": UNUSED}), tmp_path)
-    assert (told.verdict, told.findings) == ("approve", ())
-    assert (
-        "Not reported, because it is copied code of another project (by its name): 1 (B015 at vendor/a.py:2)."
-        in told.summary
-    )
+def test_a_vendored_file_is_judged_as_any_other(tmp_path: Path) -> None:
+    assert found(tmp_path, "vendor/a.py", UNUSED) == {"B015": "medium"}
+
+
+@pytest.mark.parametrize("path, text", [("tests/data/a.py", "def f(:\n"), ("b.py", "text = unicode\n")])
+def test_leave_for_what_no_rule_reads_lets_nothing_pass_that_a_rule_has_read(
+    tmp_path: Path, path: str, text: str
+) -> None:
+    told = answer_alone(written(tmp_path, {path: text}), tmp_path, allow_unchecked=True)
+    assert [one.waived for one in told.unchecked] == [False]
 
 
 def test_a_vendored_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -91,7 +91,6 @@ def test_the_environment_of_the_tests_has_every_program() -> None:
         ("app.test.js", DUPLICATE, {}),
         (FLOW_FILE, WORKFLOW.format("echo ${{ github.ref_name }}"), {}),
         (FLOW_FILE, WORKFLOW.replace("on: push", "on: pull_request_target").format("gh pr checkout 1"), {}),
-        ("vendor/app.js", DUPLICATE, {}),
     ],
 )
 def test_what_is_broken_is_found_and_style_is_not(
@@ -110,7 +109,6 @@ def test_no_name_hides_what_is_serious_in_another_language(tmp_path: Path, path:
     [
         ("tests/data/app.js", "const a = 1;\na = 2;\n", "tests read it, and it cannot run: no-const-assign in line 2"),
         ("app.js", "const a = 1;" + " " * 2_000 + "a = 2;\n", "a program packed it"),
-        ("vendor/app.js", "const a = 1;\na = 2;\n", "it is copied code of another project (by its name)"),
     ],
 )
 def test_what_is_serious_where_nobody_could_mend_it_is_not_checked_instead(
@@ -150,14 +148,6 @@ def test_no_spelling_of_what_outsiders_write_hides_an_injection(tmp_path: Path, 
 def test_a_variable_may_come_from_anywhere_and_hides_no_injection(tmp_path: Path, sets: str) -> None:
     text = WORKFLOW.format("echo ${{ env.TITLE }}")
     assert found(tmp_path, FLOW_FILE, sets + text) == {"template-injection": "high"}
-
-
-def test_no_evidence_of_a_copy_hides_a_mild_danger_of_a_workflow(tmp_path: Path) -> None:
-    condition = "contains('refs/heads/main refs/heads/next', github.ref)"
-    text = WORKFLOW.format("echo").replace("steps:", f"if: {condition}\n    steps:")
-    (tmp_path / ".github").mkdir()
-    (tmp_path / ".github" / "vendor.txt").touch()
-    assert found(tmp_path, FLOW_FILE, text) == {"unsound-contains": "medium"}
 
 
 def test_of_the_expressions_of_one_step_those_of_outsiders_are_told(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ class CheckFinding:
     """One remark of a check. ``evidence`` is the added line as the diff shows it, or a part of it.
 
     ``silenced``: why it is no finding, if it is none: a comment in the code says so, or it is a mild bug in a file that
-    is generated, copied or test data. It is counted and named.
+    is generated or test data. It is counted and named.
     """
 
     path: str

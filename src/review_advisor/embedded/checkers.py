@@ -19,7 +19,6 @@ from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.check_finding import CheckFinding
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.ruff_run import Fix, RuffRemark, remarks
-from review_advisor.embedded.second_look.copied import CopiedCode
 from review_advisor.embedded.second_look.elsewhere import not_run_as_they_stand
 from review_advisor.embedded.second_look.noise import is_noise, is_read_by_tests, is_test, is_test_data
 
@@ -59,7 +58,6 @@ class StaticChecks:
         self._set_aside: dict[str, str] = {}
         self._broken: dict[str, list[tuple[int | None, str]]] = {}
         self._tree = None if tree is None else tree.resolve()
-        self._copies = None if self._tree is None else CopiedCode(self._tree)
         self._added: dict[str, dict[int, str]] = {}
         self._removed: dict[str, set[str]] = {}
         self._first: dict[str, int] = {}
@@ -175,7 +173,7 @@ class StaticChecks:
                 self._set_aside.setdefault(remark.path, why)
                 continue
             silenced = _BY_ITSELF if is_mild and remark.silenced else ""
-            if not silenced and is_mild and said.check == "bug":
+            if not silenced and is_mild:
                 silenced = "a program packed it" if is_packed else self._of_others(remark.path)
             yield CheckFinding(remark.path, line, said.check, said.rule, said.message, quote, worth, silenced=silenced)
 
@@ -185,7 +183,7 @@ class StaticChecks:
             return "a program packed it"
         if is_read_by_tests(path):
             return f"tests read it, and it cannot run: {rule} in line {line}"
-        return self._copied(path)
+        return ""
 
     def _is_packed(self, path: str, line: int) -> bool:
         lines = self._files[path].read_bytes().split(b"\n")
@@ -195,11 +193,7 @@ class StaticChecks:
         """Why nobody minds what is mild there, if that is so. The author of the change chooses what says so."""
         if kind_of_path(path) is Kind.GENERATED:
             return "its name says that it is generated"
-        return "it is test data" if is_test_data(path) else self._copied(path)
-
-    def _copied(self, path: str) -> str:
-        """Why it is a copy of another project; empty where it is none."""
-        return "" if self._copies is None else self._copies.why(path)
+        return "it is test data" if is_test_data(path) else ""
 
     def _file(self, shown: str) -> Path | None:
         relative = PurePosixPath(shown)
@@ -245,7 +239,7 @@ class StaticChecks:
                 continue
             told.add(once)
             is_mild = worth.severity in ("medium", "low")
-            why = "" if is_mild or check != "bug" else elsewhere.get(remark) or self._copied(remark.path)
+            why = "" if is_mild or check != "bug" else elsewhere.get(remark, "")
             if why:
                 self._set_aside.setdefault(remark.path, why)
                 continue
