@@ -122,15 +122,6 @@ def test_a_hash_of_go_that_begins_like_an_address_is_none(world: MockWorld) -> N
     assert document.policy.excluded.files[0].brings.doubts == ()
 
 
-def test_a_lock_file_of_bundler_may_have_no_checksums_as_long_as_the_base_has_none(world: MockWorld) -> None:
-    base, head = (FORMATS["Gemfile.lock"](version) for version in (old, bumped))
-    sums = [text[text.index("CHECKSUMS") : text.index("RUBY VERSION")] for text in (base, head)]
-    _, document = review(world, "Gemfile.lock", base.replace(sums[0], ""), head.replace(sums[1], ""))
-    assert document.policy.excluded.files[0].brings.doubts == ()
-    _, document = review(world, "Gemfile.lock", base, head.replace(sums[1], ""))
-    assert "CHECKSUMS is gone" in document.policy.excluded.files[0].brings.doubts
-
-
 def test_a_file_of_which_nothing_is_shown_names_no_fact(world: MockWorld) -> None:
     world.review()
     (call,) = world.calls(Role.EXECUTOR)

@@ -13,13 +13,8 @@ ECOSYSTEMS: Mapping[str, str] = {
     "poetry.lock": "Poetry",
     "uv.lock": "uv",
     "go.sum": "Go",
-    "Gemfile.lock": "Bundler",
-    "gems.locked": "Bundler",
     "composer.lock": "Composer",
     "Pipfile.lock": "Pipenv",
-    "packages.lock.json": "NuGet",
-    "gradle.lockfile": "Gradle",
-    "mix.lock": "Mix",
 }
 DEFAULT_EXCLUDE = tuple(ECOSYSTEMS)
 """What is excluded unless the configuration says otherwise."""

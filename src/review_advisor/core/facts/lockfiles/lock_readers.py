@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from review_advisor.core.facts.lockfiles.composer_lock import read_composer_lock
-from review_advisor.core.facts.lockfiles.gemfile_lock import read_gemfile_lock
 from review_advisor.core.facts.lockfiles.go_sum import read_go_sum
-from review_advisor.core.facts.lockfiles.gradle_lock import read_gradle_lock
 from review_advisor.core.facts.lockfiles.lock_entries import LockReader
-from review_advisor.core.facts.lockfiles.mix_lock import read_mix_lock
 from review_advisor.core.facts.lockfiles.npm_lock import read_npm_lock
-from review_advisor.core.facts.lockfiles.nuget_lock import read_nuget_lock
 from review_advisor.core.facts.lockfiles.pipfile_lock import read_pipfile_lock
 from review_advisor.core.facts.lockfiles.pnpm_lock import read_pnpm_lock
 from review_advisor.core.facts.lockfiles.toml_locks import read_cargo_lock, read_poetry_lock, read_uv_lock
@@ -26,12 +22,7 @@ LOCK_READERS: Mapping[str, LockReader] = {
     "poetry.lock": read_poetry_lock,
     "uv.lock": read_uv_lock,
     "go.sum": read_go_sum,
-    "Gemfile.lock": read_gemfile_lock,
-    "gems.locked": read_gemfile_lock,
     "composer.lock": read_composer_lock,
     "Pipfile.lock": read_pipfile_lock,
-    "packages.lock.json": read_nuget_lock,
-    "gradle.lockfile": read_gradle_lock,
-    "mix.lock": read_mix_lock,
 }
 """By the name of the file."""
