@@ -5337,8 +5337,8 @@ MUTANTS = (
             (
                 "the guard does not watch the declared advisors",
                 "core/facts/files/paths.py",
-                '    ".review-advisor",\n',
-                "",
+                ".review-advisor.toml .review-advisor .claude",
+                ".review-advisor.toml .claude",
                 f"{GUARD}test_the_bots_own_files_are_guarded_in_every_repository_d14",
             ),
             (

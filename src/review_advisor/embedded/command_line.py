@@ -15,49 +15,21 @@ from review_advisor.embedded.hooks import Hook, hooks_of
 VERSION = "2.1.329"
 VERSION_LINE = f"{VERSION} (review-advisor embedded agent)"
 
+_SWITCH_NAMES = (
+    "--print --version --restricted --strict-mcp-config --disable-slash-commands --no-session-persistence"
+    " --verbose --forward-subagent-text --include-hook-events --include-partial-messages --allow-unchecked"
+)
 _SWITCHES = {
     "-p": "--print",
     "-v": "--version",
-    **{
-        name: name
-        for name in (
-            "--print",
-            "--version",
-            "--restricted",
-            "--strict-mcp-config",
-            "--disable-slash-commands",
-            "--no-session-persistence",
-            "--verbose",
-            "--forward-subagent-text",
-            "--include-hook-events",
-            "--include-partial-messages",
-            "--allow-unchecked",
-        )
-    },
+    **{name: name for name in _SWITCH_NAMES.split()},
 }
-_VALUED = frozenset(
-    {
-        "--script",
-        "--base-ruff",
-        "--base-allows",
-        "--checkers",
-        "--setting-sources",
-        "--permission-mode",
-        "--permission-prompts",
-        "--model",
-        "--effort",
-        "--tools",
-        "--disallowedTools",
-        "--agents",
-        "--settings",
-        "--system-prompt",
-        "--max-turns",
-        "--max-budget-usd",
-        "--json-schema",
-        "--input-format",
-        "--output-format",
-    }
+_VALUED_NAMES = (
+    "--script --base-ruff --base-allows --checkers --setting-sources --permission-mode --permission-prompts"
+    " --model --effort --tools --disallowedTools --agents --settings --system-prompt --max-turns --max-budget-usd"
+    " --json-schema --input-format --output-format"
 )
+_VALUED = frozenset(_VALUED_NAMES.split())
 _RULE = re.compile(r"\w+(?:\([^)]*\))?")
 
 

@@ -27,15 +27,12 @@ class Consults(Protocol):
 
         ``wanted`` is the advisor that was asked for; empty for the ADR's.
         """
-        ...
 
     def settle(self, tool_use_id: str, reply: ConsultReply) -> None:
         """Record what became of a granted consult. Only the first word on it counts."""
-        ...
 
     def end(self) -> tuple[ConsultRecord, ...]:
         """All consults of the call, oldest first. What is still open has failed, and no more is granted."""
-        ...
 
 
 class Agents(Protocol):
@@ -46,15 +43,12 @@ class Agents(Protocol):
 
         ``consults`` is given exactly when the call may consult; the receipt holds what became of them.
         """
-        ...
 
     def check_interrupt(self) -> None:
         """Raise ``ReviewInterrupted`` once the user or the runner has asked the process to end."""
-        ...
 
     def end_running(self) -> None:
         """End every call in flight and start no later one (another part of this review has met a Stop)."""
-        ...
 
 
 class Source(Protocol):
@@ -62,38 +56,30 @@ class Source(Protocol):
 
     def change(self) -> Change:
         """The facts, read once. Raises ``SourceError`` with one clear sentence."""
-        ...
 
     def base_texts(self, paths: Iterable[str]) -> Mapping[str, BaseText]:
         """What stands at these paths where the configuration comes from; a path with nothing is left out."""
-        ...
 
     def base_names(self, folder: str) -> tuple[str, ...]:
         """The names of what lies directly in a folder at the base; none if there is no such folder."""
-        ...
 
     def head_text(self, path: str) -> str | None:
         """The whole text of one file at the head; None if it cannot be had (a bare patch, a binary file)."""
-        ...
 
     def head_texts(self, paths: Iterable[str], tree: str | None = None) -> Mapping[str, str]:
         """The texts of small files at the head, or of ``tree``; a path without one is left out."""
-        ...
 
     def collect_uses(self, collector: UseCollector, tree: str | None = None) -> bool:
         """Give ``collector`` every line there in which one of its names stands; False if not all of them."""
-        ...
 
     def head_tree(self, tree: str | None = None) -> AbstractContextManager[Path | None]:
         """A fresh folder holding exactly the reviewed head tree, removed afterwards; None if there is none.
 
         ``tree``: another tree instead, one that ``edits`` has read back.
         """
-        ...
 
     def edits(self, folder: Path) -> Edits:
         """What was edited in a folder that ``head_tree`` made, against the head; read while the folder is there."""
-        ...
 
 
 class Pictures(Protocol):
@@ -104,12 +90,10 @@ class Pictures(Protocol):
 
         Once ``check_interrupt`` raises, no more is compared, and the rest is named.
         """
-        ...
 
     @property
     def gallery(self) -> Path | None:
         """The private folder that holds the crops and nothing else; None while there are none."""
-        ...
 
 
 class Wiki(Protocol):
@@ -117,7 +101,6 @@ class Wiki(Protocol):
 
     def store(self, name: str, text: str) -> str | None:
         """Store a new file, never in the place of another. None when it stands, else why it does not."""
-        ...
 
 
 class Journal(Protocol):
@@ -125,7 +108,6 @@ class Journal(Protocol):
 
     def record(self, event: Event) -> None:
         """Take one event. Called from the thread where it happened."""
-        ...
 
 
 class Artifacts(Protocol):
@@ -133,7 +115,6 @@ class Artifacts(Protocol):
 
     def write(self, name: str, text: str) -> None:
         """Store ``text`` under ``name``, whole or not at all. Raises ``ArtifactError``."""
-        ...
 
 
 class Clock(Protocol):
@@ -141,15 +122,12 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The present moment, with its zone."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds on a clock that never goes back."""
-        ...
 
     def sleep(self, seconds: float) -> None:
         """Let so much time go by."""
-        ...
 
 
 class SourceError(Exception):

@@ -39,16 +39,13 @@ class Shrinks(Protocol):
     @property
     def gives_way(self) -> Order:
         """Its turn where there is no room."""
-        ...
 
     @property
     def text(self) -> str:
         """The piece as it stands; empty where there is nothing to say."""
-        ...
 
     def without(self, over: int) -> Self:
         """The piece with ``over`` less by ``size``, or as short as it can be."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ class Weighed(Protocol):
     @property
     def severity(self) -> Severity:
         """How bad it is."""
-        ...
 
 
 Remark = TypeVar("Remark", bound=Weighed)

@@ -37,7 +37,6 @@ class Checker(Protocol):
 
     def check(self, report: ReviewReport, open_disagreements: Collection[str] = ()) -> CheckedReport:
         """Keep, correct or refuse each finding."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,25 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-RESERVED = frozenset(
-    (
-        "id",
-        "advisor",
-        "calls",
-        "findings",
-        "verdict",
-        "reasoning",
-        "disagreements",
-        "opinion",
-        "concerns",
-        "instances",
-        "of_each",
-        "summary",
-        "confidence",
-        "pre_existing",
-        "suggested_fix_direction",
-    )
+_RESERVED_NAMES = (
+    "id advisor calls findings verdict reasoning disagreements opinion concerns instances of_each summary"
+    " confidence pre_existing suggested_fix_direction"
 )
+RESERVED = frozenset(_RESERVED_NAMES.split())
 """What every answer of an advisor says anyway, or its reader is told with it. Its own fields have other names."""
 _Name = Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_]{0,39}$")]
 _Words = Annotated[str, Field(max_length=500)]

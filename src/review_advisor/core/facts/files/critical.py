@@ -57,39 +57,19 @@ _WORDS = (
     "auth authn authz authentication authorization oauth oidc saml sso jwt login session token password permission"
     " security crypto secret credential csrf payment billing"
 )
+_PLACES = (
+    ".gitlab-ci.yml Jenkinsfile Dockerfile* docker-compose*.y*ml *.tf *.tfvars **/migrations/ **/db/migrate/"
+    " **/infra/ **/terraform/ **/k8s/ **/helm/ **/deploy/ CODEOWNERS .gitattributes .gitmodules"
+)
 CRITICAL_PATHS_ADR = CriticalPaths(
-    names=(
-        ".gitlab-ci.yml",
-        "Jenkinsfile",
-        "Dockerfile*",
-        "docker-compose*.y*ml",
-        "*.tf",
-        "*.tfvars",
-        "**/migrations/",
-        "**/db/migrate/",
-        "**/infra/",
-        "**/terraform/",
-        "**/k8s/",
-        "**/helm/",
-        "**/deploy/",
-        "CODEOWNERS",
-        ".gitattributes",
-        ".gitmodules",
-    ),
+    names=tuple(_PLACES.split()),
     words=tuple(_WORDS.split()),
 )
 """What is critical in any repository, unless the configuration says otherwise."""
 
-CRITICAL_PATHS_HYDRAFLOW = CriticalPaths(
-    globs=(
-        "/src/orchestrator.py",
-        "/src/service_registry.py",
-        "/src/coordinator.py",
-        "/src/review_phase.py",
-        "/src/review_advisor.py",
-        "/src/persistence/",
-        "/src/state/",
-        "/src/*_loop.py",
-    )
+_OF_HYDRAFLOW = (
+    "/src/orchestrator.py /src/service_registry.py /src/coordinator.py /src/review_phase.py"
+    " /src/review_advisor.py /src/persistence/ /src/state/ /src/*_loop.py"
 )
+CRITICAL_PATHS_HYDRAFLOW = CriticalPaths(globs=tuple(_OF_HYDRAFLOW.split()))
 """ADR-0059's own list (profile ``hydraflow``)."""

@@ -26,106 +26,27 @@ class Kind(StrEnum):
     CODE = "code"
 
 
-LOCKS = NameRule(
-    (
-        "*.lock",
-        "*.lockb",
-        "package-lock.json",
-        "npm-shrinkwrap.json",
-        "pnpm-lock.yaml",
-        "go.sum",
-        "gems.locked",
-        "gradle.lockfile",
-        "packages.lock.json",
-        "Package.resolved",
-        ".terraform.lock.hcl",
-    )
+_LOCK_NAMES = (
+    "*.lock *.lockb package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum gems.locked gradle.lockfile"
+    " packages.lock.json Package.resolved .terraform.lock.hcl"
 )
-GENERATED = NameRule(
-    (
-        "*.min.js",
-        "*.min.css",
-        "*.map",
-        "*_pb2.py",
-        "*_pb2_grpc.py",
-        "*.pb.go",
-        "*.pb.cc",
-        "*.pb.h",
-        "*.g.dart",
-        "*.snap",
-    )
-)
+LOCKS = NameRule(tuple(_LOCK_NAMES.split()))
+_GENERATED_NAMES = "*.min.js *.min.css *.map *_pb2.py *_pb2_grpc.py *.pb.go *.pb.cc *.pb.h *.g.dart *.snap"
+GENERATED = NameRule(tuple(_GENERATED_NAMES.split()))
 VENDORED = NameRule(("vendor/", "node_modules/", "third_party/", "thirdparty/", "bower_components/"))
-DOCS = NameRule(
-    (
-        "*.md",
-        "*.mdx",
-        "*.markdown",
-        "*.rst",
-        "*.adoc",
-        "*.asciidoc",
-        "*.rdoc",
-        "*.org",
-        "*.tex",
-        "README",
-        "README.txt",
-        "LICENSE",
-        "LICENSE.txt",
-        "LICENCE",
-        "COPYING",
-        "NOTICE",
-        "AUTHORS",
-        "CONTRIBUTORS",
-        "CHANGELOG",
-        "CHANGES",
-    )
+_DOCUMENTS = (
+    "*.md *.mdx *.markdown *.rst *.adoc *.asciidoc *.rdoc *.org *.tex README README.txt LICENSE LICENSE.txt"
+    " LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGELOG CHANGES"
 )
-TESTS = NameRule(
-    (
-        "test_*.py",
-        "*_test.py",
-        "conftest.py",
-        "tests.py",
-        "*_test.go",
-        "*.test.*s",
-        "*.test.*sx",
-        "*.spec.*s",
-        "*.spec.*sx",
-        "*.cy.*s",
-        "*_test.ts",
-        "*_spec.rb",
-        "*_test.rb",
-        "test_*.rb",
-        "*_test.exs",
-        "*_test.dart",
-        "*Test.java",
-        "*Tests.java",
-        "*IT.java",
-        "*Test.kt",
-        "*Test.cs",
-        "*Tests.cs",
-        "*Test.php",
-        "*Tests.swift",
-        "*Spec.scala",
-        "*Test.scala",
-        "*_test.cc",
-        "*_unittest.cc",
-        "*_test.cpp",
-        "*_test.rs",
-        "*.bats",
-        "**/tests/*.rs",
-        "**/t/*.t",
-        "**/testdata/",
-        "**/__tests__/",
-        "**/__mocks__/",
-        "**/__fixtures__/",
-        "**/__snapshots__/",
-        "**/src/test/java/",
-        "**/src/test/kotlin/",
-        "**/src/test/scala/",
-        "**/src/test/resources/",
-    )
+DOCS = NameRule(tuple(_DOCUMENTS.split()))
+_TEST_PLACES = (
+    "test_*.py *_test.py conftest.py tests.py *_test.go *.test.*s *.test.*sx *.spec.*s *.spec.*sx *.cy.*s"
+    " *_test.ts *_spec.rb *_test.rb test_*.rb *_test.exs *_test.dart *Test.java *Tests.java *IT.java *Test.kt"
+    " *Test.cs *Tests.cs *Test.php *Tests.swift *Spec.scala *Test.scala *_test.cc *_unittest.cc *_test.cpp"
+    " *_test.rs *.bats **/tests/*.rs **/t/*.t **/testdata/ **/__tests__/ **/__mocks__/ **/__fixtures__/"
+    " **/__snapshots__/ **/src/test/java/ **/src/test/kotlin/ **/src/test/scala/ **/src/test/resources/"
 )
+TESTS = NameRule(tuple(_TEST_PLACES.split()))
 """File names and folders that a language or its test runner keeps for tests."""
 _TEST_FOLDERS = frozenset(("test", "tests", "spec", "specs"))
 _TEST_WORDS = (

@@ -14,27 +14,15 @@ from pydantic import AfterValidator
 
 from review_advisor.core.facts.change import FileChange
 
-OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = (
-    ".review-advisor.toml",
-    ".review-advisor",
-    ".claude",
-    ".mcp.json",
-    "CLAUDE.md",
-    "REVIEW.md",
-    "/src/review_advisor.py",
-    "/src/review_phase.py",
+_OWN_ANYWHERE = (
+    ".review-advisor.toml .review-advisor .claude .mcp.json CLAUDE.md REVIEW.md /src/review_advisor.py"
+    " /src/review_phase.py"
 )
+OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = tuple(_OWN_ANYWHERE.split())
 """The bot in any repository: config, advisors, agents, prompts, rules, the ADR's two files. See ``workflows``."""
 
-OWN_IMPLEMENTATION_HERE: tuple[str, ...] = (
-    "/src/review_advisor",
-    "/action.yml",
-    "/Makefile",
-    "/pyproject.toml",
-    "/requirements",
-    "/tools",
-    "/.ci",
-)
+_OWN_HERE = "/src/review_advisor /action.yml /Makefile /pyproject.toml /requirements /tools /.ci"
+OWN_IMPLEMENTATION_HERE: tuple[str, ...] = tuple(_OWN_HERE.split())
 """What is added to it in the bot's own repository: the package, its build, its pins."""
 
 OWN_PIPELINE = "src/review_advisor/review/phase.py"
@@ -52,62 +40,16 @@ LOOKED_UP_TOGETHER: tuple[str, ...] = (".review-advisor.toml", PYPROJECT, OWN_PI
 """Every review looks for these in the trees that it compares."""
 
 
-NEVER_REPAIRED: tuple[str, ...] = (
-    ".github",
-    ".gitea",
-    ".forgejo",
-    ".gitlab",
-    ".gitlab-ci*.y*ml",
-    ".circleci",
-    "Jenkinsfile*",
-    "*.Jenkinsfile",
-    ".travis.y*ml",
-    "azure-pipelines*.y*ml",
-    ".azure-pipelines",
-    ".azuredevops",
-    "bitbucket-pipelines.y*ml",
-    ".drone.*",
-    ".buildkite",
-    ".woodpecker",
-    ".woodpecker.y*ml",
-    "appveyor.y*ml",
-    ".appveyor.y*ml",
-    ".cirrus.*",
-    ".semaphore",
-    ".teamcity",
-    ".tekton",
-    ".builds",
-    ".build.y*ml",
-    "buildspec*.y*ml",
-    "cloudbuild*.y*ml",
-    "action.yml",
-    "action.yaml",
-    "CODEOWNERS",
-    ".gitattributes",
-    ".gitmodules",
-    ".gitignore",
-    ".gitconfig",
-    ".lfsconfig",
-    ".husky",
-    ".pre-commit-config.yaml",
-    ".vscode",
-    ".idea",
-    ".devcontainer",
-    ".envrc",
-    ".npmrc",
-    ".pypirc",
-    "AGENTS.md",
-    "GEMINI.md",
-    "CLAUDE.local.md",
-    ".cursor",
-    ".cursorrules",
-    ".windsurf",
-    ".windsurfrules",
-    ".clinerules",
-    ".gemini",
-    ".codex",
-    ".agents",
+_TELLS_WHAT_TO_DO = (
+    ".github .gitea .forgejo .gitlab .gitlab-ci*.y*ml .circleci Jenkinsfile* *.Jenkinsfile .travis.y*ml"
+    " azure-pipelines*.y*ml .azure-pipelines .azuredevops bitbucket-pipelines.y*ml .drone.* .buildkite .woodpecker"
+    " .woodpecker.y*ml appveyor.y*ml .appveyor.y*ml .cirrus.* .semaphore .teamcity .tekton .builds .build.y*ml"
+    " buildspec*.y*ml cloudbuild*.y*ml action.yml action.yaml CODEOWNERS .gitattributes .gitmodules .gitignore"
+    " .gitconfig .lfsconfig .husky .pre-commit-config.yaml .vscode .idea .devcontainer .envrc .npmrc .pypirc"
+    " AGENTS.md GEMINI.md CLAUDE.local.md .cursor .cursorrules .windsurf .windsurfrules .clinerules .gemini .codex"
+    " .agents"
 )
+NEVER_REPAIRED: tuple[str, ...] = tuple(_TELLS_WHAT_TO_DO.split())
 """What no repair may touch, next to the bot's own implementation: it tells CI, git, editors or agents what to do."""
 
 

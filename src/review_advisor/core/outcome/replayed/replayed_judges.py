@@ -31,11 +31,9 @@ class Played(Protocol):
 
     def judged_by(self, advisor: str) -> Lost | Refused | None:
         """All calls of the next question to a judge; why there is no answer, or None for one."""
-        ...
 
     def read(self, kind: type[Kind]) -> Kind:
         """The next event, which has to be of this kind."""
-        ...
 
 
 @dataclass(slots=True)
