@@ -93,7 +93,7 @@ def test_an_event_that_nothing_here_is_for(name: str) -> None:
         ("not json", "the payload"),
         ('{"a":' * 3_000, "the payload"),
         (json.dumps(pull_request(action="Opened\n")), "action"),
-        (json.dumps(pull_request(sender=None)), "sender"),
+        (json.dumps(pull_request(sender=None)), "sender.login"),
         (json.dumps(pull_request(pull_request={"number": "7", "head": {"sha": HEAD}})), "pull_request.number"),
         (json.dumps(pull_request(pull_request={"number": -7, "head": {"sha": HEAD}})), "pull_request.number"),
         (json.dumps(pull_request(pull_request={"number": 7, "head": {"sha": "--x"}})), "pull_request.head.sha"),

@@ -15,15 +15,14 @@ from review_advisor.core.outcome.events import (
     Event,
     MemberReviewed,
     Opined,
-    Planned,
     PolicyFrozen,
     Reported,
     UnfoundedRejection,
     Verified,
     Voted,
 )
+from review_advisor.core.outcome.questions import AnswerRead, role_behind
 from review_advisor.core.outcome.replayed.replayed_advice import require
-from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
 from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.voices_event import VoicesHeard
 from review_advisor.core.policy.judge_retries import NO_SECOND_TRY, OutageRules, fallbacks
@@ -31,9 +30,6 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import BUSY
 from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, REFUTER, VOICES, Roster
 
-_Report = BlindJudged | UnfoundedRejection | Escalated | AdviceOpen | Reported | MemberReviewed
-AnswerRead = Planned | Opined | _Report | Voted | Verified | Challenged | VoicesHeard
-"""What is read from the answer of a call."""
 _BUSY = {("lost", reason.value) for reason in BUSY}
 
 
@@ -62,20 +58,7 @@ def check_numbers(events: Sequence[Event]) -> None:
                 require(event.number == 0, "the bot's own structural check names a call")
             case Verified() if has_council:
                 require(event.number == 0, "the judgement of a council names a call")
-            case (
-                Planned()
-                | Opined()
-                | BlindJudged()
-                | UnfoundedRejection()
-                | Escalated()
-                | AdviceOpen()
-                | Reported()
-                | MemberReviewed()
-                | Voted()
-                | Verified()
-                | Challenged()
-                | VoicesHeard()
-            ):
+            case _ if isinstance(event, AnswerRead):
                 require(_is_of(event, calls.ended.get(event.number)), "an answer names a call that did not give it")
                 if isinstance(event, UnfoundedRejection):
                     calls.unfounded.add(event.number)
@@ -157,18 +140,11 @@ def _as_begun(event: CallStarted | CallEnded) -> object:
 
 
 def _is_of(event: AnswerRead, call: CallEnded | None) -> bool:
-    match event:
-        case Planned() | Opined():
-            role = Role.PRE_FLIGHT
-        case Verified() | MemberReviewed() | Voted() | Challenged() | VoicesHeard():
-            role = Role.POST_VERIFY
-        case _:
-            role = Role.EXECUTOR
     if call is None or (isinstance(event, Opined | MemberReviewed | Voted) and event.advisor != call.advisor):
         return False
     own = ((Challenged, REFUTER), (VoicesHeard, VOICES))
     if any(isinstance(event, kind) is not (call.advisor == who) for kind, who in own):
         return False
     missing = isinstance(event, BlindJudged) and event.report is None
-    about = (event.place, role, isinstance(event, BlindJudged), not missing)
+    about = (event.place, role_behind(event), isinstance(event, BlindJudged), not missing)
     return about == (call.place, call.role, call.blind, call.ended == "answered")

@@ -32,21 +32,12 @@ from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.voices_event import VoicesHeard
 from review_advisor.core.policy.surfaces import Role
 
-Within = (
-    Consulted
-    | Planned
-    | Opined
-    | BlindJudged
-    | UnfoundedRejection
-    | Escalated
-    | AdviceOpen
-    | Reported
-    | MemberReviewed
-    | Voted
-    | Verified
-    | Challenged
-    | VoicesHeard
-)
+_OfAPlan = Planned | Opined
+_OfAnExecutor = BlindJudged | UnfoundedRejection | Escalated | AdviceOpen | Reported
+_OfAJudge = Verified | MemberReviewed | Voted | Challenged | VoicesHeard
+AnswerRead = _OfAPlan | _OfAnExecutor | _OfAJudge
+"""What is read from the answer of a call."""
+Within = Consulted | AnswerRead
 """What happens within a call, or is read from its answer."""
 
 
@@ -127,7 +118,7 @@ class _UnnumberedCalls:
                 waiting = self._starts[_unnumbered(event)]
                 return {index: index, **({waiting.pop(0): index} if waiting else {})}
             case _:
-                latest = self._latest.get((event.place, _asked(event)))
+                latest = self._latest.get((event.place, role_behind(event)))
                 return {} if latest is None else {index: latest}
         return {}
 
@@ -136,12 +127,8 @@ def _unnumbered(event: CallStarted | CallEnded) -> Hashable:
     return event.place, event.role, event.blind
 
 
-def _asked(event: Within) -> Role:
+def role_behind(event: Within) -> Role:
     """Whose call it was. A report of our own check is nobody's: no call stands in its place."""
-    match event:
-        case Planned() | Opined():
-            return Role.PRE_FLIGHT
-        case Verified() | MemberReviewed() | Voted() | Challenged() | VoicesHeard():
-            return Role.POST_VERIFY
-        case Consulted() | BlindJudged() | UnfoundedRejection() | Escalated() | AdviceOpen() | Reported():
-            return Role.EXECUTOR
+    if isinstance(event, _OfAPlan):
+        return Role.PRE_FLIGHT
+    return Role.POST_VERIFY if isinstance(event, _OfAJudge) else Role.EXECUTOR
