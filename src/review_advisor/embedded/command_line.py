@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,6 @@ class AgentDefinition:
 
     name: str
     prompt: str
-    tools: tuple[str, ...] | None
     model: str
 
 
@@ -82,23 +82,23 @@ def parse(words: Sequence[str]) -> Options | None:
     _require_print_mode(given)
     disallowed = _RULE.findall(given.get("--disallowedTools", ""))
     tools = [_tool(name) for name in re.split(r"[,\s]+", given.get("--tools", "")) if name]
-    settings = _json_or_file("--settings", given["--settings"]) if "--settings" in given else {}
+    settings = _table("--settings", given.get("--settings", "{}"))
+    if "--json-schema" not in given:
+        raise UsageError("Error: the embedded agent answers questions with a --json-schema only")
     return Options(
         model=given.get("--model", "opus"),
         tools=tuple(name for name in tools if name not in {_tool(rule) for rule in disallowed}),
         denied_agents=frozenset(rule[6:-1] for rule in disallowed if rule.startswith("Agent(")),
-        agents=_agents(given.get("--agents")),
+        agents=tuple(starmap(_agent, _table("--agents", given.get("--agents", "{}")).items())),
         hooks=hooks_of(settings),
         system_prompt=given.get("--system-prompt", ""),
         permission_mode=given.get("--permission-mode", "default"),
         denied_edits=tuple(_denied_edits(settings)),
-        schema=_schema(given.get("--json-schema")),
+        schema=_table("--json-schema", given["--json-schema"]),
         script=Path(given["--script"]) if "--script" in given else None,
         base_ruff=_base_ruff(given.get("--base-ruff", "[]")),
-        base_allows={
-            name: _texts("--base-allows", rules) for name, rules in _by_checker("--base-allows", given).items()
-        },
-        checkers={name: _text("--checkers", path) for name, path in _by_checker("--checkers", given).items()},
+        base_allows=_table("--base-allows", given.get("--base-allows", "{}")),
+        checkers=_table("--checkers", given.get("--checkers", "{}")),
         allow_unchecked="--allow-unchecked" in given,
         forward_subagent_text="--forward-subagent-text" in given,
         include_hook_events="--include-hook-events" in given,
@@ -145,80 +145,30 @@ def _base_ruff(value: str) -> tuple[RuffSettings, ...]:
         raise UsageError("Error: --base-ruff must be a JSON list of ruff settings") from error
 
 
-def _by_checker(flag: str, given: Mapping[str, str]) -> dict[str, Any]:
-    try:
-        found = json.loads(given.get(flag, "{}"))
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise _misused(flag)
-    return found
-
-
-def _text(flag: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise _misused(flag)
-    return value
-
-
-def _texts(flag: str, value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise _misused(flag)
-    return tuple(_text(flag, each) for each in value)
-
-
-def _misused(flag: str) -> UsageError:
-    return UsageError(f"Error: {flag} must be a JSON object by the names of checkers")
-
-
 def _tool(name: str) -> str:
     return "Agent" if name == "Task" else name
 
 
-def _json_or_file(flag: str, value: str) -> Any:
+def _table(flag: str, value: str) -> dict[str, Any]:
+    """The JSON object that an option is given, or whose file it names."""
     try:
         text = value if value.lstrip().startswith("{") else Path(value).read_text(encoding="utf-8")
-        return json.loads(text)
+        found = json.loads(text)
     except (OSError, ValueError) as error:
         raise UsageError(f"Error: Invalid JSON or missing file in {flag}") from error
-
-
-def _agents(value: str | None) -> tuple[AgentDefinition, ...]:
-    if value is None:
-        return ()
-    entries = _json_or_file("--agents", value)
-    if not isinstance(entries, dict):
-        raise UsageError("Error: --agents must be a JSON object")
-    return tuple(_agent(str(name), entry) for name, entry in entries.items())
+    if not isinstance(found, dict):
+        raise UsageError(f"Error: {flag} must be a JSON object")
+    return found
 
 
 def _agent(name: str, entry: Any) -> AgentDefinition:
     if not isinstance(entry, dict) or not isinstance(entry.get("prompt"), str):
         raise UsageError(f"Error: --agents: agent '{name}' needs a prompt")
-    tools = entry.get("tools")
-    return AgentDefinition(
-        name=name,
-        prompt=entry["prompt"],
-        tools=tuple(str(tool) for tool in tools) if isinstance(tools, list) else None,
-        model=str(entry.get("model", "")),
-    )
+    return AgentDefinition(name, entry["prompt"], str(entry.get("model", "")))
 
 
-def _denied_edits(settings: Any) -> Iterator[str]:
+def _denied_edits(settings: Mapping[str, Any]) -> Iterator[str]:
     """The globs of the ``Edit(...)`` rules that the settings deny."""
-    rules = settings.get("permissions", {}).get("deny", []) if isinstance(settings, dict) else []
-    for rule in rules:
+    for rule in settings.get("permissions", {}).get("deny", []):
         if found := re.fullmatch(r"Edit\((.+)\)", str(rule)):
             yield found[1]
-
-
-def _schema(value: str | None) -> dict[str, Any]:
-    if value is None:
-        raise UsageError("Error: the embedded agent answers questions with a --json-schema only")
-    try:
-        schema = json.loads(value)
-    except ValueError as error:
-        raise UsageError("Error: --json-schema is not valid JSON") from error
-    if not isinstance(schema, dict):
-        raise UsageError("Error: --json-schema must be a JSON object")
-    return schema

@@ -133,7 +133,7 @@ def test_version(tmp_path: Path) -> None:
         ([*words(), "--output-format", "json"], "x", "--output-format stream-json only"),
         ([*words(), "--input-format", "text"], "x", "--input-format stream-json only"),
         (words(None), "x", "--json-schema only"),
-        ([*words(None), "--json-schema", "{"], "x", "not valid JSON"),
+        ([*words(None), "--json-schema", "{"], "x", "Invalid JSON"),
         ([*words(), "--settings", "{"], "x", "Invalid JSON"),
         ([*words(), "--agents", '{"a": {}}'], "x", "needs a prompt"),
         (words(Guidance), "x", "no answer of the kind 'Guidance'"),

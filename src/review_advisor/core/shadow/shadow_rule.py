@@ -191,27 +191,19 @@ def shadows_of(rules: Iterable[ShadowRule], known: Sequence[Advisor]) -> Shadows
     return Shadows(usable, tuple(each for each in found if isinstance(each, str)))
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
-    """Whether a shadow runs on a review, and why."""
-
-    runs: bool
-    because: str
-
-
-def due(rule: ShadowRule, repository: str | None, label: str, head_sha: str | None) -> Due:
-    """Whether the shadow runs on the review of this head.
+def due(rule: ShadowRule, repository: str | None, label: str, head_sha: str | None) -> str | None:
+    """Why the shadow runs on the review of this head; None if it does not.
 
     The digest is the same for every run of one review. An author who tries heads until one is drawn gains nothing: a
     shadow decides nothing.
     """
     found = drawn(rule.percent, rule.salt, rule.id, (repository or "").casefold(), label, head_sha or "")
-    return Due(found.is_in, f"the review has place {found.place:.2f} of 100, and {rule.percent:g} run in shadow")
+    return f"the review has place {found.place:.2f} of 100, and {rule.percent:g} run in shadow" if found.is_in else None
 
 
 def shadows_due(
     shadows: Sequence[Shadow], repository: str | None, label: str, head_sha: str | None
 ) -> tuple[tuple[Shadow, str], ...]:
     """Those that run on a review, each with why."""
-    decided = [(each, due(each.rule, repository, label, head_sha)) for each in shadows]
-    return tuple((each, its.because) for each, its in decided if its.runs)
+    decided = ((each, due(each.rule, repository, label, head_sha)) for each in shadows)
+    return tuple((each, why) for each, why in decided if why is not None)

@@ -19,22 +19,9 @@ _HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))
 _LINE_END = re.compile(rb"\n")
 _FILE = b"diff --git "
 _COMBINED = (b"diff --cc ", b"diff --combined ")
-_HEADER = (
-    b"old mode ",
-    b"new mode ",
-    b"deleted file mode ",
-    b"new file mode ",
-    b"copy from ",
-    b"copy to ",
-    b"rename from ",
-    b"rename to ",
-    b"similarity index ",
-    b"dissimilarity index ",
-    b"index ",
-    b"--- ",
-    b"+++ ",
-    b"Binary files ",
-    b"GIT binary patch",
+_HEADER = re.compile(
+    rb"(?:(?:old|new|deleted file|new file) mode|(?:copy|rename) (?:from|to)|(?:dis)?similarity index|index|---|\+\+\+"
+    rb"|Binary files) |GIT binary patch"
 )
 
 
@@ -134,7 +121,7 @@ def _plain_header(lines: Sequence[bytes], at: int) -> bool:
 def _section(lines: Sequence[bytes], start: int) -> tuple[FilePatch, int]:
     """The section whose first line is ``lines[start]``, and the index behind it."""
     at = start + 1
-    while at < len(lines) and lines[at].startswith(_HEADER):
+    while at < len(lines) and _HEADER.match(lines[at]):
         at += 1
     header = tuple(line.removesuffix(b"\r") for line in lines[start:at])
     hunks, at = _hunks(lines, at)

@@ -11,6 +11,9 @@ from review_advisor.core.facts.patches.patch import FilePatch, PatchError, split
 _ABSENT = "000000"
 _REGULAR = "100644"
 _INDEX = re.compile(rb"index [0-9a-f]+\.\.[0-9a-f]+ ([0-7]{6})")
+_FIELD = re.compile(
+    rb"((?:old|new|deleted file|new file) mode|(?:copy|rename) (?:from|to)|diff --git|---|\+\+\+) (.*)", re.DOTALL
+)
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
 _PREFIX = re.compile(rb"[abciow]/")
@@ -77,21 +80,6 @@ def _status(header: dict[str, bytes], old: bytes | None, new: bytes | None) -> S
     return Status.MODIFIED if old == new else Status.RENAMED
 
 
-_KEYS = (
-    "old mode",
-    "new mode",
-    "deleted file mode",
-    "new file mode",
-    "copy from",
-    "copy to",
-    "rename from",
-    "rename to",
-    "diff --git",
-    "---",
-    "+++",
-)
-
-
 def _fields(section: FilePatch) -> dict[str, bytes]:
     fields: dict[str, bytes] = {}
     for key, rest in map(_split_header, section.header):
@@ -104,11 +92,9 @@ def _fields(section: FilePatch) -> dict[str, bytes]:
 
 def _split_header(line: bytes) -> tuple[str, bytes]:
     if match := _INDEX.fullmatch(line):
-        return "index", match.group(1)
-    for key in _KEYS:
-        if line.startswith(key.encode() + b" "):
-            return key, line[len(key) + 1 :]
-    return "", b""
+        return "index", match[1]
+    match = _FIELD.fullmatch(line)
+    return (match[1].decode(), match[2]) if match else ("", b"")
 
 
 def _modes(header: dict[str, bytes], *, absent_old: bool, absent_new: bool) -> tuple[str, str]:
