@@ -3181,8 +3181,8 @@ MUTANTS = (
     Mutant(
         "only the start of a call says that it asks again",
         "review/dispatch.py",
-        "asks_again=call.asks_again,\n                ended=ended,",
-        "asks_again=0,\n                ended=ended,",
+        "**self._question(call),\n                ended=ended,",
+        '**(self._question(call) | {"asks_again": 0}),\n                ended=ended,',
         ("tests/scenarios/test_two_judges_of_one_report.py::test_a_judge_is_asked_again_by_name_and_number",),
     ),
     Mutant(

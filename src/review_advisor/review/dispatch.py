@@ -213,7 +213,7 @@ class Dispatch:
         receipt = Receipt()
         began = self._ports.clock.monotonic()
         try:
-            self._record_start(priced)
+            self.record(CallStarted(**self._question(priced)))
             reply = self._redactor.everywhere(legible(self._ports.agents.run(priced, consults)))
             receipt = reply.receipt
         except Stop as stop:
@@ -237,22 +237,26 @@ class Dispatch:
         """The consults of one more call, or of the harness itself, under the one cap of the review."""
         return self._consults.of_call(grant)
 
-    def _record_start(self, call: AgentCall) -> None:
-        self.record(
-            CallStarted(
-                at=self.now(),
-                surface=call.surface,
-                attempt=call.attempt,
-                shard=call.shard,
-                number=call.number,
-                role=call.role,
-                advisor=call.advisor,
-                asks_again=call.asks_again,
-                requested_model=call.model,
-                blind=call.blind,
-                effort=call.effort,
-            )
-        )
+    def _facts(self, call: AgentCall) -> dict[str, Any]:
+        """What every event of a call says."""
+        return {
+            "at": self.now(),
+            "surface": call.surface,
+            "attempt": call.attempt,
+            "shard": call.shard,
+            "number": call.number,
+        }
+
+    def _question(self, call: AgentCall) -> dict[str, Any]:
+        """What the start and the end of a call say alike."""
+        return self._facts(call) | {
+            "role": call.role,
+            "advisor": call.advisor,
+            "asks_again": call.asks_again,
+            "requested_model": call.model,
+            "blind": call.blind,
+            "effort": call.effort,
+        }
 
     def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> CallResult[Checked]:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
@@ -326,11 +330,7 @@ class Dispatch:
         for note, record in zip(notes, receipt.consults, strict=True):
             self.record(
                 Consulted(
-                    at=self.now(),
-                    surface=call.surface,
-                    attempt=call.attempt,
-                    shard=call.shard,
-                    number=call.number,
+                    **self._facts(call),
                     advisor=record.advisor or Role.MID_FLIGHT.advisor,
                     effort=call.consults.effort if call.consults is not None and note.asked else "",
                     note=note,
@@ -343,19 +343,11 @@ class Dispatch:
     ) -> None:
         self.record(
             CallEnded(
-                at=self.now(),
-                surface=call.surface,
-                attempt=call.attempt,
-                shard=call.shard,
-                number=call.number,
-                role=call.role,
-                advisor=call.advisor,
-                asks_again=call.asks_again,
+                **self._question(call),
                 ended=ended,
                 reason=reason,
                 detail=detail,
                 notes=notes,
-                requested_model=call.model,
                 resolved_model=receipt.resolved_model,
                 session_id=receipt.session_id,
                 usage=receipt.usage,
@@ -369,11 +361,9 @@ class Dispatch:
                 readings_unadvised=receipt.readings_unadvised,
                 prompt_characters=len(call.prompt),
                 prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
-                blind=call.blind,
                 kept=receipt.kept,
                 reply=receipt.reply,
                 paid_by=receipt.paid_by,
                 tools=call.tree is not None,
-                effort=call.effort,
             )
         )

@@ -8,7 +8,7 @@ loop:   report <- executor, which may consult mid-flight; a rejection without a 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from review_advisor.core.answers.answers import ReviewPlan, ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport
@@ -191,18 +191,7 @@ class ReviewLoop:
     def _end(self, version: Version, attempt: int, ending: PartEnding) -> PartEnded:
         row, part = version.row, version.part
         ending = never_approved(ending, part.unread)
-        ended = PartEnded(
-            at=self._dispatch.now(),
-            surface=row.surface,
-            attempt=attempt,
-            shard=part.shard.index,
-            outcome=ending.outcome,
-            because=ending.because,
-            read=ending.read,
-            degraded=ending.degraded,
-            recovered=ending.recovered,
-            exhausted=ending.exhausted,
-            repaired=ending.repaired,
-        )
+        at = self._dispatch.now()
+        ended = PartEnded(at=at, surface=row.surface, attempt=attempt, shard=part.shard.index, **asdict(ending))
         self._dispatch.record(ended)
         return ended

@@ -190,7 +190,7 @@ class RunningReview:
     def _surface(self, row: SurfacePolicy) -> Ending:
         subject = self._subject
         looks = SURFACE_INPUTS[row.surface]
-        found = looks.structural(subject)
+        found = None if looks.structural is None else looks.structural(subject)
         parts = parts_of(self._ports, row, subject, self._briefing.nonce)
 
         def head(part: Part) -> Version:

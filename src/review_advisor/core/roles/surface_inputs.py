@@ -51,18 +51,7 @@ def _everything(subject: Subject) -> Change:
     return subject.change
 
 
-def _nothing_yet(subject: Subject) -> Structural | None:
-    del subject
-    return None
-
-
-def _no_section(subject: Subject, nonce: str) -> str:
-    del subject, nonce
-    return ""
-
-
-def _all_readable(pictures: Sequence[PictureDifference]) -> tuple[str, ...]:
-    del pictures
+def _nothing(*_: object) -> tuple[()]:
     return ()
 
 
@@ -72,22 +61,12 @@ def _against_the_diff(subject: Subject, files: Sequence[FileChange]) -> Checker:
     return ShownChange(files, subject.whole, subject.redactor)
 
 
-def _no_doubts(subject: Subject, files: Sequence[FileChange]) -> tuple[Finding, ...]:
-    del subject, files
-    return ()
-
-
-def _no_pages(subject: Subject) -> tuple[Page, ...]:
-    del subject
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class SurfaceInput:
     """One row.
 
     ``about`` is what prompts call its matter. ``narrow`` keeps the files it is about. ``structural`` is what our own
-    check finds without asking a model, None when a model has to look. ``section`` is shown beside the diff. ``unread``
+    check finds without asking a model; None when a model has to look. ``section`` is shown beside the diff. ``unread``
     names what can be seen by nobody. ``checker`` is what the executor's report is held against. ``doubts`` are findings
     of our own beside it, which decide nothing. ``reads`` is the folder its agents work in. ``teaches``: its reports may
     carry knowledge. ``pages`` are stored once it is approved. ``goes_on``: it may begin where the last review of the
@@ -98,28 +77,28 @@ class SurfaceInput:
 
     about: str = "this change"
     narrow: Callable[[Subject], Change] = _everything
-    structural: Callable[[Subject], Structural | None] = _nothing_yet
-    section: Callable[[Subject, str], str] = _no_section
-    unread: Callable[[Sequence[PictureDifference]], tuple[str, ...]] = _all_readable
+    structural: Callable[[Subject], Structural | None] | None = None
+    section: Callable[[Subject, str], str] = lambda *_: ""
+    unread: Callable[[Sequence[PictureDifference]], tuple[str, ...]] = _nothing
     checker: Callable[[Subject, Sequence[FileChange]], Checker] = _against_the_diff
-    doubts: Callable[[Subject, Sequence[FileChange]], tuple[Finding, ...]] = _no_doubts
+    doubts: Callable[[Subject, Sequence[FileChange]], tuple[Finding, ...]] = _nothing
     reads: Literal["head tree", "gallery"] = "head tree"
     teaches: bool = False
     goes_on: bool = False
     stands_alone: bool = False
     by_team_rules: bool = False
     looks_around: bool = False
-    pages: Callable[[Subject], tuple[Page, ...]] = _no_pages
+    pages: Callable[[Subject], tuple[Page, ...]] = _nothing
 
     @property
     def checks_itself(self) -> bool:
         """Whether our own check may stand in for its executor."""
-        return self.structural is not _nothing_yet
+        return self.structural is not None
 
     @property
     def stores(self) -> bool:
         """Whether it leaves pages behind."""
-        return self.pages is not _no_pages
+        return self.pages is not _nothing
 
     @property
     def sees_everything(self) -> bool:
