@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from review_advisor.core.answers.answers import Disagreement, PostVerifyResult, ReportedFinding, ReviewReport
+from review_advisor.core.answers.answers import Disagreement, PostVerifyResult, ReportedFinding, ReviewReport, Weight
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.patches.diff_text import ShownLine
 from review_advisor.embedded.check_finding import CheckFinding
@@ -23,18 +23,10 @@ def judge(material: Material, checks: StaticChecks, checkers: str) -> PostVerify
     """
     report = material.report
     if report is None:
-        claim = Disagreement(
-            executor_claim="the change was reviewed",
-            advisor_assessment="there is no readable report of the executor",
-            severity="blocking",
-        )
+        claim = _objection("the change was reviewed", "there is no readable report of the executor")
         return _veto(checkers, [claim], "Give a report that fits its schema.")
     if material.pictures:
-        claim = Disagreement(
-            executor_claim="the pictures were looked at",
-            advisor_assessment="no static check sees a picture",
-            severity="blocking",
-        )
+        claim = _objection("the pictures were looked at", "no static check sees a picture")
         return _veto(checkers, [claim], "A person, or a model, has to look.")
     missed = [one for one in checks.everything() if one.serious and not _reported(one, report)]
     if report.verdict == "reject":
@@ -60,10 +52,8 @@ def _about_rejection(
     serious = [one for one in report.findings if one.severity in ("critical", "high")]
     standing = [one for one in serious if quotes(one.evidence, material.lines_of(one.path))]
     if not standing and not missed:
-        claim = Disagreement(
-            executor_claim="the change must be rejected",
-            advisor_assessment="no critical or high finding of the report quotes a changed line",
-            severity="blocking",
+        claim = _objection(
+            "the change must be rejected", "no critical or high finding of the report quotes a changed line"
         )
         return _veto(checkers, [claim], "Quote the changed line that makes the rejection necessary, or approve.")
     concerns = [_missed(one, "concern") for one in missed][:_MOST_DISAGREEMENTS]
@@ -83,12 +73,12 @@ def _same(found: CheckFinding, one: ReportedFinding) -> bool:
     return (at_line or at_quote) and (same_rule or one.severity in ("critical", "high"))
 
 
-def _missed(found: CheckFinding, severity: str = "blocking") -> Disagreement:
-    return Disagreement(
-        executor_claim="the report names everything serious",
-        advisor_assessment=f"missed: {found.place}: {found.message}",
-        severity="concern" if severity == "concern" else "blocking",
-    )
+def _objection(claim: str, assessment: str, severity: Weight = "blocking") -> Disagreement:
+    return Disagreement(executor_claim=claim, advisor_assessment=assessment, severity=severity)
+
+
+def _missed(found: CheckFinding, severity: Weight = "blocking") -> Disagreement:
+    return _objection("the report names everything serious", f"missed: {found.place}: {found.message}", severity)
 
 
 def _unread(material: Material, report: ReviewReport) -> Iterator[Disagreement]:
@@ -98,11 +88,8 @@ def _unread(material: Material, report: ReviewReport) -> Iterator[Disagreement]:
         quoted = [one.evidence for one in report.findings if one.path == path]
         quoted += [one.evidence for one in report.answers if one.path == path]
         if not any(quotes(evidence, lines) for evidence in quoted):
-            yield Disagreement(
-                executor_claim=f"the planned review of {path} was done",
-                advisor_assessment=f"nothing shows that {path} was read: quote the changed line that carries its risk",
-                severity="blocking",
-            )
+            unread = f"nothing shows that {path} was read: quote the changed line that carries its risk"
+            yield _objection(f"the planned review of {path} was done", unread)
 
 
 def _veto(checkers: str, objections: Sequence[Disagreement], direction: str) -> PostVerifyResult:
