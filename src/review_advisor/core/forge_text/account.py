@@ -42,7 +42,8 @@ def why(document: OutcomeDocument) -> Section:
     """
     every = [] if document.outcome is Outcome.ESCALATED else _executors_words(document)
     words = every[:MOST_QUOTED_REPORTS]
-    reasons = () if words and _confirmed(document) else tuple(each for each in document.because if each not in words)
+    confirmed = not document.flags.degraded and all(map(_is_confirmed, _deciding(document)))
+    reasons = () if words and confirmed else tuple(each for each in document.because if each not in words)
     lines = [*_listed(reasons), *(f"- {phrase(each)}" for each in _resumes(document))]
     quotes = [quote(prose(each, MOST_QUOTED)) for each in words]
     if len(every) > len(words):
@@ -85,11 +86,6 @@ def _parts(document: OutcomeDocument) -> list[PartRecord]:
     """The parts of the surfaces that look at the change itself."""
     looking = (each for each in document.surfaces if not SURFACE_DEFAULTS[each.surface].after_a_verdict)
     return [part for surface in looking for part in surface.parts]
-
-
-def _confirmed(document: OutcomeDocument) -> bool:
-    """Whether the outcome is what executor and advisor both say, and nothing else."""
-    return not document.flags.degraded and all(map(_is_confirmed, _deciding(document)))
 
 
 def _is_confirmed(part: PartRecord) -> bool:

@@ -113,7 +113,9 @@ def used_within(call: CallEnded) -> Iterator[Used]:
         return
     by_model = call.by_model or (ModelUsage(call.resolved_model or call.requested_model, call.usage),)
     models = {each.model for each in by_model}
-    foreign = [each.model for each in by_model if _is_foreign(call, each.model)]
+    foreign = [
+        each.model for each in by_model if call.role is Role.EXECUTOR and call.resolved_model not in ("", each.model)
+    ]
     nameless = sum(model not in models for model in call.consulted)
     for each in by_model:
         if each.model in foreign:
@@ -147,10 +149,6 @@ def _own(call: CallEnded, whole: Usage) -> Usage | None:
     if own is None or not all(0 <= some <= every for some, every in zip(_kinds(own), _kinds(whole), strict=True)):
         return None
     return own
-
-
-def _is_foreign(call: CallEnded, model: str) -> bool:
-    return call.role is Role.EXECUTOR and call.resolved_model not in ("", model)
 
 
 def _difference(whole: Usage, part: Usage) -> Usage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -113,28 +113,27 @@ def _records(subject: Subject) -> Change:
     return replace(subject.change, files=changed_records(subject.change, subject.rules.adr_folders))
 
 
-def _structural_doubts(subject: Subject, files: Sequence[FileChange]) -> tuple[Finding, ...]:
-    return tuple(_faults(files, subject.head_text))
-
-
-def _faults(files: Sequence[FileChange], head_text: Callable[[str], str | None]) -> Iterator[Finding]:
-    for file in files:
-        text = head_text(file.path)
-        for fault in structure_faults(text) if text is not None else ():
-            yield Finding(
-                id=finding_id(file.path, "adr-structure", fault),
-                path=file.path,
-                line=1,
-                end_line=1,
-                removed=False,
-                severity="low",
-                category="adr-structure",
-                title=fault,
-                body="A record says in which context it decides, and what: each template has a section for both.",
-                suggestion=None,
-                confidence=1.0,
-                evidence="",
-            )
+def _structure_doubts(subject: Subject, files: Sequence[FileChange]) -> tuple[Finding, ...]:
+    texts = ((file.path, subject.head_text(file.path)) for file in files)
+    return tuple(
+        Finding(
+            id=finding_id(path, "adr-structure", fault),
+            path=path,
+            line=1,
+            end_line=1,
+            removed=False,
+            severity="low",
+            category="adr-structure",
+            title=fault,
+            body="A record says in which context it decides, and what: each template has a section for both.",
+            suggestion=None,
+            confidence=1.0,
+            evidence="",
+        )
+        for path, text in texts
+        if text is not None
+        for fault in structure_faults(text)
+    )
 
 
 # --- visual_gate ------------------------------------------------------------------------------------------------------
@@ -167,7 +166,7 @@ SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
         teaches=True, goes_on=True, stands_alone=True, by_team_rules=True, looks_around=True
     ),
     Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(),
-    Surface.ADR_REVIEW: SurfaceInput(narrow=_records, doubts=_structural_doubts, stands_alone=True),
+    Surface.ADR_REVIEW: SurfaceInput(narrow=_records, doubts=_structure_doubts, stands_alone=True),
     Surface.VISUAL_GATE: SurfaceInput(
         about="these pictures",
         narrow=_picture_files,

@@ -53,11 +53,6 @@ def _loses_arguments(index: ModuleIndex, remark: RuffRemark) -> bool:
     return any(isinstance(part, ast.List | ast.Tuple) and len(part.elts) > 1 for part in given)
 
 
-def _is_unknown(index: ModuleIndex, _remark: RuffRemark) -> bool:
-    """Whether no import of everything may bring the name in."""
-    return not index.imports_everything
-
-
 def _is_lost(index: ModuleIndex, remark: RuffRemark) -> bool:
     """Whether a function or class takes the place of another of its name, and no decorator registers it."""
     definition = index.definitions.get(remark.first)
@@ -74,15 +69,10 @@ def _is_of_tests(decorator: ast.expr) -> bool:
     return any(isinstance(node, ast.Name) and node.id in _OF_TESTS for node in ast.walk(decorator))
 
 
-def _checks_nothing(index: ModuleIndex, remark: RuffRemark) -> bool:
-    """Whether nobody waits for the comparison to raise."""
-    return remark.first not in index.awaited
-
-
 _HOLDS: Mapping[str, Callable[[ModuleIndex, RuffRemark], bool]] = {
-    "B015": _checks_nothing,
+    "B015": lambda index, remark: remark.first not in index.awaited,  # or somebody waits for it to raise
     "F811": _is_lost,
-    "F821": _is_unknown,
+    "F821": lambda index, _: not index.imports_everything,
     "S602": _loses_arguments,
 }
 """Whether a remark of a rule holds at a second look. Where the code is not found again, it does."""
