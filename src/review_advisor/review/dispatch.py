@@ -213,7 +213,7 @@ class Dispatch:
         receipt = Receipt()
         began = self._ports.clock.monotonic()
         try:
-            self.record(CallStarted(**self._question(priced)))
+            self._record_start(priced)
             reply = self._redactor.everywhere(legible(self._ports.agents.run(priced, consults)))
             receipt = reply.receipt
         except Stop as stop:
@@ -237,26 +237,22 @@ class Dispatch:
         """The consults of one more call, or of the harness itself, under the one cap of the review."""
         return self._consults.of_call(grant)
 
-    def _facts(self, call: AgentCall) -> dict[str, Any]:
-        """What every event of a call says."""
-        return {
-            "at": self.now(),
-            "surface": call.surface,
-            "attempt": call.attempt,
-            "shard": call.shard,
-            "number": call.number,
-        }
-
-    def _question(self, call: AgentCall) -> dict[str, Any]:
-        """What the start and the end of a call say alike."""
-        return self._facts(call) | {
-            "role": call.role,
-            "advisor": call.advisor,
-            "asks_again": call.asks_again,
-            "requested_model": call.model,
-            "blind": call.blind,
-            "effort": call.effort,
-        }
+    def _record_start(self, call: AgentCall) -> None:
+        self.record(
+            CallStarted(
+                at=self.now(),
+                surface=call.surface,
+                attempt=call.attempt,
+                shard=call.shard,
+                number=call.number,
+                role=call.role,
+                advisor=call.advisor,
+                asks_again=call.asks_again,
+                requested_model=call.model,
+                blind=call.blind,
+                effort=call.effort,
+            )
+        )
 
     def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> CallResult[Checked]:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
@@ -330,7 +326,11 @@ class Dispatch:
         for note, record in zip(notes, receipt.consults, strict=True):
             self.record(
                 Consulted(
-                    **self._facts(call),
+                    at=self.now(),
+                    surface=call.surface,
+                    attempt=call.attempt,
+                    shard=call.shard,
+                    number=call.number,
                     advisor=record.advisor or Role.MID_FLIGHT.advisor,
                     effort=call.consults.effort if call.consults is not None and note.asked else "",
                     note=note,
@@ -343,11 +343,19 @@ class Dispatch:
     ) -> None:
         self.record(
             CallEnded(
-                **self._question(call),
+                at=self.now(),
+                surface=call.surface,
+                attempt=call.attempt,
+                shard=call.shard,
+                number=call.number,
+                role=call.role,
+                advisor=call.advisor,
+                asks_again=call.asks_again,
                 ended=ended,
                 reason=reason,
                 detail=detail,
                 notes=notes,
+                requested_model=call.model,
                 resolved_model=receipt.resolved_model,
                 session_id=receipt.session_id,
                 usage=receipt.usage,
@@ -361,9 +369,11 @@ class Dispatch:
                 readings_unadvised=receipt.readings_unadvised,
                 prompt_characters=len(call.prompt),
                 prompt_sha256=hashlib.sha256(call.prompt.encode("utf-8", "replace")).hexdigest(),
+                blind=call.blind,
                 kept=receipt.kept,
                 reply=receipt.reply,
                 paid_by=receipt.paid_by,
                 tools=call.tree is not None,
+                effort=call.effort,
             )
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal
@@ -113,10 +113,6 @@ class OutcomeDocument:
     shadows: tuple[ShadowCost, ...] = ()
 
 
-_AS_IT_BEGAN = {each.name for each in fields(OutcomeDocument)} & {each.name for each in fields(PolicyFrozen)}
-"""What the document has from the first event as it stands there."""
-
-
 def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
     """The document of a review whose stream begins with ``PolicyFrozen`` and ends with ``ReviewEnded``."""
     first, last = events[0], events[-1]
@@ -126,21 +122,35 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
     surfaces = surface_records(first.policy, events)
     flags = _flags(first.policy, stream)
     return OutcomeDocument(
-        **{name: getattr(first, name) for name in _AS_IT_BEGAN},
         schema_version=SCHEMA_VERSION,
+        run_id=first.run_id,
+        label=first.label,
+        title=first.title,
+        base_sha=first.base_sha,
+        head_sha=first.head_sha,
         started_at=first.at,
         ended_at=last.at,
         outcome=last.outcome,
         because=last.because,
         exit_code=_exit_code(last.outcome, flags, first.policy),
         flags=flags,
+        policy=first.policy,
         surfaces=surfaces,
         findings=_findings(surfaces),
         coverage=coverage(first, events),
+        cut=first.cut,
         cost=role_costs(stream.only(CallEnded)),
         events=tuple(events),
+        pictures=first.pictures,
         repair=None if last.outcome is Outcome.STOPPED else _repair(first, surfaces),
+        scope=first.scope,
+        repository=first.repository,
+        pull_request=first.pull_request,
+        base_ref=first.base_ref,
+        rules_ref=first.rules_ref,
+        rules_sha=first.rules_sha,
         unpriced=unpriced_calls(stream.only(CallEnded)),
+        guidelines=first.guidelines,
     )
 
 
