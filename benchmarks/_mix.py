@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from _latencies import CONSULT_SECONDS, CONSULT_TOKENS, CONSULT_USD, HABITS, Habit, LogNormal, Pace, Work
+from _side_by_side import SharedClock
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -16,7 +17,6 @@ from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.policy.switches import FORCE_ON
 from review_advisor.mockworld.lines import approve, finding, guidance, reject, veto
-from review_advisor.mockworld.side_by_side import SharedClock
 from review_advisor.mockworld.world import MockWorld, edited
 
 CHANGED_LINES = LogNormal(40, 1.6)

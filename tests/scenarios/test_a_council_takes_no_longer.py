@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from benchmarks._side_by_side import SharedClock
 
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Moment, Roster
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Line
-from review_advisor.mockworld.side_by_side import SharedClock
 from review_advisor.mockworld.world import MockWorld, edited
 
 CALL = 60.0

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from benchmarks._side_by_side import SharedClock
 from tests.unit.forge_text.stories import remembers
 
 from review_advisor.core.forge_text.job_summary import job_summary
@@ -21,7 +22,6 @@ from review_advisor.core.roles.calls import LostReason
 from review_advisor.core.roster.advisor import REFUTER
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Line, finding, garbage, lost, refutes, reject, stands
-from review_advisor.mockworld.side_by_side import SharedClock
 from review_advisor.mockworld.world import MockWorld, edited
 
 PROOF = "value = 7"

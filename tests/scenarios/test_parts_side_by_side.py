@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from benchmarks._side_by_side import SharedClock
 from tests.scenarios.reading import shown
 
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
@@ -22,7 +23,6 @@ from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Line, approve, confirm, credit_gone, finding, garbage, plan, reject, veto
-from review_advisor.mockworld.side_by_side import SharedClock
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports.review import Consults
 

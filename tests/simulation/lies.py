@@ -180,9 +180,6 @@ LIES: dict[str, Callable[[], Reading]] = {
     "the_same_settings_have_one_digest": lambda: Reading(
         told(), (replace(told(), environment={"HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO": "on"}),)
     ),
-    "every_setting_is_in_the_policys_digest": lambda: read(
-        told({}, switches={"HYDRAFLOW_REVIEW_ADVISOR_MODEL": "another"})
-    ),
     "a_check_concludes_as_its_review_did": lambda: read(replace(told(), exit_code=11)),
     "what_was_not_verified_is_seen_on_the_check": lambda: read(flagged(told(), degraded=True)),
     "recovered_is_an_approval_that_answered_a_veto": lambda: read(flagged(told(), recovered=True)),

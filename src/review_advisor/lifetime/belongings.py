@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from review_advisor.core.roles.calls import ReviewInterrupted
+from review_advisor.core.roles.calls import Receipt, ReviewInterrupted
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.lifetime.processes import OWNER, kill_marked, process
 
@@ -39,10 +39,10 @@ def own_name() -> str:
     return secrets.token_hex(8)
 
 
-def check_interrupt() -> None:
-    """Raise ``ReviewInterrupted`` once this process was told to end."""
+def check_interrupt(receipt: Receipt | None = None) -> None:
+    """Raise ``ReviewInterrupted`` once this process was told to end, with what the last call has used."""
     if INTERRUPTION.number:
-        raise ReviewInterrupted("The review was interrupted.", signal_number=INTERRUPTION.number)
+        raise ReviewInterrupted("The review was interrupted.", receipt, INTERRUPTION.number)
 
 
 # --- children ---------------------------------------------------------------------------------------------------------

@@ -147,7 +147,22 @@ def _call(request: CouncilRequest, advisor: Advisor | None, number: int) -> Agen
     )
 
 
-class FakeCouncil:
+class ModelFreeAgents:
+    """Agents who answer at once, and for nothing: there is no call that could be ended."""
+
+    def check_interrupt(self) -> None:
+        """Nothing runs here that an interrupt could end."""
+
+    def end_running(self) -> None:
+        """The same."""
+
+
+def free_answer(value: Mapping[str, Any]) -> Answered:
+    """An answer that has cost nothing."""
+    return Answered(dict(value), Receipt(Usage(cost_usd=0.0), resolved_model=MODEL))
+
+
+class FakeCouncil(ModelFreeAgents):
     """Agents without a model: votes are a pure function of advisor and action, and cost nothing.
 
     Without actions they have an opinion alone.
@@ -158,14 +173,7 @@ class FakeCouncil:
 
     def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:  # noqa: ARG002 (the port's)
         """The vote of who is asked, or of all."""
-        value = self._said.get(call.advisor, self._said)
-        return Answered(dict(value), Receipt(Usage(cost_usd=0.0), resolved_model=MODEL))
-
-    def check_interrupt(self) -> None:
-        """Nothing runs here that an interrupt could end."""
-
-    def end_running(self) -> None:
-        """The same."""
+        return free_answer(self._said.get(call.advisor, self._said))
 
 
 def _fake_vote(advisor: Advisor, actions: Sequence[str]) -> Mapping[str, Any]:

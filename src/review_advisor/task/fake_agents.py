@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Usage
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 from review_advisor.core.task.fake_speaker import FakeSpeaker
 from review_advisor.core.task.task_council import NO_COUNCIL, TaskCouncil
 from review_advisor.ports.review import Consults
-from review_advisor.task.brief_votes import MODEL, FakeCouncil
+from review_advisor.task.brief_votes import FakeCouncil, ModelFreeAgents, free_answer
 
 
-class FakeTaskAgents:
+class FakeTaskAgents(ModelFreeAgents):
     """Both sides of one run, and its declared advisors, who vote as in ``council --agent fake``.
 
     It counts how often a turn's question is repeated, and remembers nothing else.
@@ -35,14 +34,4 @@ class FakeTaskAgents:
             message = self._speaker.executor(call.attempt, repeated)
         else:
             message = self._speaker.advisor(repeated)
-        return _free({"message": message})
-
-    def check_interrupt(self) -> None:
-        """Nothing runs here that an interrupt could end."""
-
-    def end_running(self) -> None:
-        """The same."""
-
-
-def _free(value: dict[str, Any]) -> Answered:
-    return Answered(value, Receipt(Usage(cost_usd=0.0), resolved_model=MODEL))
+        return free_answer({"message": message})

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.retro.proposals import (
-    NO_CHANGE,
     REQUIRED_TARGETS,
     ImprovementProposals,
     ProposalsError,
     checked_proposals,
+    unchanged,
 )
 from review_advisor.core.retro.retro_files import PostRunReview
 from review_advisor.core.retro.retro_packet import RETRO_SYSTEM, SeenRun, repair_of, retro_packet, retro_version
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Usage
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.task.blocks import BlockTag, scan
 from review_advisor.core.task.task_events import TaskBegun, TaskCalled, TaskEnded, TaskEvent, TaskLimits
@@ -26,7 +26,7 @@ from review_advisor.core.task.task_prompts import block_form
 from review_advisor.core.task.task_status import RunStatus
 from review_advisor.ports.review import Agents, Clock, Consults
 from review_advisor.task.asking import Asking, Halted, Question, Told
-from review_advisor.task.brief_votes import MODEL
+from review_advisor.task.brief_votes import ModelFreeAgents, free_answer
 
 NO_EXECUTOR = "none"
 """What the ledger calls the executor of a review after the end: nobody executes anything."""
@@ -161,7 +161,7 @@ def _nothing(status: RunStatus, reason: str, request: RetroRequest) -> _Heard:
     return _Heard(status, reason, ImprovementProposals(request.run.run_id, "", (), (reason,)))
 
 
-class FakeRetroAgents:
+class FakeRetroAgents(ModelFreeAgents):
     """An advisor without a model: it always says that nothing need change, and costs nothing."""
 
     def __init__(self, nonce: str) -> None:
@@ -169,30 +169,11 @@ class FakeRetroAgents:
 
     def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:  # noqa: ARG002 (the port's)
         """The same whatever is asked."""
-        body = json.dumps({"summary": "The fake advisor judges nothing.", "proposals": _fake_proposals()})
+        proposals = [
+            asdict(unchanged(target, "The fake advisor has no opinion.", "None was looked at."))
+            for target in REQUIRED_TARGETS
+        ]
+        body = json.dumps({"summary": "The fake advisor judges nothing.", "proposals": proposals})
         block = block_form(BlockTag.IMPROVEMENTS, body, self._nonce)
         message = f"The fake advisor looked at nothing, and found nothing.\n\n{block}"
-        return Answered({"message": message}, Receipt(Usage(cost_usd=0.0), resolved_model=MODEL))
-
-    def check_interrupt(self) -> None:
-        """Nothing runs here that an interrupt could end."""
-
-    def end_running(self) -> None:
-        """The same."""
-
-
-def _fake_proposals() -> list[dict[str, object]]:
-    return [
-        {
-            "id": target.replace("_", "-"),
-            "target": target,
-            "title": f"Leave the {target.replace('_', ' ')} as it is",
-            "rationale": "The fake advisor has no opinion.",
-            "evidence": "None was looked at.",
-            "proposed_change": NO_CHANGE,
-            "validation_plan": "None is needed.",
-            "requires_human_approval": True,
-            "status": "proposed",
-        }
-        for target in REQUIRED_TARGETS
-    ]
+        return free_answer({"message": message})

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from benchmarks._side_by_side import SharedClock
 
 from review_advisor.core.facts.change import FileChange, Status
 from review_advisor.core.ledger.readings import readings_of, readings_so_far
@@ -24,7 +25,6 @@ from review_advisor.mockworld.lines import (
     reject,
     veto,
 )
-from review_advisor.mockworld.side_by_side import SharedClock
 from review_advisor.mockworld.world import MockWorld, edited
 
 FAULT = finding("src/app.py", 7, "value = 7")

@@ -20,10 +20,9 @@ from review_advisor.adapters.claude.limits import DEFAULT_LIMITS, Limits
 from review_advisor.adapters.claude.meaning import meaning
 from review_advisor.adapters.claude.spoken_prompt import user_message
 from review_advisor.adapters.claude.stream import StreamReader
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, ReviewInterrupted
-from review_advisor.lifetime.belongings import make_folder, remove_folder
+from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason
+from review_advisor.lifetime.belongings import check_interrupt, make_folder, remove_folder
 from review_advisor.lifetime.bounded_children import CannotStartError, Children, Launch
-from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Consults
 
 _HOOK_SCRIPT = Path(consult_hook.__file__).resolve()
@@ -89,7 +88,7 @@ class ClaudeAgents:
         """Make the call and wait. Raises a ``Stop``: spent credit, refused credential, or an interrupt."""
         if (call.consults is None) != (consults is None):
             raise ValueError("a call may consult exactly when its consults are counted")
-        self._raise_if_interrupted()
+        check_interrupt()
         prompt = user_message(call.blocks)
         if len(prompt) > self._limits.max_prompt_bytes:
             return Lost(LostReason.TOO_LONG, "The prompt is larger than the CLI takes.")
@@ -101,7 +100,7 @@ class ClaudeAgents:
 
     def check_interrupt(self) -> None:
         """Raise ``ReviewInterrupted`` once this process was told to end. Then every call ends and none starts."""
-        self._raise_if_interrupted()
+        check_interrupt()
 
     def end_running(self) -> None:
         """End every call in flight and let no later one start: it is lost, unasked. Does not wait for them."""
@@ -153,7 +152,7 @@ class ClaudeAgents:
         records = () if consults is None else consults.end()
         quiet = self._limits.is_silence(call.timeout_seconds - (heard - began), call.timeout_seconds)
         outcome = meaning(reader.summary(), exit_, records, offered_tools(call), quiet=quiet)
-        self._raise_if_interrupted(outcome)
+        check_interrupt(outcome.receipt)
         return outcome
 
     @property
@@ -171,11 +170,6 @@ class ClaudeAgents:
             except OSError as error:
                 raise CannotStartError(f"The consult hook's socket cannot be made: {error.strerror}.") from error
             yield server
-
-    def _raise_if_interrupted(self, outcome: Answered | Lost | None = None) -> None:
-        if INTERRUPTION.number:
-            receipt = outcome.receipt if outcome is not None else None
-            raise ReviewInterrupted("The review was interrupted.", receipt, INTERRUPTION.number)
 
 
 def _make_private(folder: Path) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from review_advisor.adapters.claude.fields import dict_of
+from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.roles.calls import ModelUsage, Usage
 
 _MESSAGE_KEYS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -42,12 +43,12 @@ def account(result: Mapping[str, Any] | None, messages: Iterable[Mapping[str, An
     try:
         reported = _reported(result)
         by_model = reported or _seen(every)
-        total = _total((each.usage for each in by_model), _usd(result, "total_cost_usd"))
+        total = replace(total_usage(each.usage for each in by_model), cost_usd=_usd(result, "total_cost_usd"))
         if reported:
             own = _usage(dict_of(result, "usage"), _MESSAGE_KEYS, None) if results == 1 else Usage()
         else:
             main = _seen(message for message in every if message["main"])
-            own = _total((each.usage for each in main), None)
+            own = total_usage(each.usage for each in main)
         return CallUsage(total, by_model, own if own != Usage() else None)
     except _ImpossibleError:
         return CallUsage(Usage(), (), impossible=True)
@@ -65,23 +66,12 @@ def _seen(messages: Iterable[Mapping[str, Any]]) -> tuple[ModelUsage, ...]:
     grouped: dict[str, list[Usage]] = {}
     for message in messages:
         grouped.setdefault(str(message["model"]), []).append(_usage(dict_of(message, "usage"), _MESSAGE_KEYS, None))
-    return tuple(ModelUsage(model, _total(usages, None)) for model, usages in grouped.items())
+    return tuple(ModelUsage(model, total_usage(usages)) for model, usages in grouped.items())
 
 
 def _usage(counts: Mapping[str, Any], keys: tuple[str, str, str, str], cost: float | None) -> Usage:
     read, written, from_cache, to_cache = (_tokens(counts, key) for key in keys)
     return Usage(read, written, from_cache, to_cache, cost)
-
-
-def _total(usages: Iterable[Usage], cost: float | None) -> Usage:
-    every = list(usages)
-    return Usage(
-        input_tokens=sum(usage.input_tokens for usage in every),
-        output_tokens=sum(usage.output_tokens for usage in every),
-        cache_read_tokens=sum(usage.cache_read_tokens for usage in every),
-        cache_write_tokens=sum(usage.cache_write_tokens for usage in every),
-        cost_usd=cost,
-    )
 
 
 def _tokens(counts: Mapping[str, Any], key: str) -> int:

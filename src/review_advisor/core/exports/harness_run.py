@@ -6,13 +6,10 @@ Prompts, and what the CLI wrote, are not kept in a ledger: ``not_kept.md`` says 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from review_advisor.core.exports.council_verdict import roster_version
 from review_advisor.core.exports.harness_status import UNREADABLE, status_of
@@ -36,12 +33,9 @@ from review_advisor.core.outcome.steps.advice_events import Recommended
 from review_advisor.core.outcome.steps.happened import OfCall, Step
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.safety.fence import facts_text
+from review_advisor.core.task.task_files import POLICY_FILE, Json, json_lines, json_text, sha256
 
-POLICY_FILE = "policy.json"
 MISSING_FILE = "not_kept.md"
-Json = dict[str, Any]
-"""One object of a file, with the format's own keys; what nobody knows is None."""
-_VALUES: TypeAdapter[object] = TypeAdapter(object)
 _PROMPTS = ("executor_start", "advisor_guidance", "executor_resume")
 _NO_SCHEMA = dict.fromkeys(("version", "path", "sha256"))
 
@@ -62,7 +56,7 @@ def harness_run(events: Sequence[Event]) -> dict[str, str]:
         "prompt_versions": dict.fromkeys(_PROMPTS, _prompts(events)),
         "memory_schema": _NO_SCHEMA,
         "policy_files": {
-            "routing_policy": {"path": POLICY_FILE, "sha256": hashlib.sha256(policy.encode()).hexdigest()},
+            "routing_policy": {"path": POLICY_FILE, "sha256": sha256(policy)},
             "post_run_review": {"path": None, "sha256": None},
         },
         "roster_version": roster_version(first.policy.roster),
@@ -73,15 +67,15 @@ def harness_run(events: Sequence[Event]) -> dict[str, str]:
     return {
         "task.md": task_of(first) + "\n",
         **run.files,
-        "session_events.jsonl": _jsonl(run.lines),
-        "advisor_consults.jsonl": _jsonl(run.consults),
-        "advisor_guidance.jsonl": _jsonl(run.guidance),
-        "memory_proposals.jsonl": _jsonl(run.proposals),
-        "malformed_blocks.jsonl": _jsonl(run.malformed),
+        "session_events.jsonl": json_lines(run.lines),
+        "advisor_consults.jsonl": json_lines(run.consults),
+        "advisor_guidance.jsonl": json_lines(run.guidance),
+        "memory_proposals.jsonl": json_lines(run.proposals),
+        "malformed_blocks.jsonl": json_lines(run.malformed),
         POLICY_FILE: policy,
         MISSING_FILE: _missing(run.missing),
-        "version_manifest.json": _json(manifest),
-        "outcome.json": _json(outcome),
+        "version_manifest.json": json_text(manifest),
+        "outcome.json": json_text(outcome),
     }
 
 
@@ -219,7 +213,7 @@ class _Run:
     def _files(self, name: str, kept: CallEnded | Consulted, session: str, answer: str, prompt: str) -> None:
         """What is kept of a call or of a consult, and why the rest is not."""
         raw = {"exit_code": None, "events_path": None, "session_id": session, "raw_artifacts": kept}
-        self.files[f"{name}.raw.json"] = _json(raw)
+        self.files[f"{name}.raw.json"] = json_text(raw)
         if answer:
             self.files[f"{name}.final.md"] = answer + "\n"
         else:
@@ -233,7 +227,7 @@ class _Run:
 
     def _id(self, kind: str, number: int) -> str:
         """An identity that another export of the same run gives again."""
-        return f"{kind}_{hashlib.sha256(f'{self.first.run_id} {number}'.encode()).hexdigest()[:12]}"
+        return f"{kind}_{sha256(f'{self.first.run_id} {number}')[:12]}"
 
 
 def _backend(first: PolicyFrozen, *, executor: bool) -> str:
@@ -271,14 +265,6 @@ def _outcome(run: _Run, events: Sequence[Event], manifest: Json) -> Json:
         "version_manifest": manifest,
         "completed_at": last.at if isinstance(last, ReviewEnded) else None,
     }
-
-
-def _json(value: Json) -> str:
-    return _VALUES.dump_json(value, indent=2).decode() + "\n"
-
-
-def _jsonl(rows: Iterable[Json]) -> str:
-    return "".join(_VALUES.dump_json(row).decode() + "\n" for row in rows)
 
 
 def _missing(files: Iterable[tuple[str, str]]) -> str:

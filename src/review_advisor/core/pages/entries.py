@@ -38,7 +38,7 @@ from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.outcome.steps.voices_event import VoicesHeard
 from review_advisor.core.pages.costs import usage_json
 from review_advisor.core.pages.entry import Entry, Tone
-from review_advisor.core.pages.text import page_block, page_text, without_empty
+from review_advisor.core.pages.text import page_text, without_empty
 from review_advisor.core.pages.transcript_entries import of_member, spoken
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
@@ -67,16 +67,11 @@ def entry_json(number: int, event: Event, named: Mapping[str, str] | None = None
     surface = getattr(event, "surface", None)
     about = without_empty(
         kind=event.kind,
-        title=page_text(entry.title),
-        tone=entry.tone,
+        **entry.as_json(),
         surface=surface.value if surface else "",
         role=role.value if role else "",
-        facts=[[label, page_text(value)] for label, value in entry.facts if value],
-        blocks=[[label, page_block(block)] for label, block in entry.blocks if block],
-        folded=[[label, page_text(text)] for label, text in entry.folded if text],
         findings=[finding_json(finding) for finding in entry.findings],
         call=call_json(entry.call) if entry.call else {},
-        patch=page_text(entry.patch),
     )
     place = {"attempt": step.attempt, "shard": step.shard} if step else {}
     return {"number": number, "at": event.at.isoformat(), **place, **about}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.pages.text import page_block, page_text
 
 Tone = Literal["", "good", "bad", "warn", "ask"]
 """How a heading is coloured; its words say the same."""
@@ -28,3 +29,14 @@ class Entry:
     findings: tuple[Finding, ...] = ()
     call: CallEnded | None = None
     patch: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Its words, as a page gets them; the findings and the call are told by what they are of."""
+        return {
+            "title": page_text(self.title),
+            "tone": self.tone,
+            "facts": [[label, page_text(value)] for label, value in self.facts if value],
+            "blocks": [[label, page_block(block)] for label, block in self.blocks if block],
+            "folded": [[label, page_text(text)] for label, text in self.folded if text],
+            "patch": page_text(self.patch),
+        }

@@ -13,7 +13,7 @@ from review_advisor.core.outcome.cost import RoleCost, total_usage
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.pages.costs import cost_json, usage_json
 from review_advisor.core.pages.entry import Entry, Tone
-from review_advisor.core.pages.text import page_block, page_lines, page_text, without_empty
+from review_advisor.core.pages.text import page_lines, page_text, without_empty
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.vote_text import vote_texts
 from review_advisor.core.report.wording import counted
@@ -140,16 +140,11 @@ def _role(call: TaskCalled) -> str:
 
 
 def _entry_json(number: int, event: TaskEvent) -> dict[str, Any]:
-    told = _told(event)
     call = event if isinstance(event, TaskCalled) else None
     about = without_empty(
         kind=event.kind,
-        title=page_text(told.title),
-        tone=told.tone,
+        **_told(event).as_json(),
         role=_role(call) if call else "",
-        facts=[[label, page_text(value)] for label, value in told.facts if value],
-        blocks=[[label, page_block(block)] for label, block in told.blocks if block],
-        folded=[[label, page_text(text)] for label, text in told.folded if text],
         call=_call_json(call) if call else {},
         turn=event.turn or "",
     )

@@ -20,7 +20,7 @@ from review_advisor.core.observation.labels import (
     proved_right,
 )
 from review_advisor.core.observation.memory_uses import ReviewedRun
-from review_advisor.core.retro.proposals import NO_CHANGE, REQUIRED_TARGETS, ImprovementProposal, ImprovementProposals
+from review_advisor.core.retro.proposals import REQUIRED_TARGETS, ImprovementProposal, ImprovementProposals, unchanged
 from review_advisor.core.retro.proposed_edit import append_to
 
 OBSERVATIONS = "observations"
@@ -95,7 +95,10 @@ def learnt_proposals(found: Iterable[DismissedAgain]) -> ImprovementProposals:
     learnt = tuple(map(_proposal, found))
     kinds = "one kind" if len(learnt) == 1 else f"{len(learnt)} kinds" if learnt else "no kind"
     summary = f"People dismissed {kinds} of mild finding again and again. No model is asked."
-    return ImprovementProposals(OBSERVATIONS, summary, (*map(_unchanged, REQUIRED_TARGETS), *learnt))
+    others = (
+        unchanged(each, "Dismissals tell nothing about it.", "No dismissal names it.") for each in REQUIRED_TARGETS
+    )
+    return ImprovementProposals(OBSERVATIONS, summary, (*others, *learnt))
 
 
 def _proposal(each: DismissedAgain) -> ImprovementProposal:
@@ -108,18 +111,6 @@ def _proposal(each: DismissedAgain) -> ImprovementProposal:
         evidence=f"Dismissed in {pulls}, by {', '.join(f'@{name}' for name in each.people)}.",
         proposed_change=append_to("REVIEW.md", each.rule),
         validation_plan="Evaluate the rule on golden cases before it holds, and count what is dismissed after it.",
-    )
-
-
-def _unchanged(target: str) -> ImprovementProposal:
-    return ImprovementProposal(
-        id=target.replace("_", "-"),
-        target=target,
-        title=f"Leave the {target.replace('_', ' ')} as it is",
-        rationale="Dismissals tell nothing about it.",
-        evidence="No dismissal names it.",
-        proposed_change=NO_CHANGE,
-        validation_plan="None is needed.",
     )
 
 

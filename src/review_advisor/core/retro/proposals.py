@@ -109,7 +109,7 @@ def checked_proposals(body: object, source_run_id: str) -> ImprovementProposals:
         told = ToldProposals.model_validate(legible(body), context=notes)
     except ValidationError:
         raise ProposalsError("It has no list of proposals, each of them an object.") from None
-    kept = tuple(map(_proposal, told.proposals[:MOST_PROPOSALS]))
+    kept = tuple(ImprovementProposal(**dict(each)) for each in told.proposals[:MOST_PROPOSALS])
     errors = tuple(dict.fromkeys((*_errors(told), *_approvals(told.proposals[:MOST_PROPOSALS]))))
     return ImprovementProposals(source_run_id, told.summary, kept, errors)
 
@@ -129,17 +129,11 @@ def read_proposals(text: bytes) -> ImprovementProposals:
     return checked_proposals(body, source if isinstance(source, str) else "")
 
 
-def _proposal(told: ToldProposal) -> ImprovementProposal:
+def unchanged(target: str, rationale: str, evidence: str) -> ImprovementProposal:
+    """The word that a target need not change."""
+    title = f"Leave the {target.replace('_', ' ')} as it is"
     return ImprovementProposal(
-        told.id,
-        told.target,
-        told.title,
-        told.rationale,
-        told.evidence,
-        told.proposed_change,
-        told.validation_plan,
-        told.requires_human_approval,
-        told.status,
+        target.replace("_", "-"), target, title, rationale, evidence, NO_CHANGE, "None is needed."
     )
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from review_advisor.core.retro.proposals import ImprovementProposal, ImprovementProposals
-from review_advisor.core.roles.calls import Usage
 from review_advisor.core.safety.markdown import code, code_block, phrase, prose
 from review_advisor.core.task.task_events import TaskCalled
-from review_advisor.core.task.task_files import prompt_digest
+from review_advisor.core.task.task_files import json_text, prompt_digest, sha256, usage_json
 from review_advisor.core.task.task_status import RunStatus
 
 RETRO_FOLDER = "retro"
@@ -26,7 +22,6 @@ PROPOSALS_FILE = "improvement_proposals.json"
 PROPOSALS_TEXT_FILE = "improvement_proposals.md"
 OUTCOME_FILE = "post_run_review_outcome.json"
 _ADVISOR = "post_run_review_advisor"
-_VALUES: TypeAdapter[object] = TypeAdapter(object)
 _NOTHING_APPLIED = "Nothing of this is applied. A person decides."
 
 
@@ -59,15 +54,15 @@ def retro_files(review: PostRunReview, *, with_prompt: bool = False) -> dict[str
         REVIEW_FILE: f"{said}\n",
         f"{_ADVISOR}.stdout.txt": "What the backend wrote to stdout is not kept.\n",
         f"{_ADVISOR}.stderr.txt": f"{(last and last.detail) or 'What the backend wrote to stderr is not kept.'}\n",
-        f"{_ADVISOR}.raw.json": _json({"calls": review.calls}),
+        f"{_ADVISOR}.raw.json": json_text({"calls": review.calls}),
         PATCH_PROPOSAL_FILE: _patch_text(review.proposals),
         **proposal_files(review.proposals),
-        OUTCOME_FILE: _json(_outcome(review)),
+        OUTCOME_FILE: json_text(_outcome(review)),
     }
 
 
 def _digest(prompt: str) -> str:
-    return prompt_digest(len(prompt), hashlib.sha256(prompt.encode()).hexdigest(), 'recording = "full"')
+    return prompt_digest(len(prompt), sha256(prompt), 'recording = "full"')
 
 
 def proposal_files(proposals: ImprovementProposals) -> dict[str, str]:
@@ -84,24 +79,10 @@ def _outcome(review: PostRunReview) -> dict[str, Any]:
         "reason": review.reason,
         "advisor_backend": review.advisor_backend,
         "model": review.calls[-1].model if review.calls else "",
-        "usage": _usage(review.calls),
+        "usage": usage_json(review.calls),
         "improvement_proposals_valid": review.proposals.valid,
         "not_seen": review.not_seen,
         "completed_at": review.completed_at,
-    }
-
-
-def _usage(calls: Sequence[TaskCalled]) -> dict[str, Any]:
-    """What the calls used. The cost is None unless each of them reported one."""
-    made: list[Usage] = [each.usage for each in calls if each.ended != "refused"]
-    costs = [each.cost_usd for each in made]
-    return {
-        "calls": len(made),
-        "input_tokens": sum(each.input_tokens for each in made),
-        "output_tokens": sum(each.output_tokens for each in made),
-        "cache_read_tokens": sum(each.cache_read_tokens for each in made),
-        "cache_write_tokens": sum(each.cache_write_tokens for each in made),
-        "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
     }
 
 
@@ -156,7 +137,3 @@ def _patch_lines(each: ImprovementProposal) -> Iterable[str]:
 
 def _or_none(lines: Sequence[str]) -> Sequence[str]:
     return (*lines, "") if lines else ("", "No change is proposed.", "")
-
-
-def _json(value: object) -> str:
-    return _VALUES.dump_json(value, indent=2).decode() + "\n"

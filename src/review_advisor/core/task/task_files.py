@@ -36,6 +36,7 @@ SCHEMA_FILE = "memory_schema.json"
 PATCH_FILE = "executor.patch"
 Prompts = Mapping[tuple[Speaker, int], str]
 Json = dict[str, Any]
+"""One object of a file, with the format's own keys; what nobody knows is None."""
 _VALUES: TypeAdapter[object] = TypeAdapter(object)
 _KEEPS_IT = " keeps it."
 
@@ -53,23 +54,23 @@ def task_files(events: Sequence[TaskEvent], prompts: Prompts) -> dict[str, str]:
         if isinstance(call, TaskCalled):
             files |= _call_files(first.run_id, call, prompts)
     council = {"advisors": first.advisors, "actions": first.actions} if first.advisors else {}
-    policy = _json({"limits": first.limits, "edit": first.edit, **council})
-    schema = _json(MemoryProposal.model_json_schema())
+    policy = json_text({"limits": first.limits, "edit": first.edit, **council})
+    schema = json_text(MemoryProposal.model_json_schema())
     manifest = _manifest(first, policy, schema)
     patches = [event.made for event in events if isinstance(event, PatchRead) and event.made.patch]
     if patches:
         files[PATCH_FILE] = patches[-1].patch
     return {
         **files,
-        "session_events.jsonl": _jsonl(_line(first.run_id, event) for event in events),
-        "advisor_consults.jsonl": _jsonl(_consults(first.run_id, events)),
-        "advisor_guidance.jsonl": _jsonl(_guidance(events)),
-        "memory_proposals.jsonl": _jsonl(_proposals(first.run_id, events)),
-        "malformed_blocks.jsonl": _jsonl(_malformed(events)),
+        "session_events.jsonl": json_lines(_line(first.run_id, event) for event in events),
+        "advisor_consults.jsonl": json_lines(_consults(first.run_id, events)),
+        "advisor_guidance.jsonl": json_lines(_guidance(events)),
+        "memory_proposals.jsonl": json_lines(_proposals(first.run_id, events)),
+        "malformed_blocks.jsonl": json_lines(_malformed(events)),
         POLICY_FILE: policy,
         SCHEMA_FILE: schema,
-        "version_manifest.json": _json(manifest),
-        "outcome.json": _json(task_outcome(events) | {"version_manifest": manifest}),
+        "version_manifest.json": json_text(manifest),
+        "outcome.json": json_text(task_outcome(events) | {"version_manifest": manifest}),
     }
 
 
@@ -111,28 +112,32 @@ def task_outcome(events: Sequence[TaskEvent]) -> Json:
             ),
             None,
         ),
-        "usage": {speaker: _usage(calls, speaker) for speaker in ("executor", "advisor")},
+        "usage": {speaker: _usage_of(calls, speaker) for speaker in ("executor", "advisor")},
         **({} if council is None else {"council": council}),
     }
 
 
 def task_outcome_json(events: Sequence[TaskEvent]) -> str:
     """The same as JSON."""
-    return _json(task_outcome(events))
+    return json_text(task_outcome(events))
 
 
-def _usage(calls: Sequence[TaskCalled], speaker: str) -> Json:
-    """What a speaker's calls used. A cost is None unless each of its calls reported one."""
-    own = [call for call in calls if call.speaker == speaker and call.ended != "refused"]
-    costs = [call.usage.cost_usd for call in own]
+def _usage_of(calls: Sequence[TaskCalled], speaker: str) -> Json:
+    own = [call for call in calls if call.speaker == speaker]
+    return usage_json(own) | {"duration_seconds": sum(call.duration_seconds for call in own if call.ended != "refused")}
+
+
+def usage_json(calls: Iterable[TaskCalled]) -> Json:
+    """What the calls used. The cost is None unless each of them reported one."""
+    made = [call.usage for call in calls if call.ended != "refused"]
+    costs = [usage.cost_usd for usage in made]
     return {
-        "calls": len(own),
-        "input_tokens": sum(call.usage.input_tokens for call in own),
-        "output_tokens": sum(call.usage.output_tokens for call in own),
-        "cache_read_tokens": sum(call.usage.cache_read_tokens for call in own),
-        "cache_write_tokens": sum(call.usage.cache_write_tokens for call in own),
+        "calls": len(made),
+        "input_tokens": sum(usage.input_tokens for usage in made),
+        "output_tokens": sum(usage.output_tokens for usage in made),
+        "cache_read_tokens": sum(usage.cache_read_tokens for usage in made),
+        "cache_write_tokens": sum(usage.cache_write_tokens for usage in made),
         "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
-        "duration_seconds": sum(call.duration_seconds for call in own),
     }
 
 
@@ -167,7 +172,7 @@ def _call_files(run_id: str, call: TaskCalled, prompts: Prompts) -> Json:
         f"{name}.final.md": f"{call.message}\n",
         f"{name}.stdout.txt": f"{stdout}\n",
         f"{name}.stderr.txt": f"{call.detail or 'What the backend wrote to stderr is not kept.'}\n",
-        f"{name}.raw.json": _json(raw),
+        f"{name}.raw.json": json_text(raw),
     }
     if (call.speaker, call.number) == ("executor", 1):
         files["executor_initial.prompt.md"] = shown
@@ -180,8 +185,8 @@ def _manifest(first: TaskBegun, policy: str, schema: str) -> Json:
         "schema_version": "run-version-manifest.v1",
         "created_at": first.at,
         "prompt_versions": dict.fromkeys(names, first.prompts),
-        "memory_schema": {"version": "memory-record.v1", "path": SCHEMA_FILE, "sha256": _digest(schema)},
-        "policy_files": {"routing_policy": {"path": POLICY_FILE, "sha256": _digest(policy)}},
+        "memory_schema": {"version": "memory-record.v1", "path": SCHEMA_FILE, "sha256": sha256(schema)},
+        "policy_files": {"routing_policy": {"path": POLICY_FILE, "sha256": sha256(policy)}},
     }
 
 
@@ -275,13 +280,16 @@ def _bad(event: BlockMalformed) -> Json:
     return {"tag": event.tag, "turn": event.turn, "error": event.error, "speaker": event.speaker, "created_at": at}
 
 
-def _digest(text: str) -> str:
+def sha256(text: str) -> str:
+    """The digest of a file's text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _json(value: Json) -> str:
+def json_text(value: Json) -> str:
+    """The text of a file that holds one object."""
     return _VALUES.dump_json(value, indent=2).decode() + "\n"
 
 
-def _jsonl(rows: Iterable[Json]) -> str:
+def json_lines(rows: Iterable[Json]) -> str:
+    """The text of a file with one object in each line."""
     return "".join(_VALUES.dump_json(row).decode() + "\n" for row in rows)

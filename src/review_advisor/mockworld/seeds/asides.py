@@ -6,7 +6,7 @@ They have dice of their own. So the other worlds are what they were before these
 from __future__ import annotations
 
 from review_advisor.core.roster.advisor import REFUTER, VOICES
-from review_advisor.mockworld.seeds.councils import LOSSES
+from review_advisor.mockworld.seeds.councils import LOSSES, steps_with
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.stories.story import AdvisorBlock, ReviewBlock, Story
 from review_advisor.mockworld.stories.story_lines import VoteLine
@@ -33,10 +33,7 @@ def with_asides(story: Story, seed: int) -> Story:
     if not asked:
         return story
     losses = dice.pick((0.0, 0.3))
-    steps = tuple(
-        step if step.review is None else step.model_copy(update={"review": _lost(dice, step.review, asked, losses)})
-        for step in story.steps
-    )
+    steps = steps_with(story, lambda review: _lost(dice, review, asked, losses))
     return story.model_copy(update={"config": config, "steps": steps})
 
 

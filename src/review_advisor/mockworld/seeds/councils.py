@@ -5,9 +5,11 @@ They have dice of their own. So the other worlds are what they were before counc
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from review_advisor.core.roster.advisor import ADR_ADVISOR
 from review_advisor.mockworld.seeds.dice import Dice
-from review_advisor.mockworld.stories.story import AdvisorBlock, ReviewBlock, Story
+from review_advisor.mockworld.stories.story import AdvisorBlock, ReviewBlock, StepBlock, Story
 from review_advisor.mockworld.stories.story_lines import Fault, VoteLine
 
 COUNCILS = 0.08
@@ -33,12 +35,16 @@ def with_council(story: Story, seed: int) -> Story:
     members = tuple(_member(dice, number) for number in range(dice.whole(1, MOST_MEMBERS) - 1))
     names = (ADR_ADVISOR.id, *(each.id for each in members))
     losses = dice.pick((0.0, 0.05, 0.3))
-    steps = tuple(
-        step if step.review is None else step.model_copy(update={"review": _voted(dice, step.review, names, losses)})
-        for step in story.steps
-    )
+    steps = steps_with(story, lambda review: _voted(dice, review, names, losses))
     config = story.config.model_copy(update={"advisors": members})
     return story.model_copy(update={"config": config, "steps": steps if members else story.steps})
+
+
+def steps_with(story: Story, change: Callable[[ReviewBlock], ReviewBlock]) -> tuple[StepBlock, ...]:
+    """The steps of a story, each of its reviews changed."""
+    return tuple(
+        step if step.review is None else step.model_copy(update={"review": change(step.review)}) for step in story.steps
+    )
 
 
 def _member(dice: Dice, number: int) -> AdvisorBlock:

@@ -9,7 +9,7 @@ from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import surface_switch
 from review_advisor.core.shadow.shadow_rule import ShadowPart
 from review_advisor.mockworld.promises.on_shadows import SHADOW_CANARY
-from review_advisor.mockworld.seeds.councils import LOSSES
+from review_advisor.mockworld.seeds.councils import LOSSES, steps_with
 from review_advisor.mockworld.seeds.dice import Dice
 from review_advisor.mockworld.stories.story import ReviewBlock, ShadowBlock, Story
 from review_advisor.mockworld.stories.story_lines import Fault, JudgementLine
@@ -39,10 +39,7 @@ def with_shadows(story: Story, seed: int) -> Story:
         return story
     shadows = tuple(_shadow(dice, number) for number in range(dice.whole(1, MOST_SHADOWS)))
     faults = dice.pick((0.0, 0.1, 0.4))
-    steps = tuple(
-        step if step.review is None else step.model_copy(update={"review": _judged(dice, step.review, faults)})
-        for step in story.steps
-    )
+    steps = steps_with(story, lambda review: _judged(dice, review, faults))
     left_out = {surface_switch(Surface(each)): "off" for shadow in shadows for each in shadow.surfaces}
     config = story.config.model_copy(update={"shadow": shadows})
     return story.model_copy(update={"config": config, "steps": steps, "switches": {**story.switches, **left_out}})
