@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -63,14 +63,8 @@ def committed_rules(repo: Path, rules: GuidelineRules, about: Iterable[str] | No
 
 
 def examine_rules(repo: Path) -> tuple[Diagnosis, ...]:
-    """Which rules of the team's own a review here would read; nothing if nothing is committed.
-
-    A configuration that cannot be used is told by ``config check``; its defaults count here.
-    """
-    config = Config()
-    with suppress(ConfigError):
-        config, _ = working_config(repo)
-    rules = guideline_rules(config)
+    """Which rules of the team's own a review here would read; nothing if nothing is committed."""
+    rules = guideline_rules(_usable(repo))
     found = committed_rules(repo, rules)
     if not found.commit:
         return ()
@@ -79,14 +73,20 @@ def examine_rules(repo: Path) -> tuple[Diagnosis, ...]:
 
 def examine_mode(repo: Path) -> tuple[Diagnosis, ...]:
     """A note if the working tree's configuration is in shadow mode, which enforces nothing."""
-    config = Config()
-    with suppress(ConfigError):
-        config, _ = working_config(repo)
+    config = _usable(repo)
     if config.mode == "enforce":
         return ()
     from review_advisor.core.pull_request.gate import mode_remark
 
     return tuple(Diagnosis("github", each.name, each.ok, each.says) for each in mode_remark(publication_rules(config)))
+
+
+def _usable(repo: Path) -> Config:
+    """The working tree's configuration; the defaults for one that cannot be used, which ``config check`` tells."""
+    try:
+        return working_config(repo)[0]
+    except ConfigError:
+        return Config()
 
 
 def _words(found: CommittedRules, rules: GuidelineRules) -> Iterator[tuple[bool, str]]:
@@ -111,15 +111,9 @@ def _words(found: CommittedRules, rules: GuidelineRules) -> Iterator[tuple[bool,
 
 
 def examine_roster(repo: Path) -> Iterator[Diagnosis]:
-    """Who the working tree declares, or what is wrong with it; nothing for the default roster.
-
-    The configuration counts as for ``examine_rules``.
-    """
-    config = Config()
-    with suppress(ConfigError):
-        config, _ = working_config(repo)
+    """Who the working tree declares, or what is wrong with it; nothing for the default roster."""
     try:
-        roster = working_roster(repo, config)
+        roster = working_roster(repo, _usable(repo))
     except ConfigError as problem:
         yield Diagnosis("rules", "advisors", False, str(problem))
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from review_advisor.adapters.git.run import Git, find_git
+from review_advisor.adapters.git.run import Git, find_git, identity
 from review_advisor.core.evaluation.golden.golden_case import (
     CommitsChange,
     FilesChange,
@@ -20,15 +20,7 @@ from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.report.wording import printable_line
 from review_advisor.ports.review import SourceError
 
-_WHEN = "2026-01-05T09:00:00Z"
-_WHO = "golden@example.invalid"
-_ENVIRONMENT = {
-    **{
-        f"GIT_{role}_{fact}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for fact, value in (("NAME", "Golden"), ("EMAIL", _WHO), ("DATE", _WHEN))
-    },
-}
+_BY = identity("Golden", "golden@example.invalid", "2026-01-05T09:00:00Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +94,7 @@ def _begun(folder: Path, files: Iterable[GoldenFile]) -> Git:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise SourceError(f"{folder} is not empty.")
-    git = Git(find_git(folder), folder, ("core.autocrlf=false", "commit.gpgSign=false"), _ENVIRONMENT)
+    git = Git(find_git(folder), folder, ("core.autocrlf=false", "commit.gpgSign=false"), _BY)
     git.run("init", "--quiet", "--initial-branch=main", "--template=")
     _write(folder, ((file.path, file.before) for file in files), git)
     git.run("commit", "--quiet", "--allow-empty", "--message=Begin")

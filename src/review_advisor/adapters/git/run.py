@@ -23,6 +23,12 @@ _SETTINGS = (
 _SYSTEM_PATH = ("/usr/bin", "/bin")
 
 
+def identity(name: str, mail: str, when: str) -> dict[str, str]:
+    """The variables that make somebody the author and the committer of what git commits."""
+    facts = (("NAME", name), ("EMAIL", mail), ("DATE", when))
+    return {f"GIT_{role}_{fact}": value for role in ("AUTHOR", "COMMITTER") for fact, value in facts}
+
+
 class OutputTooLargeError(SourceError):
     """git has more to say than it may."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from review_advisor.adapters.git.run import Git, find_git
+from review_advisor.adapters.git.run import Git, find_git, identity
 
 _BASE = {
     "accounts.py": '''"""The accounts of a shop."""
@@ -56,18 +56,12 @@ def deliver(name):
 }
 TITLE = "Write monthly reports and deliver them"
 _COMMITS = (("Add up the accounts", _BASE), (TITLE, _HEAD))
-_WHEN = {"GIT_AUTHOR_DATE": "2026-01-05T09:00:00Z", "GIT_COMMITTER_DATE": "2026-01-05T09:00:00Z"}
-_WHO = {
-    "GIT_AUTHOR_NAME": "Sample",
-    "GIT_AUTHOR_EMAIL": "sample@example.invalid",
-    "GIT_COMMITTER_NAME": "Sample",
-    "GIT_COMMITTER_EMAIL": "sample@example.invalid",
-}
+_BY = identity("Sample", "sample@example.invalid", "2026-01-05T09:00:00Z")
 
 
 def make_sample(folder: Path) -> str:
     """Make the repository in an empty ``folder`` and return the range to review."""
-    git = Git(find_git(folder), folder, environment={**_WHO, **_WHEN})
+    git = Git(find_git(folder), folder, environment=_BY)
     git.run("init", "--quiet", "--initial-branch=main")
     for subject, texts in _COMMITS:
         for name, text in texts.items():

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from review_advisor.cli.terminal.output import note, without_secrets
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
@@ -17,41 +17,28 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-class Progress(Protocol):
-    """Shows what happens while it happens."""
-
-    def event(self, event: Event) -> None:
-        """Show one event."""
-        ...
-
-    def warning(self, sentence: str) -> None:
-        """Show a sentence that does not stop the review."""
-        ...
-
-    def remark(self, sentence: str) -> None:
-        """Show what was chosen for the user."""
-        ...
-
-
 class PlainProgress:
     """One line an event."""
 
     def event(self, event: Event) -> None:
-        """Show one event."""
+        """Show what happens while it happens."""
         line = progress_line(event)
         if line is not None:
-            note(line)
+            self._show(line)
 
     def warning(self, sentence: str) -> None:
         """Show a sentence that does not stop the review."""
-        note(f"warning: {printable(sentence)}")
+        self._show(f"warning: {printable(sentence)}", "yellow")
 
     def remark(self, sentence: str) -> None:
         """Show what was chosen for the user."""
-        note(printable(sentence))
+        self._show(printable(sentence))
+
+    def _show(self, line: str, style: str | None = None) -> None:  # noqa: ARG002 (plain lines have no style)
+        note(line)
 
 
-class LiveProgress:
+class LiveProgress(PlainProgress):
     """As ``PlainProgress``, but what is running stands in a live line."""
 
     def __init__(self, console: Console) -> None:
@@ -68,17 +55,9 @@ class LiveProgress:
         if isinstance(event, CallStarted):
             self.status.update(escape(line))
         else:
-            self._print(line, "dim" if isinstance(event, CallEnded) else None)
+            self._show(line, "dim" if isinstance(event, CallEnded) else None)
 
-    def warning(self, sentence: str) -> None:
-        """Show a sentence that does not stop the review."""
-        self._print(f"warning: {printable(sentence)}", "yellow")
-
-    def remark(self, sentence: str) -> None:
-        """Show what was chosen for the user."""
-        self._print(printable(sentence), None)
-
-    def _print(self, line: str, style: str | None) -> None:
+    def _show(self, line: str, style: str | None = None) -> None:
         with suppress(OSError):  # a terminal that was closed
             self._console.print(without_secrets(line), style=style, markup=False, highlight=False, soft_wrap=True)
 
@@ -94,7 +73,7 @@ class QuietProgress(PlainProgress):
 
 
 @contextmanager
-def progress(*, quiet: bool = False) -> Iterator[Progress]:
+def progress(*, quiet: bool = False) -> Iterator[PlainProgress]:
     """Progress while a review runs; ``quiet``: its warnings alone."""
     if quiet:
         yield QuietProgress()

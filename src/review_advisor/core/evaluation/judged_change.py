@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from review_advisor.core.evaluation.scores import Score
 
+Item = TypeVar("Item")
 Percents = tuple[float, float, float]
 """Precision, recall and F1."""
 Draw = Callable[[int], int]
@@ -61,15 +63,15 @@ def placebo(change: JudgedChange, draw: Draw) -> JudgedChange:
     findings = list(change.findings)
     for tool in sorted({each.tool for each in findings if each.matches}):
         places = [place for place, each in enumerate(findings) if each.tool == tool]
-        for place, matches in zip(places, _shuffled(change.matches_of(tool), draw), strict=True):
+        for place, matches in zip(places, shuffled(change.matches_of(tool), draw), strict=True):
             findings[place] = ToolFinding(tool, findings[place].text, matches)
     return replace(change, findings=tuple(findings))
 
 
-def _shuffled(matches: Sequence[frozenset[int]], draw: Draw) -> list[frozenset[int]]:
+def shuffled(items: Iterable[Item], draw: Draw) -> list[Item]:
     """In an order by chance, each as likely as any other (Fisher and Yates)."""
-    shuffled = list(matches)
-    for last in range(len(shuffled) - 1, 0, -1):
+    ordered = list(items)
+    for last in range(len(ordered) - 1, 0, -1):
         other = draw(last + 1)
-        shuffled[last], shuffled[other] = shuffled[other], shuffled[last]
-    return shuffled
+        ordered[last], ordered[other] = ordered[other], ordered[last]
+    return ordered

@@ -8,12 +8,11 @@ from datetime import datetime
 from pathlib import Path
 
 from review_advisor.adapters.git.repository import GitRepository
-from review_advisor.adapters.git.run import Git
+from review_advisor.adapters.git.run import Git, identity
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.lifetime.belongings import temporary_folder
 from review_advisor.ports.review import SourceError
 
-_NAME, _EMAIL = "review-advisor", "review-advisor@localhost"
 _FILE_MODES = ("100644", "100755")
 
 
@@ -33,16 +32,11 @@ def make_branch(repository: GitRepository, branch: NewBranch) -> str:
     """Make it, and give the name of its commit. Nothing is pushed. Raises ``SourceError``, also if it is there."""
     where = repository.git.run("rev-parse", "--absolute-git-dir").removesuffix(b"\n")
     folder = Path(os.fsdecode(where))
-    when = branch.at.isoformat(timespec="seconds")
-    identity = {
-        f"GIT_{role}_{fact}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for fact, value in (("NAME", _NAME), ("EMAIL", _EMAIL), ("DATE", when))
-    }
+    by = identity("review-advisor", "review-advisor@localhost", branch.at.isoformat(timespec="seconds"))
     ref = f"refs/heads/{branch.name}"
     try:
         with temporary_folder("index") as place:
-            own = {**repository.git.environment, **identity, "GIT_DIR": str(folder), "GIT_INDEX_FILE": str(place / "i")}
+            own = {**repository.git.environment, **by, "GIT_DIR": str(folder), "GIT_INDEX_FILE": str(place / "i")}
             git = replace(repository.git, folder=folder, environment=own)
             _refuse_taken(git, branch.name, ref)
             entry = git.run("ls-tree", "-z", "--full-tree", branch.parent, "--", branch.path)

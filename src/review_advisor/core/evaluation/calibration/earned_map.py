@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from review_advisor.core.evaluation.calibration.cells import FEWEST_GROUPS
 from review_advisor.core.evaluation.calibration.confidence_maps import MAPS, ConfidenceMap, MapName
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair
-from review_advisor.core.evaluation.calibration.reliability import JudgedConfidence
-from review_advisor.core.evaluation.judged_change import Draw
+from review_advisor.core.evaluation.calibration.reliability import JudgedConfidence, by_group
+from review_advisor.core.evaluation.judged_change import Draw, shuffled
 from review_advisor.core.evaluation.resampling import Middle, middle, resamples
 
 FEWEST_OF_MAP = 200
@@ -36,14 +36,12 @@ def earned_map(pairs: Sequence[ConfidencePair], times: int, draw: Draw) -> Earne
 
     Which of the three maps is fitted is chosen without the held-out ones too, so the choice earns nothing by chance.
     """
-    by_group: dict[str, list[JudgedConfidence]] = {}
-    for each in pairs:
-        by_group.setdefault(each.group, []).append((each.confidence, bool(each.right)))
+    groups = by_group(pairs)
     if len(pairs) < FEWEST_OF_MAP:
         return EarnedMap(None, f"{len(pairs)} labels are fewer than {FEWEST_OF_MAP}")
-    if len(by_group) < FEWEST_GROUPS:
-        return EarnedMap(None, f"{len(by_group)} pull requests are fewer than {FEWEST_GROUPS}")
-    groups = _shuffled([by_group[group] for group in sorted(by_group)], draw)
+    if len(groups) < FEWEST_GROUPS:
+        return EarnedMap(None, f"{len(groups)} pull requests are fewer than {FEWEST_GROUPS}")
+    groups = shuffled(groups, draw)
     gains: list[float] = [0.0] * len(groups)
     for fold in range(FOLDS):
         rest = [its for place, its in enumerate(groups) if place % FOLDS != fold]
@@ -81,10 +79,3 @@ def _gain(fitted: ConfidenceMap, said: Sequence[JudgedConfidence]) -> float:
 
 def _flat(groups: Sequence[Sequence[JudgedConfidence]]) -> list[JudgedConfidence]:
     return [each for its in groups for each in its]
-
-
-def _shuffled(groups: list[list[JudgedConfidence]], draw: Draw) -> list[list[JudgedConfidence]]:
-    for last in range(len(groups) - 1, 0, -1):
-        other = draw(last + 1)
-        groups[last], groups[other] = groups[other], groups[last]
-    return groups

@@ -107,15 +107,20 @@ def risk_curve(said: Sequence[JudgedConfidence]) -> tuple[RiskPoint, ...]:
     return tuple(points)
 
 
+def by_group(pairs: Sequence[ConfidencePair]) -> list[list[JudgedConfidence]]:
+    """What labelled pairs say, pull request by pull request."""
+    found: dict[str, list[JudgedConfidence]] = {}
+    for each in pairs:
+        found.setdefault(each.group, []).append((each.confidence, bool(each.right)))
+    return [found[group] for group in sorted(found)]
+
+
 def reliability(pairs: Sequence[ConfidencePair], times: int, draw: Draw) -> Reliability:
     """What labelled pairs come to; at least one. The intervals come of ``times`` samples of whole pull requests.
 
     Of fewer than 10 pull requests there is none.
     """
-    by_group: dict[str, list[JudgedConfidence]] = {}
-    for each in pairs:
-        by_group.setdefault(each.group, []).append((each.confidence, bool(each.right)))
-    groups = [by_group[group] for group in sorted(by_group)]
+    groups = by_group(pairs)
     said = [each for its in groups for each in its]
     samples = resamples([""] * len(groups), times, draw) if len(groups) >= FEWEST_GROUPS else []
     drawn = [[each for place in sample for each in groups[place]] for sample in samples]
