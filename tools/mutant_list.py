@@ -3009,8 +3009,8 @@ MUTANTS = (
     Mutant(
         "GitHub's pushers of earlier commits are no makers",
         "adapters/github/authorship.py",
-        "for each in page if each.after in commits]",
-        "for each in page if each.after == pull_request.head_sha]",
+        "for each in every if each.after in commits]",
+        "for each in every if each.after == pull_request.head_sha]",
         (f"{READING}test_whoever_made_or_pushed_a_commit_is_a_maker",),
     ),
     Mutant(
@@ -4071,8 +4071,8 @@ MUTANTS = (
     Mutant(
         "the pushers of a fork that nobody can read are nobody",
         "adapters/github/authorship.py",
-        "(ForgeMissing, ForgeDenied):\n            return Makers((), whole=False)",
-        "(ForgeMissing, ForgeDenied):\n            return Makers(())",
+        "(ForgeMissing, ForgeDenied):\n            return [], False",
+        "(ForgeMissing, ForgeDenied):\n            return [], True",
         (f"{READING}test_who_pushed_to_a_fork_that_is_gone_is_not_known",),
     ),
     Mutant(

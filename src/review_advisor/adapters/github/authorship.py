@@ -37,34 +37,27 @@ class Authorship(GitData):
 
         Not whole: a fork that the token cannot read, more pushes than are read, or a head that nobody is known to push.
         """
-        if pull_request.head_repository is None:
-            return Makers((), whole=False)
-        path = f"/repos/{quote(pull_request.head_repository)}/activity"
-        asked = {"ref": f"refs/heads/{pull_request.head_ref}"}
-        try:
-            pages, whole = self._wire.newest(
-                "read who pushed the commits", path, list[ActivityAnswer], asked, _MOST_PAGES
-            )
-        except (ForgeMissing, ForgeDenied):
-            return Makers((), whole=False)
-        pushes = [each for page in pages for each in page if each.after in commits]
+        every, whole = self._pushes("read who pushed the commits", pull_request, _MOST_PAGES)
+        pushes = [each for each in every if each.after in commits]
         known = all(each.actor for each in pushes) and pull_request.head_sha in {each.after for each in pushes}
         return Makers(tuple(dict.fromkeys(each.actor.login for each in pushes if each.actor)), whole and known)
 
     def pushed_heads(self, pull_request: PullRequest) -> tuple[str, ...]:
-        """The heads that pushes gave to its branch, the newest first, at most a hundred.
+        """The heads that pushes gave to its branch, the newest first, at most a hundred; none if unreadable."""
+        pushes, _ = self._pushes("read what was pushed", pull_request, 1)
+        return tuple(dict.fromkeys(each.after for each in pushes))
 
-        None where the token may not read who pushed to the branch, or its repository is gone.
-        """
+    def _pushes(self, doing: str, pull_request: PullRequest, pages: int) -> tuple[list[ActivityAnswer], bool]:
+        """The newest pushes to the head's branch, and whether they are all; none where the token may not read them."""
         if pull_request.head_repository is None:
-            return ()
+            return [], False
         path = f"/repos/{quote(pull_request.head_repository)}/activity"
         asked = {"ref": f"refs/heads/{pull_request.head_ref}"}
         try:
-            pages, _ = self._wire.newest("read what was pushed", path, list[ActivityAnswer], asked, 1)
+            found, whole = self._wire.newest(doing, path, list[ActivityAnswer], asked, pages)
         except (ForgeMissing, ForgeDenied):
-            return ()
-        return tuple(dict.fromkeys(each.after for page in pages for each in page))
+            return [], False
+        return [each for page in found for each in page], whole
 
     def compared(self, base: str, head: str) -> Comparison:
         """What ``head`` brings over its merge base with ``base``: both are commits, which no push moves."""

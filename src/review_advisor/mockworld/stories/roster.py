@@ -28,23 +28,8 @@ from review_advisor.mockworld.stories.story_lines import (
 )
 from review_advisor.mockworld.world import MockWorld
 
-LOST: dict[Fault, LostReason] = {
-    "crash": LostReason.CRASH,
-    "silent": LostReason.SILENT,
-    "truncated": LostReason.TRUNCATED,
-    "server_error": LostReason.SERVER_ERROR,
-    "rate_limited": LostReason.RATE_LIMITED,
-    "crashed_again": LostReason.CRASHED_AGAIN,
-    "timeout": LostReason.TIMEOUT,
-    "prose": LostReason.NO_STRUCTURED_OUTPUT,
-    "model_refused": LostReason.MODEL_REFUSED,
-    "output_limit": LostReason.OUTPUT_LIMIT,
-    "bad_request": LostReason.BAD_REQUEST,
-    "call_budget": LostReason.CALL_BUDGET,
-    "too_long": LostReason.TOO_LONG,
-    "unguarded_consult": LostReason.UNGUARDED_CONSULT,
-}
-"""The faults that the adapter hands on as a lost answer."""
+LOST: dict[str, LostReason] = {"prose": LostReason.NO_STRUCTURED_OUTPUT, **{each.value: each for each in LostReason}}
+"""The faults that the adapter hands on as a lost answer, each called as its reason but for one."""
 ENDINGS: dict[Fault, Callable[[], Line]] = {
     "garbage": lines.garbage,
     "credit_gone": lines.credit_gone,
@@ -143,10 +128,7 @@ class _Unspoken:
 
 
 def _line(spoken: SpokenLine, **facts: Any) -> Line:
-    """What is said, or what goes wrong instead, with all other ``facts`` of the line.
-
-    What is slow, or comes when the head has moved, is an answer all the same.
-    """
+    """What is said, late or of an old head too, or what goes wrong instead, with all other ``facts`` of the line."""
     if spoken.fault in (None, "slow", "stale_head"):
         return Line(_answer(spoken), **facts)
     if spoken.fault in SPOILT:
