@@ -4071,8 +4071,8 @@ MUTANTS = (
     Mutant(
         "the pushers of a fork that nobody can read are nobody",
         "adapters/github/authorship.py",
-        "(ForgeMissing, ForgeDenied):\n            return [], False",
-        "(ForgeMissing, ForgeDenied):\n            return [], True",
+        "if each.actor)), whole and known)",
+        "if each.actor)), whole=True)",
         (f"{READING}test_who_pushed_to_a_fork_that_is_gone_is_not_known",),
     ),
     Mutant(
