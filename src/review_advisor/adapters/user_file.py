@@ -16,6 +16,14 @@ class UserFileError(Exception):
     """The file cannot be read. One sentence, without a full stop."""
 
 
+def required_file(path: Path, most: int, refusal: type[Exception], named: str = "") -> bytes:
+    """The same for one without which nothing goes on. Raises ``refusal`` with a sentence; ``named`` is what it is."""
+    try:
+        return read_user_file(path, most)
+    except UserFileError as problem:
+        raise refusal(f"{named or path} cannot be read: {problem}.") from None
+
+
 def read_user_file(path: Path, most: int) -> bytes:
     """The bytes of a file that has at most ``most``. Raises ``UserFileError``.
 

@@ -10,7 +10,7 @@ from typing import Literal
 from review_advisor.adapters.git.open import open_base, open_patch, open_range, open_staged, open_working_tree
 from review_advisor.adapters.git.patch_source import PatchSource
 from review_advisor.adapters.git.source import About, GitSource
-from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.adapters.user_file import required_file
 from review_advisor.ports.review import SourceError
 
 _LARGEST_PATCH = 1_000_000_000
@@ -53,13 +53,11 @@ def open_change(
         case "patch":
             return open_patch(Path(selection.value), about, repo, _patch)
         case "pull_request":
-            from review_advisor.app.pull_request_source import open_named
+            from review_advisor.app.pull_request_source import Named, open_named
 
-            return open_named(repo, selection, about, config, environ)
+            named = Named(selection.value, selection.head, selection.memory, selection.settle_seconds)
+            return open_named(repo, named, about, config, environ)
 
 
 def _patch(path: Path) -> bytes:
-    try:
-        return read_user_file(path, _LARGEST_PATCH)
-    except UserFileError as problem:
-        raise SourceError(f"The patch {path} cannot be read: {problem}.") from None
+    return required_file(path, _LARGEST_PATCH, SourceError, f"The patch {path}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from review_advisor.adapters.user_file import LARGEST, UserFileError, read_user_file
+from review_advisor.adapters.user_file import LARGEST, required_file
 from review_advisor.app.doctor import repository_top
 from review_advisor.app.roster.believed import believed_declarations, prices_in
 from review_advisor.app.roster.declared_files import (
@@ -264,11 +264,7 @@ def working_prices(repo: Path) -> OwnPrices:
 def read_text(path: Path, what: str) -> str:
     """A text file that the user named. Raises ``ConfigError`` with one sentence."""
     named = f"The {what} {printable_line(str(path))}"
-    try:
-        raw = read_user_file(path, LARGEST)
-    except UserFileError as problem:
-        raise ConfigError(f"{named} cannot be read: {problem}.") from None
-    return _decoded(raw, named)
+    return _decoded(required_file(path, LARGEST, ConfigError, named), named)
 
 
 def _decoded(raw: bytes, what: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from review_advisor.adapters.actions import GithubEnvironment, read_github
@@ -11,7 +11,6 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.fetch import Remote, open_pull_request
 from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.github.forge import connect
-from review_advisor.app.change_source import Selection
 from review_advisor.app.configuration import believed_base, load_config, mended_config, publication_rules
 from review_advisor.app.settings import Config, ConfigError
 from review_advisor.core.facts.pull_request import PullRequest
@@ -22,9 +21,21 @@ from review_advisor.pull_request.believed_memory import believed_memory
 from review_advisor.pull_request.settled_head import settled_head
 
 
-def open_named(
-    repo: Path, named: Selection, about: About, config: Path | None, environ: Mapping[str, str]
-) -> GitSource:
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A pull request by its name.
+
+    ``head`` is the only head that is reviewed; empty: any. ``memory`` is what ``begin`` said of the state; empty if it
+    said nothing. ``settle_seconds``: how long to wait for a newer push.
+    """
+
+    name: str
+    head: str = ""
+    memory: str = ""
+    settle_seconds: int = 0
+
+
+def open_named(repo: Path, named: Named, about: About, config: Path | None, environ: Mapping[str, str]) -> GitSource:
     """Open the pull request of this name. Raises ``SourceError`` and ``ConfigError``."""
     github = read_github(environ)
     try:
@@ -33,8 +44,8 @@ def open_named(
         raise SourceError(str(problem)) from None
 
 
-def _opened(repo: Path, named: Selection, about: About, config: Path | None, github: GithubEnvironment) -> GitSource:
-    repository, number = github.pull_request(named.value)
+def _opened(repo: Path, named: Named, about: About, config: Path | None, github: GithubEnvironment) -> GitSource:
+    repository, number = github.pull_request(named.name)
     clock = SystemClock()
     forge: Forge = connect(repository, token=github.token, api_url=github.api_url, clock=clock)
     pull_request = settled_head(forge, clock, number, named.settle_seconds)

@@ -11,7 +11,7 @@ from review_advisor.adapters.ledger.shadows.shadow_mode_sums import shadow_mode_
 from review_advisor.adapters.ledger.shadows.shadow_sums import shadow_sums
 from review_advisor.adapters.ledger.sums import add_up
 from review_advisor.adapters.price_file import read_prices
-from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.adapters.user_file import required_file
 from review_advisor.core.exports.weekly_rollup import WeeklyRollup
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.periods import Period
@@ -41,9 +41,7 @@ def prices_of_user(path: Path) -> tuple[Price, ...]:
     """The list of prices in the file at ``path``. Raises ``PriceError``."""
     name = f"The list of prices {path}"
     try:
-        return parse_prices(read_user_file(path, _LARGEST_LIST).decode(), name)
-    except UserFileError as problem:
-        raise PriceError(f"{name} cannot be read: {problem}.") from None
+        return parse_prices(required_file(path, _LARGEST_LIST, PriceError, name).decode(), name)
     except UnicodeDecodeError as error:
         raise PriceError(f"{name} is not valid TOML: {error}.") from None
 

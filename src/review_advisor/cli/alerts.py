@@ -10,7 +10,7 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER
 from review_advisor.cli.terminal.output import put
-from review_advisor.cli.terminal.problems import ledger_refusals
+from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
 
 RAISED = 3
@@ -30,7 +30,7 @@ def alerts(
     No alert is raised by too few cases. Exit code 2 if the ledger has no run of the repository: a misspelt name would
     never raise one.
     """
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.rollup import look_for_alarms
         from review_advisor.core.metrics.kpis import alarms_text
 

@@ -13,7 +13,7 @@ import click
 
 from review_advisor.cli.ledger import LEDGER
 from review_advisor.cli.terminal.output import plain, put
-from review_advisor.cli.terminal.problems import clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.problems import clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app.doctor import Diagnosis
@@ -83,7 +83,7 @@ def _examine(
     claude_bin: str, repo: Path, artifacts: Path, ledger: Path | None, security: bool, *, as_json: bool
 ) -> int:
     checks: list[Diagnosis] = []
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.diagnosis.fit import examine_fit
         from review_advisor.app.diagnosis.security import examine_security
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
 from review_advisor.core.ledger.chain import LEDGER_FILE
 
@@ -57,7 +57,7 @@ def verify(context: click.Context, ledger_file: Path, full: bool, as_json: bool)
     of all are unchanged. Exit code 3 if something is wrong: the first fault of each run is named. Only an earlier
     verification shows that a run was removed, or written anew, with all its rows.
     """
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.ledger import prove
 
         proof = prove(ledger_file, os.environ, note, full=full)
@@ -97,7 +97,7 @@ def merge(context: click.Context, a: Path, b: Path, whole_runs: bool, as_json: b
     Runs that A already has change nothing. A run that differs in A, is broken or is impossible is refused by name, and
     A stays as it was.
     """
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.ledger import merge as fold
 
         folded = fold(a, b, whole_runs=whole_runs)
@@ -112,7 +112,7 @@ def merge(context: click.Context, a: Path, b: Path, whole_runs: bool, as_json: b
 @click.pass_context
 def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
     """Write all events to FILE, one JSON object a line. An existing FILE that is no export stays as it is."""
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.ledger import export_ledger
         from review_advisor.core.report.wording import counted
 
@@ -130,7 +130,7 @@ def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: b
 @click.pass_context
 def import_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
     """Add the runs of an export to the ledger, as merge adds those of a ledger."""
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.ledger import import_lines
 
         folded = import_lines(ledger_file, file, whole_runs=whole_runs)
@@ -144,7 +144,7 @@ def import_(context: click.Context, file: Path, ledger_file: Path, whole_runs: b
 @click.pass_context
 def rebuild(context: click.Context, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
     """Rebuild all tables from the events, as this version reads them. A run that is left out has no rows then."""
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.ledger import rebuild as read_anew
 
         rebuilt = read_anew(ledger_file, whole_runs=whole_runs)
@@ -161,7 +161,7 @@ def repair(context: click.Context, new: Path, ledger_file: Path, as_json: bool) 
 
     The damaged ledger stays as it is. Exit code 3 if a run is left out.
     """
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.ledger import repair as save
 
         saved = save(ledger_file, new)
@@ -199,7 +199,7 @@ def collect(
     The token in GITHUB_TOKEN needs "actions: read" and "contents: read" in each repository. Artifacts that were added
     before are not fetched again. Exit code 3 if something of the period is missing: each repository says what.
     """
-    with clear_refusals(), ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.organisation.collect import CollectOptions, collect_ledgers
         from review_advisor.app.organisation.named import read_organisation
         from review_advisor.core.organisation.believed_runs import OWN_WORKFLOW

@@ -11,7 +11,7 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, ExitWithCode, clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, ExitWithCode, clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app.observe import Observation
@@ -35,7 +35,7 @@ def observe(pr: str | None, event: str | None, again: bool, repo: Path, ledger_f
         raise click.UsageError(
             "Name the pull request with --pr, the event that closed it with --event, or say --again."
         )
-    with clear_refusals(), ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.observe import observe_named, observe_of_event
 
         if again:

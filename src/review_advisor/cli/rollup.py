@@ -12,7 +12,7 @@ import click
 from review_advisor.cli.ledger import AS_JSON, LEDGER, ORGANISATION, PATH
 from review_advisor.cli.runs import note_unknown
 from review_advisor.cli.terminal.output import put
-from review_advisor.cli.terminal.problems import ledger_refusals
+from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import in_order, moment
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def rollup(
         raise click.UsageError("--organisation is of no use without --by.")
     end = until or datetime.now(UTC)
     in_order(since, end)
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.rollup import roll_up, roll_up_advice, roll_up_shadows
         from review_advisor.core.exports.weekly_rollup import weekly_text
         from review_advisor.core.ledger.periods import Period

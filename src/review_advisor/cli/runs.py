@@ -14,7 +14,7 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import ledger_refusals
+from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import in_order, moment
 from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
 
@@ -122,7 +122,7 @@ def list_(ledger_file: Path, as_json: bool, **wanted: Any) -> None:
     if kind == "task":
         _put(_tasks(ledger_file, {"backend": backend, **{name: wanted[name] for name in _OF_BOTH}}, as_json=as_json))
         return
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.runs import list_runs
         from review_advisor.core.ledger.runs import RunFilter, runs_text
 
@@ -144,7 +144,7 @@ def _refuse_foreign(kind: str, backend: str | None, wanted: dict[str, Any]) -> N
 
 
 def _tasks(ledger_file: Path, wanted: dict[str, Any], *, as_json: bool) -> str:
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.runs import list_tasks
         from review_advisor.core.ledger.task_lines import TaskFilter, tasks_text
 
@@ -158,7 +158,7 @@ def _tasks(ledger_file: Path, wanted: dict[str, Any], *, as_json: bool) -> str:
 @AS_JSON
 def show(run: str, ledger_file: Path, as_json: bool) -> None:
     """Show one run, named by its id or by the beginning of it. With --json, every row and every event of it."""
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.runs import show_run
         from review_advisor.core.ledger.runs import run_text
 
@@ -176,7 +176,7 @@ def export(run: str, folder: Path, ledger_file: Path, as_json: bool) -> None:
 
     The folder runs/ holds the same in the layout of advisor-harness.
     """
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.ledger import export_run
 
         names = export_run(ledger_file, run, folder)
@@ -193,7 +193,7 @@ def recording(context: click.Context, run: str, artifacts: Path, as_json: bool) 
 
     Exit code 3 if a line of the recording is incomplete or was changed: such a line is left out.
     """
-    with ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.diagnosis.recordings import read_recorded
 
         told = read_recorded(artifacts, run)

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, ORGANISATION, PATH
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, ledger_refusals
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
 
 
@@ -66,7 +66,7 @@ def ui(
     It is a folder of static files. Open its index.html, upload it as an artifact of CI, or see it with --serve, which
     listens on 127.0.0.1 only and answers /api/advisor/stats, sessions and decisions with JSON.
     """
-    with ledger_refusals():
+    with clear_refusals():
         if not serve and context.get_parameter_source("port") is not ParameterSource.DEFAULT:
             raise ExitWithCode("--port is of no use without --serve: add it, or leave out --port.", NOTHING_ASKED)
         from review_advisor.app.dashboard import SiteError, advisor_api, serving, write_dashboard

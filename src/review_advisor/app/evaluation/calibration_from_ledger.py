@@ -52,22 +52,25 @@ class ObservedReviews(Generic[Kept]):
 
 
 def observed_reviews(
-    ledger: Path, wanted: RunFilter, keep: Callable[[OutcomeDocument, tuple[ObservedLabel, ...]], Kept]
+    ledger: Path,
+    wanted: RunFilter,
+    keep: Callable[[OutcomeDocument, tuple[ObservedLabel, ...]], Kept],
+    most: int = MOST_CALIBRATED_REVIEWS,
 ) -> ObservedReviews[Kept]:
     """The newest reviews that are wanted. ``left_out`` says which cannot be read, and why. Raises ``LedgerError``.
 
     Each is read alone, and what ``keep`` makes of it stays.
     """
-    names = [line.run_id for line in list_runs(ledger, replace(wanted, limit=MOST_CALIBRATED_REVIEWS + 1))]
+    names = [line.run_id for line in list_runs(ledger, replace(wanted, limit=most + 1))]
     left_out: list[str] = []
     runs: list[Kept] = []
-    for each in read_reviews(ledger, names[:MOST_CALIBRATED_REVIEWS]):
+    for each in read_reviews(ledger, names[:most]):
         if isinstance(each, str):
             left_out.append(each)
         elif each.document is not None:
             runs.append(keep(each.document, tuple(each.labels)))
             left_out += [each.unlabelled] if each.unlabelled else []
-    return ObservedReviews(tuple(runs), tuple(dict.fromkeys(left_out)), len(names) > MOST_CALIBRATED_REVIEWS)
+    return ObservedReviews(tuple(runs), tuple(dict.fromkeys(left_out)), len(names) > most)
 
 
 def calibrate(ledger: Path, wanted: RunFilter, source: LabelSource) -> Calibrated:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.adapters.artifacts import write_whole
-from review_advisor.adapters.ledger.browsing import RecordedRun, read_reviews
-from review_advisor.adapters.ledger.run_queries import list_runs
+from review_advisor.app.evaluation.calibration_from_ledger import observed_reviews
 from review_advisor.core.evaluation.golden.case_file import read_case
 from review_advisor.core.evaluation.golden.case_text import case_text
 from review_advisor.core.evaluation.golden.from_observations import ObservedCases, cases_from
@@ -31,14 +30,9 @@ class WrittenCases:
 
 def write_cases_from(ledger: Path, folder: Path, wanted: RunFilter) -> WrittenCases:
     """Write a TOML file for each case that is not there yet. Raises ``LedgerError`` and ``ArtifactError``."""
-    names = [line.run_id for line in list_runs(ledger, replace(wanted, limit=MOST_GOLDEN_REVIEWS + 1))]
-    runs = list(read_reviews(ledger, names[:MOST_GOLDEN_REVIEWS]))
-    found = cases_from(
-        (each.document, each.labels) for each in runs if isinstance(each, RecordedRun) and each.document is not None
-    )
-    left_out = [each for each in runs if isinstance(each, str)]
-    left_out += sorted({each.unlabelled for each in runs if isinstance(each, RecordedRun) and each.unlabelled})
-    written, kept = [], []
+    read = observed_reviews(ledger, wanted, lambda document, labels: (document, labels), MOST_GOLDEN_REVIEWS)
+    found = cases_from(read.runs)
+    left_out, written, kept = list(read.left_out), [], []
     for case in found.cases:
         path = folder / f"{case.id}.toml"
         refusal = _refusal(case)
@@ -49,7 +43,7 @@ def write_cases_from(ledger: Path, folder: Path, wanted: RunFilter) -> WrittenCa
         else:
             _write(path, case_text(case))
             written.append(case.id)
-    return WrittenCases(found, tuple(written), tuple(kept), tuple(left_out), len(names) > MOST_GOLDEN_REVIEWS)
+    return WrittenCases(found, tuple(written), tuple(kept), tuple(left_out), read.more)
 
 
 def _write(path: Path, text: str) -> None:

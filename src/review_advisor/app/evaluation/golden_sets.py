@@ -9,7 +9,7 @@ from review_advisor.adapters.golden.aacr_bench import aacr_folder, read_aacr
 from review_advisor.adapters.golden.case_folder import read_case_folder
 from review_advisor.adapters.golden.case_lines import read_case_lines
 from review_advisor.adapters.golden.martian_golden import holds_martian, read_martian
-from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.adapters.user_file import required_file
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenSet, GoldenSetError, PatchChange
 from review_advisor.core.evaluation.golden.label_places import misplaced_label
 from review_advisor.lifetime.belongings import temporary_folder
@@ -38,9 +38,7 @@ def checked_golden_set(path: Path) -> GoldenSet:
 def bounded_text(path: Path, most: int) -> str:
     """The text of a file of ``most`` bytes at most, in UTF-8. Raises ``GoldenSetError``."""
     try:
-        return read_user_file(path, most).decode("utf-8").replace("\r\n", "\n")
-    except UserFileError as trouble:
-        raise GoldenSetError(f"{path} cannot be read: {trouble}.") from None
+        return required_file(path, most, GoldenSetError).decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise GoldenSetError(f"{path} is not text in UTF-8.") from None
 

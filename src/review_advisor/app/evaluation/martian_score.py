@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from review_advisor.adapters.martian_results import MOST_BYTES, MartianError, read_results
-from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.adapters.user_file import required_file
 from review_advisor.core.evaluation.council_gain import JudgeScore, judge_score
 
 __all__ = ["MartianError", "score_martian"]
@@ -16,13 +16,6 @@ _SEED = 17
 
 def score_martian(folder: Path) -> Iterator[JudgeScore]:
     """The scores by each judge of the benchmark in ``folder``: the same ones again. Raises ``MartianError``."""
-    for results in read_results(folder, _read):
+    for results in read_results(folder, lambda path: required_file(path, MOST_BYTES, MartianError)):
         chance = Random(_SEED)  # noqa: S311 (a score wants to be repeated, not secret)
         yield judge_score(results, chance.randrange)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_user_file(path, MOST_BYTES)
-    except UserFileError as problem:
-        raise MartianError(f"{path} cannot be read: {problem}.") from None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from review_advisor.adapters.evaluation_folder import EvaluationError
 from review_advisor.adapters.git.golden_repository import make_golden_repository
-from review_advisor.adapters.user_file import LARGEST, UserFileError, read_user_file
+from review_advisor.adapters.user_file import LARGEST, required_file
 from review_advisor.core.evaluation.golden.golden_case import CommitsChange, GoldenCase, GoldenSet, NamedChange
 from review_advisor.core.evaluation.trials.arms import Arm
 from review_advisor.core.evaluation.trials.document_trial import trial_of
@@ -67,12 +67,7 @@ class RecordedReviews:
 
     def _bytes(self, key: TrialKey) -> bytes | None:
         path = self._path(key)
-        if path is None:
-            return None
-        try:
-            return read_user_file(path, LARGEST)
-        except UserFileError as trouble:
-            raise EvaluationError(f"{path} cannot be read: {trouble}.") from None
+        return None if path is None else required_file(path, LARGEST, EvaluationError)
 
     def _path(self, key: TrialKey) -> Path | None:
         return next((path for path in self._places(key) if path.exists()), None)

@@ -12,7 +12,7 @@ from review_advisor.adapters.evaluation_folder import EvaluationError
 from review_advisor.adapters.git.branches.new_branch import NewBranch, make_branch
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.repository import open_repository
-from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.adapters.user_file import required_file
 from review_advisor.app.configuration import BaseFile
 from review_advisor.app.evaluation.evaluate import scored_with_samples
 from review_advisor.app.evaluation.own_arm import RULE_FILES, write_arm
@@ -87,9 +87,7 @@ def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: dateti
 
 def _named(file: Path, name: str) -> ImprovementProposal:
     try:
-        found = read_proposals(read_user_file(file, _LARGEST))
-    except UserFileError as problem:
-        raise ConfigError(f"{file} cannot be read: {problem}.") from None
+        found = read_proposals(required_file(file, _LARGEST, ConfigError))
     except ProposalsError as refused:
         raise ConfigError(f"{file} holds no improvement proposals. {refused}") from None
     if not found.valid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.adapters.user_file import required_file
 from review_advisor.app.settings import ConfigError
 from review_advisor.core.facts.files.declared import LONGEST_FILE
 from review_advisor.core.report.wording import printable_line
@@ -59,9 +59,7 @@ def _files(path: Path) -> list[Path]:
 def text_of(path: Path, longest: int) -> str:
     """The text of a file of at most so many characters; of a longer one no more is read than shows it."""
     try:
-        return read_user_file(path, longest * _BYTES_OF_A_CHARACTER).decode("utf-8")
-    except UserFileError as problem:
-        raise ConfigError(f"{_shown(path)} cannot be read: {problem}.") from None
+        return required_file(path, longest * _BYTES_OF_A_CHARACTER, ConfigError, _shown(path)).decode("utf-8")
     except UnicodeDecodeError:
         raise ConfigError(f"{_shown(path)} is not valid UTF-8.") from None
 

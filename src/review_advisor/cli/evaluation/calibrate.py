@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.evaluation.eval_verbs import evaluation_refusals
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.output import note, note_left_out, put
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def calibrate(
         raise ExitWithCode("--labels golden and --evaluation DIR go together: give both, or neither.", NOTHING_ASKED)
     if evaluations and (since or repository):
         raise ExitWithCode("--since and --repository choose reviews, and an evaluation has none.", NOTHING_ASKED)
-    with clear_refusals(), ledger_refusals(), evaluation_refusals():
+    with clear_refusals():
         from datetime import UTC, datetime
 
         from review_advisor.app.evaluation.calibration_from_ledger import (
@@ -74,7 +73,6 @@ def calibrate(
         from review_advisor.app.evaluation.calibration_from_ledger import calibrate as calibrated
         from review_advisor.core.evaluation.calibration.calibration_table import calibration_as_json, calibration_text
         from review_advisor.core.ledger.runs import RunFilter
-        from review_advisor.core.report.wording import printable_line
 
         done: Calibrated = (
             calibrate_on_golden(evaluations)
@@ -83,10 +81,7 @@ def calibrate(
         )
         found = done.calibration
         written = propose(found, datetime.now(UTC).date(), Path()) if proposes else ()
-    for each in done.left_out:
-        note(printable_line(f"left out: {each}"))
-    if done.more:
-        note(f"Only the newest {MOST_CALIBRATED_REVIEWS:,} reviews were read.")
+    note_left_out(done.left_out, f"{MOST_CALIBRATED_REVIEWS:,} reviews" if done.more else "")
     put(json.dumps(calibration_as_json(found), indent=2) + "\n" if as_json else calibration_text(found))
     for path in written:
         note(f"{path} is written; nothing reads it")

@@ -6,8 +6,6 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +15,7 @@ import click
 from review_advisor.cli.ledger import AS_JSON, PATH
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
 from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, NOTHING_ASKED, ExitWithCode, clear_refusals
+from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
 
 if TYPE_CHECKING:
     from review_advisor.app.evaluation.evaluate import Evaluated
@@ -105,7 +103,7 @@ def run(context: click.Context, /, root: Path, gate: tuple[str, ...], as_json: b
     Results are kept one by one: a run that was interrupted goes on where it was, and what got no answer is asked again.
     Live reviews need --max-usd. Exit code 0 unless --gate says more, and 12 if an arm got no answer at all.
     """
-    with evaluation_refusals():
+    with clear_refusals():
         evaluated = _evaluated(EvalRun(**asked), root)
     _tell(context, evaluated, gate, as_json=as_json)
 
@@ -225,7 +223,7 @@ def _words(given: str) -> list[str]:
 @click.pass_context
 def scenarios(context: click.Context, root: Path, as_json: bool) -> None:
     """Play the seven stories of advisor-harness without a model, and compare with the last time."""
-    with evaluation_refusals():
+    with clear_refusals():
         from datetime import UTC, datetime
 
         from review_advisor.app.evaluation.scenarios import play_scenarios
@@ -285,7 +283,7 @@ def _progress(done: int, total: int, counted: CountedTrial) -> None:
 @click.pass_context
 def merge(context: click.Context, folders: tuple[Path, ...], root: Path, gate: tuple[str, ...], as_json: bool) -> None:
     """Join the shards of one evaluation, and print what it comes to. A missing shard, or one twice, is refused."""
-    with evaluation_refusals():
+    with clear_refusals():
         from review_advisor.app.evaluation.evaluate import merge as join
 
         evaluated = join(folders, root)
@@ -297,7 +295,7 @@ def merge(context: click.Context, folders: tuple[Path, ...], root: Path, gate: t
 @AS_JSON
 def show(folder: Path, as_json: bool) -> None:
     """Print what a whole evaluation comes to, from its results."""
-    with evaluation_refusals():
+    with clear_refusals():
         from review_advisor.app.evaluation.evaluate import as_json as json_of
         from review_advisor.app.evaluation.evaluate import scored
         from review_advisor.core.evaluation.trials.result_table import result_text
@@ -315,7 +313,7 @@ def compare(folders: tuple[Path, ...], as_json: bool) -> None:
     Evaluations of different golden sets, shards, rules of matching or sources of answers are refused. Arms of one name
     are told apart by the number of their evaluation, as before and after a change of prompts.
     """
-    with evaluation_refusals():
+    with clear_refusals():
         from review_advisor.app.evaluation.evaluate import as_json as json_of
         from review_advisor.app.evaluation.evaluate import compare as beside
         from review_advisor.core.evaluation.trials.result_table import result_text
@@ -339,17 +337,3 @@ def _tell(context: click.Context, evaluated: Evaluated, gate: tuple[str, ...], *
     watched = [each for each in result.gates if each.gate in gate]
     passed = bool(watched) and all(each.answer == "pass" for each in watched)
     context.exit(0 if passed or not gate else NOT_PASSED)
-
-
-@contextmanager
-def evaluation_refusals() -> Iterator[None]:
-    """Turn what evaluations refuse into sentences; let bugs pass."""
-    from review_advisor.app.evaluation.evaluate import EvaluationError, ShardError
-    from review_advisor.app.evaluation.golden_sets import GoldenSetError
-    from review_advisor.core.report.wording import printable_line
-
-    try:
-        with clear_refusals():
-            yield
-    except (EvaluationError, ShardError, GoldenSetError) as refusal:
-        raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None

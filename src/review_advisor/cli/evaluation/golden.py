@@ -11,8 +11,8 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
-from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.output import note, note_left_out, put
+from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
@@ -73,16 +73,11 @@ def match(path: Path, findings: Path, judge: str | None, max_usd: float, claude_
     wrong, nothing is counted and the exit code is 12.
     """
     with clear_refusals():
-        from review_advisor.app.evaluation.golden_sets import GoldenSetError
         from review_advisor.app.evaluation.match_findings import JudgeChoice, match_findings
         from review_advisor.core.evaluation.golden.match_table import judge_line, matchings_as_json, matchings_text
-        from review_advisor.core.report.wording import printable_line
 
         choice = None if judge is None else JudgeChoice(judge, max_usd, claude_bin)
-        try:
-            done = match_findings(path, findings, choice, environ=os.environ, warn=note)
-        except GoldenSetError as refusal:
-            raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None
+        done = match_findings(path, findings, choice, environ=os.environ, warn=note)
     if done.judge is not None:
         told = done.judge
         counts = {"pairs": told.pairs, "unanswered": told.unanswered, "unpaid": told.unpaid}
@@ -104,17 +99,13 @@ def from_ledger(folder: Path, repository: str | None, since: datetime | None, le
     marked as wrong, as `observe` recorded it; the author's word against a finding never counts. A case that is there
     already is not changed.
     """
-    with clear_refusals(), ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.evaluation.golden_from_ledger import MOST_GOLDEN_REVIEWS, write_cases_from
         from review_advisor.core.evaluation.golden.set_table import observed_as_json, observed_text
         from review_advisor.core.ledger.runs import RunFilter
-        from review_advisor.core.report.wording import printable_line
 
         done = write_cases_from(ledger_file, folder, RunFilter(repository=repository, since=since))
-    for each in done.left_out:
-        note(printable_line(f"left out: {each}"))
-    if done.more:
-        note(f"Only the newest {MOST_GOLDEN_REVIEWS:,} reviews were read.")
+    note_left_out(done.left_out, f"{MOST_GOLDEN_REVIEWS:,} reviews" if done.more else "")
     if as_json:
         told = {**observed_as_json(done.found), "written": list(done.written), "kept": list(done.kept)}
         put(json.dumps(told, indent=2) + "\n")
@@ -124,10 +115,7 @@ def from_ledger(folder: Path, repository: str | None, since: datetime | None, le
 
 
 def _read(path: Path, *, checked: bool = False) -> GoldenSet:
-    from review_advisor.app.evaluation.golden_sets import GoldenSetError, checked_golden_set, read_golden_set
-    from review_advisor.core.report.wording import printable_line
+    from review_advisor.app.evaluation.golden_sets import checked_golden_set, read_golden_set
 
-    try:
+    with clear_refusals():
         return checked_golden_set(path) if checked else read_golden_set(path)
-    except GoldenSetError as refusal:
-        raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None

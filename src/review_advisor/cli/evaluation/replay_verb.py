@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.output import note_left_out, put
+from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def replay(
         raise click.UsageError("Name one RUN, or say --all.")
     if run_id is not None and (repository is not None or since is not None):
         raise click.UsageError("--repository and --since choose among --all runs.")
-    with clear_refusals(), ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.evaluation.replay_ledger import (
             MOST_REPLAYED,
             replay_runs,
@@ -70,7 +70,6 @@ def replay(
         from review_advisor.core.policy.blast import BlastRadius
         from review_advisor.core.pull_request.counterfactual.counterfactual_table import both_as_json, both_text
         from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules
-        from review_advisor.core.report.wording import printable_line
 
         options = OtherRules(
             retries=None if retries is None else dict(zip(BlastRadius, retries, strict=True)),
@@ -79,9 +78,6 @@ def replay(
         )
         rules = tried_rules(config, was, options)
         done = replay_runs(ledger_file, RunFilter(repository=repository, since=since), run_id, rules)
-    for each in done.left_out:
-        note(printable_line(f"left out: {each}"))
-    if done.more:
-        note(f"Only the newest {MOST_REPLAYED:,} runs were read.")
+    note_left_out(done.left_out, f"{MOST_REPLAYED:,} runs" if done.more else "")
     told = both_as_json(done.reviews, done.left_out)
     put(json.dumps(told, indent=2) + "\n" if as_json else both_text(done.reviews))

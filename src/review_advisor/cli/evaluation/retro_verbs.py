@@ -10,8 +10,8 @@ import click
 
 from review_advisor.cli.ledger import LEDGER, PATH
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
-from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import ExitWithCode, clear_refusals, ledger_refusals
+from review_advisor.cli.terminal.output import note, note_left_out, put
+from review_advisor.cli.terminal.problems import ExitWithCode, clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
@@ -123,17 +123,14 @@ def _show(event: TaskEvent) -> None:
 
 
 def _learn(artifacts: Path, ledger: Path, since: datetime | None, repository: str | None) -> None:
-    with clear_refusals(), ledger_refusals():
+    with clear_refusals():
         from review_advisor.app.retro.learn_rules import learn_rules
         from review_advisor.core.ledger.runs import RunFilter
         from review_advisor.core.report.wording import printable_line
         from review_advisor.core.retro.retro_files import PROPOSALS_FILE
 
         done = learn_rules(ledger, RunFilter(repository=repository, since=since), artifacts)
-    for each in done.left_out:
-        note(printable_line(f"left out: {each}"))
-    if done.more:
-        note("Only the newest reviews were read.")
+    note_left_out(done.left_out, "reviews" if done.more else "")
     note(done.proposals.summary)
     learnt = [each for each in done.proposals.proposals if each.changes_something]
     put("".join(f"{each.id}: {printable_line(each.title)}. {printable_line(each.rationale)}\n" for each in learnt))

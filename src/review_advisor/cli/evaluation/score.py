@@ -9,7 +9,7 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, PATH
 from review_advisor.cli.terminal.output import put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode
+from review_advisor.cli.terminal.problems import clear_refusals
 
 
 @click.command(short_help="Score recorded reviews of a public benchmark, also as a council.")
@@ -28,12 +28,9 @@ def score(folder: Path, as_json: bool) -> None:
     Each tool is counted as the benchmark counts, and one to one. The council is the product's own rule: the best tool
     leads, the others confirm or add. A placebo and intervals stand beside it; docs/evaluation.md explains them.
     """
-    from review_advisor.app.evaluation.martian_score import MartianError, score_martian
+    from review_advisor.app.evaluation.martian_score import score_martian
     from review_advisor.core.evaluation.score_table import scores_as_json, scores_text
-    from review_advisor.core.report.wording import printable_line
 
-    try:
+    with clear_refusals():
         scores = list(score_martian(folder))
-    except MartianError as refusal:
-        raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None
     put(json.dumps(scores_as_json(scores), indent=2) + "\n" if as_json else scores_text(scores))

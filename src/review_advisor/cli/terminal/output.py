@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Iterable
 from types import TracebackType
 
 import click
@@ -32,6 +33,16 @@ def note(sentence: str) -> None:
         click.echo(without_secrets(sentence), err=True)
     except OSError:
         drop(2)
+
+
+def note_left_out(sentences: Iterable[str], newest: str) -> None:
+    """Say what cannot be read, and that no more than the ``newest`` were looked at, if there are more."""
+    from review_advisor.core.report.wording import printable_line
+
+    for each in sentences:
+        note(printable_line(f"left out: {each}"))
+    if newest:
+        note(f"Only the newest {newest} were read.")
 
 
 def plain(words: str) -> str:

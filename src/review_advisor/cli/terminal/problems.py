@@ -35,9 +35,16 @@ def clear_refusals() -> Iterator[None]:
 
 def _refusal(problem: Exception) -> ExitWithCode | None:
     """How the command ends; None for a bug. Imports here slow nothing down: something has gone wrong."""
+    from review_advisor.app.evaluation.evaluate import EvaluationError, ShardError
+    from review_advisor.app.evaluation.golden_sets import GoldenSetError
+    from review_advisor.app.evaluation.martian_score import MartianError
     from review_advisor.app.review import ReviewBrokenError
     from review_advisor.app.settings import ConfigError
+    from review_advisor.core.ledger.chain import LedgerError
+    from review_advisor.core.metrics.prices import PriceError
+    from review_advisor.core.organisation.organisation import OrganisationError
     from review_advisor.core.policy.switches import SwitchError
+    from review_advisor.core.report.wording import printable_line
     from review_advisor.core.roles.calls import ReviewInterrupted
     from review_advisor.core.safety.terminal import printable
     from review_advisor.ports.forge import ForgeError
@@ -46,6 +53,10 @@ def _refusal(problem: Exception) -> ExitWithCode | None:
     match problem:
         case CliError() | SwitchError() | ConfigError() | SourceError() | ArtifactError():
             return ExitWithCode(printable(str(problem)), NOTHING_ASKED)
+        case LedgerError() | OrganisationError() | PriceError() | EvaluationError() | ShardError():
+            return ExitWithCode(printable_line(str(problem)), NOTHING_ASKED)
+        case GoldenSetError() | MartianError():
+            return ExitWithCode(printable_line(str(problem)), NOTHING_ASKED)
         case ForgeError() | ReviewBrokenError():
             return ExitWithCode(printable(str(problem)), NOT_TO_ITS_END)
         case ReviewInterrupted():
@@ -65,17 +76,3 @@ def told_beside(output: Path | None) -> Iterator[None]:
 
             leave_refusal(output, refusal.message, os.environ)
         raise
-
-
-@contextmanager
-def ledger_refusals() -> Iterator[None]:
-    """The same for the verbs that ask the ledger, which import nothing of a review."""
-    from review_advisor.core.ledger.chain import LedgerError
-    from review_advisor.core.metrics.prices import PriceError
-    from review_advisor.core.organisation.organisation import OrganisationError
-    from review_advisor.core.report.wording import printable_line
-
-    try:
-        yield
-    except (LedgerError, OrganisationError, PriceError) as refusal:
-        raise ExitWithCode(printable_line(str(refusal)), NOTHING_ASKED) from None
