@@ -30,7 +30,7 @@ from review_advisor.app.base_checks import base_checks, checker_arguments, insta
 from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
-from review_advisor.app.recording import CallRecording, Keeping, open_keeping, open_recording
+from review_advisor.app.recording import Keeping, open_keeping, open_recording
 from review_advisor.app.roster.known_kinds import kind_notes
 from review_advisor.app.roster.of_source import declares_of
 from review_advisor.app.settings import Config, ConfigError, Profile, Settings
@@ -45,6 +45,7 @@ from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.static_review import PYTHON
+from review_advisor.core.roles.calls import AgentCall
 from review_advisor.core.roles.reply_cache import Concluded, RunNames, review_identity
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Agents, ArtifactError, CliError, Ports, SourceError, Wiki
@@ -130,7 +131,7 @@ def run_review(
             check_writable(options.output)
         recording = open_recording(_artifact_root(options), settings.recording, request.run_id, warn, remark)
         stack.callback(recording.close)
-        agents = _opened_agents(command, options.repo, environ, recording, stack)
+        agents = opened_agents(command, options.repo, environ, stack, recording.hear)
         instructions = load_instructions()
         compared = partial(_pictures, options, source)
         pictures = stack.enter_context(compared(settings.rules))
@@ -172,11 +173,16 @@ def run_review(
         return replace(ended, finding_notes=kind_notes(source.base_file, ended.document, warn))
 
 
-def _opened_agents(
-    command: tuple[str, ...], repo: Path, environ: Mapping[str, str], recording: CallRecording, stack: ExitStack
+def opened_agents(
+    command: tuple[str, ...],
+    repo: Path,
+    environ: Mapping[str, str],
+    stack: ExitStack,
+    hear: Callable[[AgentCall, bytes], None] | None = None,
 ) -> Agents:
+    """The CLI that ``command`` runs, with its temporary folder, until ``stack`` ends. Raises ``CliError``."""
     path = search_path(environ.get("PATH", ""), repository_top(repo))
-    agents = ClaudeAgents(command, {**environ, "PATH": path}, hear=recording.hear)
+    agents = ClaudeAgents(command, {**environ, "PATH": path}, hear=hear)
     try:
         stack.enter_context(agents)
     except OSError as error:

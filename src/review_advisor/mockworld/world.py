@@ -26,7 +26,7 @@ from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
 from review_advisor.core.policy.policy import RepairMode, Rules
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.roles.calls import AgentCall, ConsultRecord, ReviewInterrupted
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
@@ -353,20 +353,5 @@ class MockWorld:
             raise AssertionError("never said:\n" + "\n".join(unsaid) + "\nasked: " + ", ".join(self.asked))
 
 
-INSTRUCTIONS = Instructions(
-    {
-        name: f"[{name}]"
-        for name in (
-            ADVISOR,
-            "pre_flight",
-            "executor",
-            "mid_flight",
-            "post_verify",
-            "pr_review",
-            "pre_merge_spec_check",
-            "adr_review",
-            "visual_gate",
-            "wiki_ingest",
-        )
-    }
-)
+_OF_NO_REVIEW = (Role.RETRO, Surface.RELEASE_READINESS)
+INSTRUCTIONS = Instructions({name: f"[{name}]" for name in (ADVISOR, *Role, *Surface) if name not in _OF_NO_REVIEW})

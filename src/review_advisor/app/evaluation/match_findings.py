@@ -13,10 +13,9 @@ from threading import Lock
 
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.price_file import read_prices
-from review_advisor.app.doctor import AgentChoice
+from review_advisor.app.doctor import AgentChoice, agent_command
 from review_advisor.app.evaluation.golden_sets import bounded_text, read_golden_set
-from review_advisor.app.review import ReviewBrokenError
-from review_advisor.app.tasks.run_task import entered, opened_cli
+from review_advisor.app.review import ReviewBrokenError, opened_agents
 from review_advisor.core.evaluation.golden.finding_lines import read_finding_lines
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet
 from review_advisor.core.evaluation.golden.matching import Matching, SaidSame, askable, matched
@@ -117,7 +116,7 @@ def _asked(
         stack.enter_context(INTERRUPTION.taken(lambda _number: "The judge was interrupted."))
         if agents is None:
             choice = AgentChoice("claude", judge.claude_bin)
-            agents = entered(opened_cli(choice, Path(), environ, warn), stack)
+            agents = opened_agents(agent_command(choice, Path(), environ, warn), Path(), environ, stack)
         asking = _Asking(agents, judge, redactor(environ), read_prices(), SystemClock().now().date())
         try:
             return asking.words(pairs)

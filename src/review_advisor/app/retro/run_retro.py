@@ -14,14 +14,14 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.open import open_head, open_range
 from review_advisor.adapters.ledger.task_chains import TaskRecorder
 from review_advisor.app.configuration import load_settings
-from review_advisor.app.doctor import AgentChoice
+from review_advisor.app.doctor import AgentChoice, agent_command
 from review_advisor.app.retro.stored_run import find_stored_run
-from review_advisor.app.review import new_run_id
+from review_advisor.app.review import new_run_id, opened_agents
 from review_advisor.app.roster.declared_files import NOBODY
 from review_advisor.app.roster.of_source import prices_at_head
 from review_advisor.app.settings import ConfigError
 from review_advisor.app.tasks.declared_commands import named_command
-from review_advisor.app.tasks.run_task import ARTIFACTS, entered, forget_old_prompts, opened_cli, unbound_backends
+from review_advisor.app.tasks.run_task import ARTIFACTS, forget_old_prompts, unbound_backends
 from review_advisor.core.ledger.chain import LEDGER_FILE
 from review_advisor.core.metrics.call_estimate import CallEstimates
 from review_advisor.core.policy.recording_rules import RecordingRules
@@ -121,6 +121,6 @@ def _opened(options: RetroOptions, environ: Mapping[str, str], warn: Callable[[s
     match options.advisor:
         case "claude" | "embedded":
             choice = AgentChoice(options.advisor, options.claude_bin)
-            return entered(opened_cli(choice, options.repo, environ, warn), stack)
+            return opened_agents(agent_command(choice, options.repo, environ, warn), options.repo, environ, stack)
         case name:
             return ReadOnlyTrees(named_command(name, options.adapter, options.repo, environ))

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.app.doctor import AgentChoice
-from review_advisor.app.review import ReviewBrokenError
+from review_advisor.app.doctor import AgentChoice, agent_command
+from review_advisor.app.review import ReviewBrokenError, opened_agents
 from review_advisor.app.roster.of_source import prices_at_head
 from review_advisor.app.settings import ConfigError
 from review_advisor.app.tasks.named_advisors import read_advisors, text_of
-from review_advisor.app.tasks.run_task import entered, opened_cli
 from review_advisor.core.council.brief import LONGEST_BRIEF, BriefError, read_brief
 from review_advisor.core.council.voices import counted_voices, vote_document
 from review_advisor.core.policy.surfaces import Role, Surface
@@ -65,7 +64,7 @@ def vote_on_brief(
                 agents = FakeCouncil(advisors, brief.actions)
             else:
                 choice = AgentChoice(options.agent, options.claude_bin)
-                agents = entered(opened_cli(choice, Path(), environ, warn), stack)
+                agents = opened_agents(agent_command(choice, Path(), environ, warn), Path(), environ, stack)
         model = MODEL if options.agent == "fake" else switches.advisor_models[Surface.PR_REVIEW]
         nonce = secrets.token_hex(8)
         request = CouncilRequest(

@@ -12,8 +12,6 @@ from typing import Any
 
 from review_advisor.adapters.answers.read_only_trees import ReadOnlyTrees
 from review_advisor.adapters.artifacts import TaskFolder
-from review_advisor.adapters.claude.agents import ClaudeAgents
-from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.open import open_head, open_range
 from review_advisor.adapters.git.source import GitSource
@@ -21,9 +19,9 @@ from review_advisor.adapters.kept_prompts import forget_prompts
 from review_advisor.adapters.ledger.task_chains import TaskRecorder
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.configuration import load_settings
-from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
+from review_advisor.app.doctor import AgentChoice, agent_command
 from review_advisor.app.recording import CallRecording, open_recording
-from review_advisor.app.review import ReviewBrokenError, new_run_id
+from review_advisor.app.review import ReviewBrokenError, new_run_id, opened_agents
 from review_advisor.app.roster.declared_files import NOBODY
 from review_advisor.app.roster.of_source import declares_of, prices_at_head
 from review_advisor.app.settings import ConfigError, Settings
@@ -40,7 +38,7 @@ from review_advisor.core.policy.switches import read_switches
 from review_advisor.core.report.vote_text import last_vote_text
 from review_advisor.core.report.wording import counted, printable_line
 from review_advisor.core.retro.retro_files import RETRO_FOLDER
-from review_advisor.core.roles.calls import AgentCall, EditGrant, ReviewInterrupted
+from review_advisor.core.roles.calls import EditGrant, ReviewInterrupted
 from review_advisor.core.roles.repair_law import edit_grant
 from review_advisor.core.roles.reply_cache import RunNames
 from review_advisor.core.safety.redaction import redactor
@@ -51,7 +49,7 @@ from review_advisor.core.task.task_events import Speaker, TaskEvent, TaskLimits
 from review_advisor.core.task.task_files import task_files, task_outcome, task_outcome_json
 from review_advisor.core.task.task_patch import TaskPatch, patch_of
 from review_advisor.lifetime.interruption import INTERRUPTION
-from review_advisor.ports.review import Agents, ArtifactError, CliError, SourceError
+from review_advisor.ports.review import Agents, ArtifactError, SourceError
 from review_advisor.task.brief_votes import MODEL
 from review_advisor.task.fake_agents import FakeTaskAgents
 from review_advisor.task.task_phase import TaskPhase
@@ -313,35 +311,12 @@ class _Backends:
             case "fake":
                 return self.fake
             case "claude" | "embedded":
-                choice = AgentChoice(backend, self.options.claude_bin)
-                return entered(
-                    opened_cli(choice, self.options.repo, self.environ, self.warn, self.recording.hear), self.stack
-                )
+                repo = self.options.repo
+                command = agent_command(AgentChoice(backend, self.options.claude_bin), repo, self.environ, self.warn)
+                return opened_agents(command, repo, self.environ, self.stack, self.recording.hear)
             case _:
                 named = named_command(backend, self.options.adapter, self.options.repo, self.environ)
                 return ReadOnlyTrees(named)
-
-
-def opened_cli(
-    choice: AgentChoice,
-    repo: Path,
-    environ: Mapping[str, str],
-    warn: Callable[[str], None],
-    hear: Callable[[AgentCall, bytes], None] | None = None,
-) -> ClaudeAgents:
-    """The CLI, or the embedded agent in its place, not yet entered. Raises ``CliError``."""
-    command = agent_command(choice, repo, environ, warn)
-    path = search_path(environ.get("PATH", ""), repository_top(repo))
-    return ClaudeAgents(command, {**environ, "PATH": path}, hear=hear)
-
-
-def entered(agents: ClaudeAgents, stack: ExitStack) -> Agents:
-    """The same with its temporary folder, until ``stack`` ends. Raises ``CliError``."""
-    try:
-        stack.enter_context(agents)
-    except OSError as error:
-        raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
-    return ReadOnlyTrees(agents)
 
 
 def _model(backend: str, said: str, usual: str) -> str:

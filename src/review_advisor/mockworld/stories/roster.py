@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, assert_never
@@ -53,8 +53,7 @@ def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
         (Role.POST_VERIFY, review.post_verify),
     )
     for role, spoken in roster:
-        for each in spoken:
-            agents.script(role, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
+        _give(agents, role, spoken, doing)
     for vote in review.votes:
         agents.script(Role.POST_VERIFY, _Unspoken(vote, doing), advisor=vote.advisor)
     agents.struck.update(_struck(review.trouble))
@@ -62,8 +61,12 @@ def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
 
 def cast_shadow(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
     """The same for the agents that run in shadow."""
-    for each in review.in_shadow:
-        agents.script(Role.POST_VERIFY, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
+    _give(agents, Role.POST_VERIFY, review.in_shadow, doing)
+
+
+def _give(agents: FakeAdvisorRunner, role: Role, spoken: Iterable[SpokenLine], doing: Doing) -> None:
+    for each in spoken:
+        agents.script(role, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
 
 
 def _struck(trouble: TroubleBlock) -> dict[int, Line]:

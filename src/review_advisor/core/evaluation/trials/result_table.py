@@ -11,7 +11,7 @@ from review_advisor.core.evaluation.trials.group_samples import Estimate
 from review_advisor.core.evaluation.trials.measures import MEASURES, Measure
 from review_advisor.core.evaluation.trials.results import AGREEMENT, ArmResult, EvaluationResult
 from review_advisor.core.evaluation.trials.simulated_reviewers import LABEL
-from review_advisor.core.report.wording import counted, printable_line
+from review_advisor.core.report.wording import counted, printable_line, table
 
 GATE_WORDS = {
     "ship": f"ship gate of advisor-pattern-v2 (within {POINTS * 100:.0f} points, under {COST_SHARE:.0%} of the cost)",
@@ -30,7 +30,7 @@ def result_text(result: EvaluationResult) -> str:
         f"Answers: {answers_words(result)}",
         *map(printable_line, result.differs),
         "",
-        *_table(result.arms),
+        *table(table_rows(result.arms)).splitlines(),
         "",
         *(line for arm in result.arms for line in _besides(arm)),
         *(line for gate in result.gates for line in _gate_lines(gate)),
@@ -61,12 +61,6 @@ def table_rows(arms: Sequence[ArmResult]) -> list[list[str]]:
             truths = [_value(arm.truth.get(measure.name), measure) for arm in arms]
             rows.append(["  its truth", *truths])
     return rows
-
-
-def _table(arms: Sequence[ArmResult]) -> list[str]:
-    rows = table_rows(arms)
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(f"{cell:{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _cell(found: Estimate, measure: Measure) -> str:
