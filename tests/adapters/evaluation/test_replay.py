@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,88 @@ def test_what_cannot_be_tried_is_refused_by_name(terminal: Terminal, ledger: Pat
 def test_what_changes_no_decision_may_differ(terminal: Terminal, ledger: Path) -> None:
     told = 'jobs = 2\nrecording_days = 3\n[github]\nescalation_label = "look"\nreviewers = ["maria"]\n'
     assert replayed(terminal, ledger, told, "--all")["totals"]["unknown"] == 0
+
+
+PRICES = """
+[[prices]]
+model = "{model}"
+since = 2027-01-01
+input = 1.0
+output = {output}
+cache_read = 0.1
+cache_write = 1.25
+"""
+
+
+def prices_of(ledger: Path, **output: float) -> Path:
+    file = ledger.with_name("prices.toml")
+    file.write_text("".join(PRICES.format(model=model, output=usd) for model, usd in output.items()))
+    return file
+
+
+def tried(terminal: Terminal, ledger: Path, *words: str | Path) -> dict[str, Any]:
+    done = terminal.run("replay", "--all", *words, "--ledger", ledger, "--json")
+    assert done.code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def wordy(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, replace(NOTED, output_tokens=10_000))
+
+
+@pytest.fixture
+def wordy_ledger(tmp_path: Path) -> Path:
+    path = tmp_path / "wordy.sqlite3"
+    record(path, *(told(wordy, number, pull_request=7) for number in (1, 2, 3)))
+    return path
+
+
+def test_another_list_of_prices_recosts_every_call_by_its_tokens(terminal: Terminal, wordy_ledger: Path) -> None:
+    found = tried(terminal, wordy_ledger, "--prices", prices_of(wordy_ledger, sonnet=50.0, opus=90.0))
+    assert [each["usd_before"] for each in found["reviews"]] == [0.1] * 3
+    assert [each["usd_after"] for each in found["reviews"]] == [0.5] * 3, "10,000 tokens at 50 dollars a million"
+    assert found["totals"]["unknown"] == 0
+
+
+def test_what_has_no_price_is_unknown_by_name(terminal: Terminal, wordy_ledger: Path) -> None:
+    found = tried(terminal, wordy_ledger, "--prices", prices_of(wordy_ledger, haiku=50.0))
+    assert {each["after"] for each in found["reviews"]} == {None}
+    assert [each["unknown"] for each in found["reviews"]] == [["the list has no price of sonnet"]] * 3
+
+
+def test_under_dearer_prices_the_budgets_are_decided_anew(terminal: Terminal, wordy_ledger: Path) -> None:
+    lean = wordy_ledger.with_name("lean.toml")
+    lean.write_text("[budget]\nmax_usd = 0.45\n")
+    words = ("--config", lean, "--prices", prices_of(wordy_ledger, sonnet=50.0))
+    first, *_ = tried(terminal, wordy_ledger, *words)["reviews"]
+    assert first["unknown"] == [
+        "the review would have cost $0.50: at $0.45 a call would have been refused or cut short"
+    ]
+
+    lean.write_text("[github]\nmost_usd = 1.1\n")
+    found = tried(terminal, wordy_ledger, *words)
+    assert [each["after"] for each in found["reviews"]] == ["approved", "approved", "not begun"]
+    assert found["totals"]["usd_after"] == 1.0
+
+
+def test_after_the_last_round_no_push_begins_a_review(terminal: Terminal, wordy_ledger: Path) -> None:
+    other = wordy_ledger.with_name("rounds.toml")
+    other.write_text("[github]\nmost_rounds = 2\n")
+    found = tried(terminal, wordy_ledger, "--config", other)
+    assert [each["after"] for each in found["reviews"]] == ["approved", "approved", "not begun"]
+    assert (found["totals"]["usd_before"], found["totals"]["usd_after"]) == (0.3, 0.2)
+
+    was = wordy_ledger.with_name("was.toml")
+    was.write_text("[github]\nmost_rounds = 2\n")
+    other.write_text("[github]\nmost_rounds = 1\n")
+    found = tried(terminal, wordy_ledger, "--config", other, "--was", was)
+    assert [each["after"] for each in found["reviews"]] == ["approved", "not begun", "approved"], (
+        "a person asked for the third, and would again"
+    )
+
+
+def test_something_has_to_be_tried(terminal: Terminal, ledger: Path) -> None:
+    done = terminal.run("replay", "--all", "--ledger", ledger)
+    assert done.code == 2
+    assert "Say what to try: --config, --prices" in done.sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,18 +10,29 @@ from pydantic import BaseModel
 
 from review_advisor.adapters.ledger.browsing import RecordedRun, read_reviews
 from review_advisor.adapters.ledger.run_queries import list_runs
+from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.configuration import read_text
+from review_advisor.app.rollup import prices_of_user
+from review_advisor.app.roster.declared_files import roster_of, working_files
 from review_advisor.app.settings import Config, ConfigError, make_settings, parse_config
+from review_advisor.core.facts.files.declared import DECLARED
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.runs import RunFilter
+from review_advisor.core.metrics.prices import Price
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.policy.escalation_rules import Threshold
+from review_advisor.core.policy.thresholds import THRESHOLDS_FILE, parse_thresholds
+from review_advisor.core.pull_request.counterfactual.begun_otherwise import begun_otherwise
 from review_advisor.core.pull_request.counterfactual.counterfactual_table import ReviewUnderBoth
+from review_advisor.core.pull_request.counterfactual.other_prices import for_the_past
 from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules
 from review_advisor.core.pull_request.counterfactual.posted_otherwise import posted_anew
-from review_advisor.core.pull_request.counterfactual.review_otherwise import decided_otherwise
+from review_advisor.core.pull_request.counterfactual.review_otherwise import Otherwise, decided_otherwise
 from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.core.roster.advisor import Roster
 
 MOST_REPLAYED = 10_000
+_HANGS = Otherwise(None, ("whether it would have begun hangs on an earlier review whose result nobody knows",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,7 @@ class Replayed:
 _TRIED = {
     *("fail_on", "exclude", "budget.low_usd", "budget.medium_usd", "budget.high_usd", "budget.max_usd"),
     *("github.volume", "github.least_confidence", "github.least_confidence_for"),
+    *("github.most_rounds", "github.most_usd"),
 }
 _WITHOUT_EFFECT = {
     *("jobs", "recording", "recording_days", "github.check_name", "github.login", "github.escalation_label"),
@@ -45,35 +57,76 @@ _WITHOUT_EFFECT = {
 
 
 @dataclass(frozen=True, slots=True)
+class TriedFiles:
+    """The files that are tried, each in the form in which a repository has it; None for what stays as it was.
+
+    ``roster`` is a folder with a ``.review-advisor`` that declares advisors.
+    """
+
+    config: Path | None = None
+    prices: Path | None = None
+    thresholds: Path | None = None
+    roster: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TriedRules:
-    """What is tried, and what holds for comments: before, and now."""
+    """What is tried, what holds for comments and rounds, before and now, and the prices that estimates go by."""
 
     other: OtherRules
     posts: tuple[PublicationRules, PublicationRules]
+    prices: tuple[Price, ...]
 
 
-def tried_rules(config: Path, was: Path | None, options: OtherRules) -> TriedRules:
-    """The rules of a configuration file beside the given ``options``; ``was`` is what held, or else the defaults.
+def tried_rules(files: TriedFiles, was: Path | None, options: OtherRules) -> TriedRules:
+    """The rules of these files beside the given ``options``; ``was`` is the configuration that held, or the defaults.
 
-    Raises ``ConfigError``: also for what differs and cannot be tried, because other questions would have been asked.
+    Raises ``PriceError``, and ``ConfigError``: also for what differs and cannot be tried, because other questions
+    would have been asked.
     """
-    told, before = _config(config), Config() if was is None else _config(was)
-    untried = [name for name in _differing(before, told) if name not in _TRIED | _WITHOUT_EFFECT]
+    before = Config() if was is None else _config(was)
+    told = before if files.config is None else _config(files.config)
+    tried = _TRIED | ({"advisors.preset"} if files.roster is not None else set())
+    untried = [name for name in _differing(before, told) if name not in tried | _WITHOUT_EFFECT]
     if untried:
         held = "the defaults" if was is None else str(was)
         raise ConfigError(
-            f"{config} differs from {held} in what replay cannot try: {', '.join(untried)}. "
+            f"{files.config} differs from {held} in what replay cannot try: {', '.join(untried)}. "
             "Leave that out, or name with --was the configuration that held."
         )
-    rules = make_settings(told, {}, profile=None, config_path=None).rules
+    prices = None if files.prices is None else for_the_past(prices_of_user(files.prices))
     other = replace(
         options,
-        fail_on_degraded=rules.fail_on_degraded,
-        max_usd=rules.max_usd,
-        usd_by_blast=rules.usd_by_blast,
-        exclude=rules.exclude,
+        prices=prices,
+        thresholds=None if files.thresholds is None else _thresholds(files.thresholds),
+        roster=None if files.roster is None else _roster(told, files.roster),
     )
-    return TriedRules(other, (before.github, told.github))
+    if files.config is not None:
+        rules = make_settings(told, {}, profile=None, config_path=None).rules
+        other = replace(
+            other,
+            fail_on_degraded=rules.fail_on_degraded,
+            max_usd=rules.max_usd,
+            usd_by_blast=rules.usd_by_blast,
+            exclude=rules.exclude,
+        )
+    return TriedRules(other, (before.github, told.github), read_prices() if prices is None else prices)
+
+
+def _thresholds(file: Path) -> tuple[Threshold, ...]:
+    try:
+        return parse_thresholds(read_text(file, "list of thresholds"))
+    except ConfigError:
+        raise
+    except ValueError as problem:
+        raise ConfigError(str(problem).replace(THRESHOLDS_FILE, str(file))) from None
+
+
+def _roster(config: Config, folder: Path) -> Roster:
+    files = working_files(folder)
+    if not files:
+        raise ConfigError(f"{folder} has no folder {DECLARED} that declares advisors.")
+    return roster_of(config.advisors.preset, files)
 
 
 def _differing(one: BaseModel, other: BaseModel, of: str = "") -> Iterator[str]:
@@ -121,11 +174,21 @@ def _under_both(documents: Iterable[OutcomeDocument], rules: TriedRules) -> list
     for document in documents:
         key = (document.repository or "", str(document.pull_request or document.run_id))
         lives.setdefault(key, []).append(document)
+    return [each for life in lives.values() for each in _life_under_both(life, rules)]
+
+
+def _life_under_both(life: Sequence[OutcomeDocument], rules: TriedRules) -> Iterator[ReviewUnderBoth]:
+    """The reviews of one pull request in their order, each with what it posts beside the earlier ones."""
     before, after = rules.posts
-    found = []
-    for life in lives.values():
-        again = [decided_otherwise(each, rules.other) for each in life]
-        shown = zip(posted_anew(life, before), posted_anew([each.document for each in again], after), strict=True)
-        for document, other_end, (was, now) in zip(life, again, shown, strict=True):
-            found.append(ReviewUnderBoth(document, other_end.document, other_end.unknown, was, now))
-    return found
+    again = [decided_otherwise(each, rules.other) for each in life]
+    begun: Sequence[bool | None] = [True] * len(life)
+    caps = [(each.most_rounds, each.most_usd) for each in rules.posts]
+    if rules.other.prices is not None or caps[0] != caps[1]:
+        documents = [each.document for each in again]
+        begun = begun_otherwise(list(zip(life, documents, strict=True)), before, after)
+    found = [_HANGS if begins is None and each.document else each for each, begins in zip(again, begun, strict=True)]
+    shown = [each.document for each, begins in zip(found, begun, strict=True) if begins is not False]
+    posted = iter(posted_anew(shown, after))
+    for document, was, each, begins in zip(life, posted_anew(life, before), found, begun, strict=True):
+        now = frozenset[str]() if begins is False else next(posted)
+        yield ReviewUnderBoth(document, each, was, now, begins=begins is not False)

@@ -1,4 +1,4 @@
-"""``review-advisor replay``: what stored reviews would have come to under another configuration."""
+"""``review-advisor replay``: what stored reviews would have come to under other rules."""
 
 from __future__ import annotations
 
@@ -20,11 +20,16 @@ MOST_RETRIES = 9
 MOST_CONSULTS = 20
 
 
-@click.command(short_help="Decide stored reviews once more under another configuration.")
+@click.command(short_help="Decide stored reviews once more under other rules.")
 @click.argument("run_id", metavar="[RUN]", required=False)
 @click.option("--all", "every", is_flag=True, help="All runs instead of one.")
-@click.option("--config", type=PATH, metavar="FILE", required=True, help="The other configuration.")
+@click.option("--config", type=PATH, metavar="FILE", help="The other configuration.")
 @click.option("--was", type=PATH, metavar="FILE", help="The configuration that held. [default: the product's defaults]")
+@click.option(
+    "--prices", type=PATH, metavar="FILE", help="Another list of prices: what the recorded tokens would cost."
+)
+@click.option("--thresholds", type=PATH, metavar="FILE", help="Other thresholds of escalation, as a thresholds.toml.")
+@click.option("--roster", type=PATH, metavar="FOLDER", help="A folder whose .review-advisor/ declares other advisors.")
 @click.option(
     "--retries",
     type=(click.IntRange(0, MOST_RETRIES),) * 3,
@@ -40,8 +45,11 @@ MOST_CONSULTS = 20
 def replay(
     run_id: str | None,
     every: bool,
-    config: Path,
+    config: Path | None,
     was: Path | None,
+    prices: Path | None,
+    thresholds: Path | None,
+    roster: Path | None,
     retries: tuple[int, int, int] | None,
     fail_as_veto: bool | None,
     max_consults: int | None,
@@ -50,12 +58,16 @@ def replay(
     ledger_file: Path,
     as_json: bool,
 ) -> None:
-    """Decide stored reviews once more under another configuration, from their own answers.
+    """Decide stored reviews once more under other rules, from their own answers.
 
-    It asks no model and writes nothing. Of the configuration count `fail_on`, `exclude`, the money of `budget` and, for
-    comments, `volume`, `least_confidence` and `least_confidence_for`; anything else that differs from what held is
-    refused by name. Where another question would have been asked, the result is unknown, and the table says why.
+    It asks no model and writes nothing. Of the configuration count `fail_on`, `exclude`, the money of `budget` and, of
+    `github`, `volume`, `least_confidence`, `least_confidence_for`, `most_rounds` and `most_usd`; anything else that
+    differs from what held is refused by name. Where another question would have been asked, the result is unknown: the
+    table says why, and what the questions cost at least.
     """
+    tried = (config, prices, thresholds, roster, retries, fail_as_veto, max_consults)
+    if all(each is None for each in tried):
+        raise click.UsageError("Say what to try: --config, --prices, --thresholds, --roster, or one of the rules.")
     if (run_id is None) is not every:
         raise click.UsageError("Name one RUN, or say --all.")
     if run_id is not None and (repository is not None or since is not None):
@@ -63,6 +75,7 @@ def replay(
     with clear_refusals():
         from review_advisor.app.evaluation.replay_ledger import (
             MOST_REPLAYED,
+            TriedFiles,
             replay_runs,
             tried_rules,
         )
@@ -76,8 +89,10 @@ def replay(
             fail_as_veto=fail_as_veto,
             max_consults=max_consults,
         )
-        rules = tried_rules(config, was, options)
+        rules = tried_rules(TriedFiles(config, prices, thresholds, roster), was, options)
         done = replay_runs(ledger_file, RunFilter(repository=repository, since=since), run_id, rules)
     note_left_out(done.left_out, f"{MOST_REPLAYED:,} runs" if done.more else "")
-    told = both_as_json(done.reviews, done.left_out)
-    put(json.dumps(told, indent=2) + "\n" if as_json else both_text(done.reviews))
+    if as_json:
+        put(json.dumps(both_as_json(done.reviews, done.left_out, rules.prices), indent=2) + "\n")
+    else:
+        put(both_text(done.reviews, rules.prices))

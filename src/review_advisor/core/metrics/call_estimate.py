@@ -37,15 +37,20 @@ class CallEstimates:
         counts with the cheapest model that it may mean until a call was answered by one. What an earlier call of the
         role has sent already is taken to be read from the cache.
         """
-        prices = [price_on(model, today, self._prices) for model in self._models(call.model, today)]
-        if not prices:
-            return None
         first, last = _tokens(*call.blocks[:-1]), _tokens(call.system_prompt, *call.blocks[-1:])
         is_read = self._key(call) in self._made
         fresh = last + (0 if is_read else first)
-        answer = ANSWER_TOKENS.get(call.role, 0)
+        return self._usd(call.role, call.model, fresh, first if is_read else 0, today)
+
+    def fresh_usd(self, role: Role, model: str, characters: int, today: date) -> float | None:
+        """The same for a question of so many characters of which the cache holds nothing."""
+        return self._usd(role, model, round(characters / CHARACTERS_PER_TOKEN), 0, today)
+
+    def _usd(self, role: Role, model: str, fresh: int, read: int, today: date) -> float | None:
+        prices = [price_on(each, today, self._prices) for each in self._models(model, today)]
+        answer = ANSWER_TOKENS.get(role, 0)
         estimates = [
-            cost(Unpriced(price.model, today, 1, fresh, answer, first if is_read else 0, 0), price)
+            cost(Unpriced(price.model, today, 1, fresh, answer, read, 0), price)
             for price in prices
             if price is not None
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import inf
+from typing import Literal
 
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.policy.budgets import LEAST_REVIEW_USD
@@ -82,13 +83,21 @@ def _used_up(
     pull_request: PullRequest, state: State | None, rules: PublicationRules, spent_usd: float, author_usd: float
 ) -> Waiting | None:
     """Why pushes start no further review: the rounds or the money of the pull request, or its author's money today."""
-    if state is not None and state.rounds >= rules.most_rounds:
-        return rounds_used_up(rules)
-    if _left(rules.most_usd, spent_usd) < LEAST_REVIEW_USD:
-        return money_used_up(rules, spent_usd)
+    match used_up_of(state.rounds if state is not None else 0, spent_usd, rules):
+        case "rounds":
+            return rounds_used_up(rules)
+        case "money":
+            return money_used_up(rules, spent_usd)
     if _left(rules.author_day_usd, author_usd) < LEAST_REVIEW_USD:
         return authors_day_used_up(rules, pull_request.author, author_usd)
     return None
+
+
+def used_up_of(rounds: int, spent_usd: float, rules: PublicationRules) -> Literal["rounds", "money"] | None:
+    """Which cap of a pull request pushes have used up; None while they start reviews."""
+    if rounds >= rules.most_rounds:
+        return "rounds"
+    return "money" if _left(rules.most_usd, spent_usd) < LEAST_REVIEW_USD else None
 
 
 def _left(most_usd: float | None, usd: float) -> float:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from review_advisor.core.facts.patches.diff_text import shown_path
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, Consulted, PolicyFrozen
+from review_advisor.core.metrics.prices import Price
+from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import consults_left, surface_retry_budget
+from review_advisor.core.policy.escalation_rules import Threshold
 from review_advisor.core.policy.exclusion import excluding_glob
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
+from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.pull_request.counterfactual.other_roster import asked_by_others, roster_otherwise
+from review_advisor.core.pull_request.counterfactual.would_ask import Unknown, like
+from review_advisor.core.roster.advisor import Roster
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,8 @@ class OtherRules:
     """What is tried; None stands for what held in the review itself.
 
     ``retries`` is the table of retries by blast radius, ``max_usd`` the most that one review may spend,
-    ``usd_by_blast`` the money of each part, and ``exclude`` the globs of files that nobody reads.
+    ``usd_by_blast`` the money of each part, and ``exclude`` the globs of files that nobody reads. ``prices`` are what
+    every call costs, ``thresholds`` the confidence that is enough, and ``roster`` who is asked.
     """
 
     retries: Mapping[BlastRadius, int] | None = None
@@ -29,6 +35,9 @@ class OtherRules:
     max_usd: float | None = None
     usd_by_blast: Mapping[BlastRadius, float] | None = None
     exclude: tuple[str, ...] | None = None
+    prices: tuple[Price, ...] | None = None
+    thresholds: tuple[Threshold, ...] | None = None
+    roster: Roster | None = None
 
     def row(self, policy: Policy, row: SurfacePolicy) -> SurfacePolicy:
         """The row of a surface: its retries follow from its blast radius and its authority."""
@@ -37,16 +46,19 @@ class OtherRules:
         budget = surface_retry_budget(row.surface, policy.blast.radius, row.authority, self.retries)
         return replace(row, retry_budget=budget)
 
-    def policy(self, policy: Policy, shards: int) -> Policy:
-        """The whole policy. Money is never more than the review had: what it would have needed nobody knows."""
+    def policy(self, policy: Policy, first: PolicyFrozen) -> Policy:
+        """The whole policy of a review, or of a part after a repair. Money stays what it is given here or was."""
         budgets = policy.budgets
         given = None if self.usd_by_blast is None else self.usd_by_blast.get(policy.blast.radius)
-        most = budgets.max_usd if given is None else given * max(1, shards)
+        most = budgets.max_usd if given is None else given * max(1, first.shards)
         most = most if self.max_usd is None else min(most, self.max_usd)
         consults = budgets.max_consults if self.max_consults is None else self.max_consults
         degraded = policy.fail_on_degraded if self.fail_on_degraded is None else self.fail_on_degraded
+        thresholds = policy.escalation.thresholds if self.thresholds is None else self.thresholds
         return replace(
             policy,
+            escalation=replace(policy.escalation, thresholds=thresholds),
+            roster=policy.roster if self.roster is None else roster_otherwise(first, self.roster),
             surfaces=tuple(self.row(policy, row) for row in policy.surfaces),
             budgets=replace(budgets, max_usd=most, max_consults=consults),
             fail_as_veto=policy.fail_as_veto if self.fail_as_veto is None else self.fail_as_veto,
@@ -54,33 +66,49 @@ class OtherRules:
         )
 
 
-def asked_otherwise(first: PolicyFrozen, document: OutcomeDocument, other: OtherRules) -> Iterator[str]:
-    """Each question that would not have been asked, or would have been another one: its answer nobody knows."""
-    yield from _excluded(first, other)
-    policy = other.policy(first.policy, first.shards)
+def asked_otherwise(
+    first: PolicyFrozen, events: Sequence[Event], other: OtherRules, *, paid_before: float
+) -> Iterator[Unknown]:
+    """Each question that would not have been asked, or would have been another one: its answer nobody knows.
+
+    ``events`` have the costs that hold under the other rules; as they were recorded, they came to ``paid_before``.
+    """
+    calls = [each for each in events if isinstance(each, CallEnded)]
+    yield from _excluded(first, other, calls)
+    policy = other.policy(first.policy, first)
+    yield from asked_by_others(first.policy.roster, policy.roster, calls)
     was, now = first.policy.budgets, policy.budgets
-    calls = [each for each in document.events if isinstance(each, CallEnded)]
-    paid = sum(each.usage.cost_usd or 0.0 for each in calls if not each.kept)
-    if now.max_usd < was.max_usd and paid > now.max_usd:
-        yield f"the review cost ${paid:.2f}: at ${now.max_usd:.2f} a call would have been refused or cut short"
-    if now.max_usd > was.max_usd and any(each.reason == "money" for each in calls):
-        yield "a call that was refused for its money would have been made"
+    paid = paid_for(events)
+    if paid > now.max_usd and (now.max_usd < was.max_usd or paid > paid_before):
+        would = "cost" if paid == paid_before else "would have cost"
+        yield Unknown(
+            f"the review {would} ${paid:.2f}: at ${now.max_usd:.2f} a call would have been refused or cut short"
+        )
+    cheaper = now.max_usd > was.max_usd or paid < paid_before
+    refused = [each for each in calls if each.reason == "money"]
+    if cheaper and refused:
+        yield Unknown("a call that was refused for its money would have been made", like(refused))
     used = failed = 0
-    for each in document.events:
+    for each in events:
         if not isinstance(each, Consulted):
             continue
-        note = each.note
+        note, its = each.note, [call for call in calls if call.number == each.number]
         if note.status == "denied" and now.max_consults > was.max_consults:
-            yield "a consult that was refused would have been answered"
+            yield Unknown("a consult that was refused would have been answered", like(its))
             return
         if note.asked and consults_left(now, used, failed) == 0 and now.max_consults < was.max_consults:
-            yield f"consult {used + 1} would have been refused"
+            yield Unknown(f"consult {used + 1} would have been refused", like(its, Role.EXECUTOR))
             return
         used += note.asked
         failed += note.status == "failed"
 
 
-def _excluded(first: PolicyFrozen, other: OtherRules) -> Iterator[str]:
+def paid_for(events: Sequence[Event]) -> float:
+    """US dollars that the calls of these events cost. What an earlier run has paid for is that run's."""
+    return sum(each.usage.cost_usd or 0.0 for each in events if isinstance(each, CallEnded) and not each.kept)
+
+
+def _excluded(first: PolicyFrozen, other: OtherRules, calls: Sequence[CallEnded]) -> Iterator[Unknown]:
     before = first.policy.excluded
     if other.exclude is None or other.exclude == before.globs:
         return
@@ -89,6 +117,6 @@ def _excluded(first: PolicyFrozen, other: OtherRules) -> Iterator[str]:
     for file in first.files:
         left_out = excluding_glob(other.exclude, file.path) is not None and file.path not in watched
         if left_out and file.shards:
-            yield f"{shown_path(file.path)} would have been left out"
+            yield Unknown(f"{shown_path(file.path)} would have been left out", like(calls))
         elif file.path in unread and not left_out:
-            yield f"{shown_path(file.path)} would have been read"
+            yield Unknown(f"{shown_path(file.path)} would have been read", like(calls))

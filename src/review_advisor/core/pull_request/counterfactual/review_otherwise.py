@@ -21,16 +21,22 @@ from review_advisor.core.outcome.replayed.replayed_advice import Unsound
 from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules, asked_otherwise
-from review_advisor.core.pull_request.counterfactual.part_otherwise import STOPPED_ELSEWHERE, PartOtherwise, WouldAsk
+from review_advisor.core.pull_request.counterfactual.other_prices import at_other_prices
+from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules, asked_otherwise, paid_for
+from review_advisor.core.pull_request.counterfactual.part_otherwise import STOPPED_ELSEWHERE, PartOtherwise
+from review_advisor.core.pull_request.counterfactual.would_ask import Unknown, WantedQuestion, WouldAsk
 
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    """A review under other rules: its document, or None with each thing that its events cannot tell."""
+    """A review under other rules: its document, or None with each thing that its events cannot tell.
+
+    ``questions`` would have to be asked to know it: those of the reason that has the most, as reasons overlap.
+    """
 
     document: OutcomeDocument | None
     unknown: tuple[str, ...] = ()
+    questions: tuple[WantedQuestion, ...] = ()
 
 
 def decided_otherwise(document: OutcomeDocument, other: OtherRules) -> Otherwise:
@@ -38,16 +44,22 @@ def decided_otherwise(document: OutcomeDocument, other: OtherRules) -> Otherwise
     first, *inner = document.events
     if not isinstance(first, PolicyFrozen) or not inner:
         return Otherwise(None, ("its events are not those of a review",))
-    unknown = list(asked_otherwise(first, document, other))
+    unknown: list[Unknown] = []
+    told: list[Event] = inner
+    if other.prices is not None:
+        told, unpriced = at_other_prices(inner, other.prices)
+        unknown += unpriced
+    unknown += asked_otherwise(first, told, other, paid_before=paid_for(inner))
     events: list[Event] = []
     try:
-        events = _Review(first, inner, other).events()
+        events = _Review(first, told, other).events()
     except WouldAsk as asked:
-        unknown.append(str(asked))
+        unknown.append(asked.unknown)
     except Unsound as doubt:
-        unknown.append(f"its events are not those of a review of this version: {doubt}")
+        unknown.append(Unknown(f"its events are not those of a review of this version: {doubt}"))
     if unknown:
-        return Otherwise(None, tuple(dict.fromkeys(unknown)))
+        reasons = tuple(dict.fromkeys(each.why for each in unknown))
+        return Otherwise(None, reasons, max((each.questions for each in unknown), key=len))
     return Otherwise(outcome_document(events))
 
 
@@ -70,7 +82,7 @@ class _Review:
             raise Unsound("a review has no end")
         if self._changed:
             self._kept[id(last)] = replace(last, outcome=due.outcome, because=due.because)
-        first = replace(self._first, policy=self._other.policy(self._first.policy, self._first.shards))
+        first = replace(self._first, policy=self._other.policy(self._first.policy, self._first))
         return [first, *(self._kept[id(each)] for each in self._inner if id(each) in self._kept)]
 
     def _surfaces(self) -> list[Ending]:
