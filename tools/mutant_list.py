@@ -21,6 +21,8 @@ SCENARIOS = "tests/scenarios/"
 GOES_ON = "tests/adapters/evaluation/test_eval_goes_on.py::test_"
 RECORDED = "tests/adapters/evaluation/test_eval_recorded.py::test_"
 OTHERWISE = "tests/scenarios/test_a_review_under_other_rules.py::test_"
+OTHER_ROSTER = "tests/scenarios/test_a_review_under_another_roster.py::test_"
+REPLAYED = "tests/adapters/evaluation/test_replay.py::test_"
 OWN_PRICES = "tests/attacks/test_mending_declarations_loosens_nothing.py::test_no_"
 EXCLUDED = "tests/unit/policy/test_exclusion.py::"
 HIDES = "tests/attacks/test_nothing_hides_in_a_lock_file.py::"
@@ -132,6 +134,102 @@ MUTANTS = (
         "if due.move is Move.RETRY and told.move is not Move.RETRY:",
         "if due.move is Move.RETRY and due.move is not Move.RETRY:",
         (f"{OTHERWISE}one_more_retry_than_there_were_answers_for_is_a_question_that_nobody_can_answer",),
+    ),
+    *(
+        Mutant(fault, f"core/pull_request/counterfactual/{file}.py", old, new, (test,))
+        for fault, file, old, new, test in (
+            (
+                "a member that is gone is still paid for under another roster",
+                "part_otherwise",
+                "and each.number in numbers:",
+                "and each.number in ():",
+                f"{OTHER_ROSTER}without_a_member_neither_its_vote_counts_nor_its_calls",
+            ),
+            (
+                "a stop in the call of a member that is gone still ends a review under another roster",
+                "part_otherwise",
+                "            if gone:\n",
+                "            if gone is None:\n",
+                f"{OTHER_ROSTER}a_stop_in_the_call_of_a_member_that_is_gone_would_not_have_been",
+            ),
+            (
+                "a retry is answered that another roster hands other words",
+                "part_otherwise",
+                "if due.move is Move.RETRY and now != judged:",
+                "if due.move is Move.RETRY and now is None:",
+                f"{OTHER_ROSTER}a_retry_after_other_words_would_have_been_another_question",
+            ),
+            (
+                "other thresholds change nothing in a replay",
+                "part_otherwise",
+                "        if was == now:\n",
+                "        if was or now or True:\n",
+                f"{OTHER_ROSTER}another_threshold_that_asks_nobody_changes_nothing",
+            ),
+            (
+                "a member votes in a replay that was asked in other words",
+                "other_roster",
+                "if each.id not in given or _asks(given[each.id].advisor) != _asks(each)]",
+                "if each.id not in given]",
+                f"{OTHER_ROSTER}another_question_has_no_kept_answer",
+            ),
+            (
+                "the ADR's advisor alone counts with the vote of a council",
+                "other_roster",
+                "if not asked_anew and _is_alone(now.panel) is not _is_alone(",
+                "if asked_anew and _is_alone(now.panel) is not _is_alone(",
+                f"{OTHER_ROSTER}another_question_has_no_kept_answer",
+            ),
+            (
+                "weights of another roster count for nothing",
+                "other_roster",
+                "return [replace(given[each.id], advisor=each) for each in now.panel]",
+                "return [given[each.id] for each in now.panel]",
+                f"{OTHER_ROSTER}other_weights_count_the_same_votes_anew",
+            ),
+            (
+                "members that labels have added leave another roster",
+                "other_roster",
+                "if each.by_label and each.id not in known",
+                "if each.by_path and each.id not in known",
+                f"{OTHER_ROSTER}the_map_of_the_other_roster_and_the_labels_of_the_review_add_their_members",
+            ),
+            (
+                "a model without a price costs what was reported",
+                "other_prices",
+                '        unknown.append(f"the list has no price of {used.model}")\n',
+                "",
+                f"{REPLAYED}what_has_no_price_is_unknown_by_name",
+            ),
+            (
+                "prices to come are not tried on the past",
+                "other_prices",
+                "replace(each, since=date.min) if first[each.model] is each else each",
+                "each",
+                f"{REPLAYED}another_list_of_prices_recosts_every_call_by_its_tokens",
+            ),
+            (
+                "dearer prices leave budgets as they were",
+                "other_rules",
+                "(now.max_usd < was.max_usd or paid > paid_before):",
+                "now.max_usd < was.max_usd and paid == paid_before:",
+                f"{REPLAYED}under_dearer_prices_the_budgets_are_decided_anew",
+            ),
+            (
+                "a review that a person asked for ends at another cap of rounds",
+                "begun_otherwise",
+                "begins = asked or not",
+                "begins = not",
+                f"{REPLAYED}after_the_last_round_no_push_begins_a_review",
+            ),
+            (
+                "a review that is not begun is paid for",
+                "counterfactual_table",
+                "return 0.0 if self.after is None else usd_of(self.after)",
+                "return usd_of(self.after or self.before)",
+                f"{REPLAYED}after_the_last_round_no_push_begins_a_review",
+            ),
+        )
     ),
     *(
         Mutant(fault, file, old, new, (test,))

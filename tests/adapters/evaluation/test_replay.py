@@ -12,8 +12,11 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import record, told
 
+from review_advisor.app.roster.declared_files import roster_of, working_files
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, confirm, evidence, finding, lost, veto
+from review_advisor.core.roster.advisor import ADR_ADVISOR
+from review_advisor.mockworld.lines import approve, confirm, evidence, finding, lost, reject, veto, vote
 from review_advisor.mockworld.world import MockWorld
 
 NOTED = approve(
@@ -205,3 +208,87 @@ def test_something_has_to_be_tried(terminal: Terminal, ledger: Path) -> None:
     done = terminal.run("replay", "--all", "--ledger", ledger)
     assert done.code == 2
     assert "Say what to try: --config, --prices" in done.sentence
+
+
+MEMBER = "---\nid: security\non: finish\nscopes: [secrets]\n{more}---\n\nYou look for holes.\n"
+
+
+def folder_with(place: Path, member: str) -> Path:
+    declared = place / ".review-advisor" / "advisors"
+    declared.mkdir(parents=True)
+    (declared / "security.md").write_text(member)
+    return place
+
+
+def test_a_folder_declares_the_roster_that_counts_the_votes_anew(terminal: Terminal, tmp_path: Path) -> None:
+    was, ledger = folder_with(tmp_path / "was", MEMBER.format(more="")), tmp_path / "councils.sqlite3"
+
+    def doubts(world: MockWorld) -> None:
+        world.rules = replace(world.rules, roster=roster_of("default", working_files(was)))
+        world.agents.script(Role.POST_VERIFY, vote(85).costing(0.2), advisor=ADR_ADVISOR.id)
+        world.agents.script(Role.POST_VERIFY, vote(50, 70).costing(0.3), advisor="security")
+
+    record(ledger, told(doubts))
+    same = tried(terminal, ledger, "--roster", was)
+    assert [each["after"] for each in same["reviews"]] == ["approved"]
+    heavy = folder_with(tmp_path / "heavy", MEMBER.format(more="weight: 9\n"))
+    found = tried(terminal, ledger, "--roster", heavy)
+    assert found["reviews"][0]["unknown"] == ["a retry would have been asked: nobody knows its answer"]
+    asked = found["totals"]["would_ask"]
+    assert (asked["questions"], asked["unpriced"], asked["unpriced_models"]) == (5, 5, ["opus", "sonnet"])
+    prices = prices_of(ledger, sonnet=1000.0, opus=1000.0)
+    priced = tried(terminal, ledger, "--roster", heavy, "--prices", prices)["totals"]["would_ask"]
+    assert priced["least_usd"] == pytest.approx(1.5 + 4 * 0.8, rel=0.01), "of usual answers, and a little for prompts"
+
+    done = terminal.run("replay", "--all", "--roster", heavy, "--ledger", ledger)
+    assert "would have to ask: 5 questions, at least $0.0000; nobody knows the price of 5 of them" in done.out
+    kind = folder_with(tmp_path / "kind", MEMBER.format(more="").replace("holes", "merits"))
+    assert tried(terminal, ledger, "--roster", kind)["reviews"][0]["unknown"] == [
+        "security would have been asked to judge"
+    ]
+
+
+def test_other_thresholds_are_held_against_every_turn(terminal: Terminal, tmp_path: Path) -> None:
+    def surely(world: MockWorld) -> None:
+        world.rules = replace(world.rules, escalation=EscalationRules("attrition"))
+        world.agents.script(Role.EXECUTOR, approve().sure(0.75))
+
+    ledger, file = tmp_path / "ledger.sqlite3", tmp_path / "proposed-thresholds.toml"
+    record(ledger, told(surely))
+    file.write_text("[[threshold]]\nvalue = 0.72\n")
+    assert tried(terminal, ledger, "--thresholds", file)["totals"]["unknown"] == 0
+    file.write_text('[[threshold]]\nvalue = 0.9\ncategory = "verdict"\n')
+    assert tried(terminal, ledger, "--thresholds", file)["reviews"][0]["unknown"] == [
+        "a consult would have been due, for a confidence below the threshold"
+    ]
+
+
+def test_a_finding_that_no_longer_blocks_is_told(terminal: Terminal, tmp_path: Path) -> None:
+    def rejects(world: MockWorld) -> None:
+        world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 3, "value = 3", "high")))
+
+    ledger, lean = tmp_path / "ledger.sqlite3", tmp_path / "lean.toml"
+    record(ledger, *(told(rejects, number) for number in (1, 2)))
+    lean.write_text("[github]\nmost_rounds = 1\n")
+    done = terminal.run("replay", "--all", "--config", lean, "--ledger", ledger)
+    assert "changes_requested  not begun          1" in done.out
+    assert "0 findings would have had no comment, 1 would not have blocked" in done.out
+
+
+@pytest.mark.parametrize(
+    "option, text, says",
+    [
+        ("--prices", "[[prices]]\nmodel = 1\n", "is wrong at prices"),
+        ("--thresholds", "threshold = 3\n", "broken.toml: "),
+        ("--thresholds", "[[threshold]\n", "broken.toml is not valid TOML"),
+        ("--roster", "", "has no folder .review-advisor that declares advisors"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_sentence(
+    terminal: Terminal, ledger: Path, option: str, text: str, says: str
+) -> None:
+    file = ledger.with_name("broken.toml")
+    file.write_text(text)
+    done = terminal.run("replay", "--all", option, file if text else ledger.parent, "--ledger", ledger)
+    assert done.code == 2
+    assert says in done.sentence

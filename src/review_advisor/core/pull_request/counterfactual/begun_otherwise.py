@@ -30,7 +30,7 @@ def begun_otherwise(
         begins = asked or not _used_up(after, now)
         begun.append(begins if known or asked else None)
         before = remembered(before, recorded, asked=asked)
-        if begins and otherwise is not None:
+        if otherwise is not None:
             after = remembered(after, otherwise, asked=asked)
         known = known and (otherwise is not None or not begins)
     return tuple(begun)
