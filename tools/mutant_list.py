@@ -22,6 +22,7 @@ GOES_ON = "tests/adapters/evaluation/test_eval_goes_on.py::test_"
 RECORDED = "tests/adapters/evaluation/test_eval_recorded.py::test_"
 OTHERWISE = "tests/scenarios/test_a_review_under_other_rules.py::test_"
 OTHER_ROSTER = "tests/scenarios/test_a_review_under_another_roster.py::test_"
+RECORDING_AGENTS = "tests/adapters/answers/test_recording_agents.py::test_"
 REPLAYED = "tests/adapters/evaluation/test_replay.py::test_"
 OWN_PRICES = "tests/attacks/test_mending_declarations_loosens_nothing.py::test_no_"
 EXCLUDED = "tests/unit/policy/test_exclusion.py::"
@@ -134,6 +135,29 @@ MUTANTS = (
         "if due.move is Move.RETRY and told.move is not Move.RETRY:",
         "if due.move is Move.RETRY and due.move is not Move.RETRY:",
         (f"{OTHERWISE}one_more_retry_than_there_were_answers_for_is_a_question_that_nobody_can_answer",),
+    ),
+    *(
+        Mutant(fault, "adapters/answers/recording_agents.py", old, new, (f"{RECORDING_AGENTS}{test}",))
+        for fault, old, new, test in (
+            (
+                "a recorded answer is given to another advisor",
+                "kept = self._kept[call.advisor, question]",
+                "kept = next((each for (_, asked), each in self._kept.items() if asked == question), None)",
+                "an_answer_is_for_the_advisor_that_gave_it",
+            ),
+            (
+                "one recorded answer is given again and again",
+                "kept.popleft().reply",
+                "kept[0].reply",
+                "each_recorded_answer_is_given_once",
+            ),
+            (
+                "the consults of a recorded answer count under no cap",
+                "        self._count(call, reply, consults)\n",
+                "",
+                "consults_that_a_cap_would_have_refused_led_to_another_answer",
+            ),
+        )
     ),
     *(
         Mutant(fault, f"core/pull_request/counterfactual/{file}.py", old, new, (test,))

@@ -88,6 +88,7 @@ def test_what_nobody_can_know_is_counted_apart_with_its_reason(terminal: Termina
     assert done.code == 0, done.err
     assert "approved  unknown   1" in done.out
     assert "1 x the review cost $0.20: at $0.11 a call would have been refused or cut short" in done.out
+    assert "would have to ask" not in done.out, "what nobody may pay is no question"
 
 
 def test_one_run_or_all_and_a_run_that_is_there(terminal: Terminal, ledger: Path) -> None:
@@ -241,7 +242,7 @@ def test_a_folder_declares_the_roster_that_counts_the_votes_anew(terminal: Termi
     assert priced["least_usd"] == pytest.approx(1.5 + 4 * 0.8, rel=0.01), "of usual answers, and a little for prompts"
 
     done = terminal.run("replay", "--all", "--roster", heavy, "--ledger", ledger)
-    assert "would have to ask: 5 questions, at least $0.0000; nobody knows the price of 5 of them" in done.out
+    assert "would have to ask: 5 questions, at least $0.0000; 5 of them have no price (opus, sonnet)" in done.out
     kind = folder_with(tmp_path / "kind", MEMBER.format(more="").replace("holes", "merits"))
     assert tried(terminal, ledger, "--roster", kind)["reviews"][0]["unknown"] == [
         "security would have been asked to judge"

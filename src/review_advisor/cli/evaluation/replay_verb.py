@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from review_advisor.app.evaluation.replay_ledger import Replayed
+    from review_advisor.core.metrics.prices import Price
 
 MOST_RETRIES = 9
 MOST_CONSULTS = 20
@@ -40,6 +44,8 @@ MOST_CONSULTS = 20
 @click.option("--max-consults", type=click.IntRange(0, MOST_CONSULTS), help="Another cap of consults.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
+@click.option("--recorded", type=PATH, metavar="REPO", help="Play RUN whole again in REPO: its recording answers.")
+@click.option("--artifacts", type=PATH, default=Path("review_logs"), show_default=True, help="Where recordings lie.")
 @LEDGER
 @AS_JSON
 def replay(
@@ -55,6 +61,8 @@ def replay(
     max_consults: int | None,
     repository: str | None,
     since: datetime | None,
+    recorded: Path | None,
+    artifacts: Path,
     ledger_file: Path,
     as_json: bool,
 ) -> None:
@@ -64,24 +72,30 @@ def replay(
     `github`, `volume`, `least_confidence`, `least_confidence_for`, `most_rounds` and `most_usd`; anything else that
     differs from what held is refused by name. Where another question would have been asked, the result is unknown: the
     table says why, and what the questions cost at least.
+
+    With --recorded any configuration and the switches of the environment count. A question that is the recorded one
+    word for word has its answer. The first other one ends it.
     """
-    tried = (config, prices, thresholds, roster, retries, fail_as_veto, max_consults)
-    if all(each is None for each in tried):
+    rules_named = (prices, thresholds, roster, retries, fail_as_veto, max_consults)
+    nothing_named = all(each is None for each in rules_named)
+    if recorded is None and config is None and nothing_named:
         raise click.UsageError("Say what to try: --config, --prices, --thresholds, --roster, or one of the rules.")
     if (run_id is None) is not every:
         raise click.UsageError("Name one RUN, or say --all.")
     if run_id is not None and (repository is not None or since is not None):
         raise click.UsageError("--repository and --since choose among --all runs.")
+    if recorded is not None and (run_id is None or was is not None or not nothing_named):
+        raise click.UsageError("--recorded takes one RUN, and of the rules --config alone.")
     with clear_refusals():
-        from review_advisor.app.evaluation.replay_ledger import (
-            MOST_REPLAYED,
-            TriedFiles,
-            replay_runs,
-            tried_rules,
-        )
+        if recorded is not None and run_id is not None:
+            from review_advisor.app.evaluation.replay_recording import RecordedPlace, replay_recorded
+
+            place = RecordedPlace(ledger_file, artifacts, recorded, run_id)
+            _tell(*replay_recorded(place, config, os.environ), as_json=as_json)
+            return
+        from review_advisor.app.evaluation.replay_ledger import TriedFiles, replay_runs, tried_rules
         from review_advisor.core.ledger.runs import RunFilter
         from review_advisor.core.policy.blast import BlastRadius
-        from review_advisor.core.pull_request.counterfactual.counterfactual_table import both_as_json, both_text
         from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules
 
         options = OtherRules(
@@ -91,8 +105,15 @@ def replay(
         )
         rules = tried_rules(TriedFiles(config, prices, thresholds, roster), was, options)
         done = replay_runs(ledger_file, RunFilter(repository=repository, since=since), run_id, rules)
+    _tell(done, rules.prices, as_json=as_json)
+
+
+def _tell(done: Replayed, prices: tuple[Price, ...], *, as_json: bool) -> None:
+    from review_advisor.app.evaluation.replay_ledger import MOST_REPLAYED
+    from review_advisor.core.pull_request.counterfactual.counterfactual_table import both_as_json, both_text
+
     note_left_out(done.left_out, f"{MOST_REPLAYED:,} runs" if done.more else "")
     if as_json:
-        put(json.dumps(both_as_json(done.reviews, done.left_out, rules.prices), indent=2) + "\n")
+        put(json.dumps(both_as_json(done.reviews, done.left_out, prices), indent=2) + "\n")
     else:
-        put(both_text(done.reviews, rules.prices))
+        put(both_text(done.reviews, prices))

@@ -108,6 +108,11 @@ def question_digest(call: AgentCall, names: RunNames) -> QuestionDigest:
     return QuestionDigest(call.model, call.effort, *map(_sha256, texts))
 
 
+def redacted_call(call: AgentCall, redactor: Redactor) -> AgentCall:
+    """The call as its recording tells it."""
+    return replace(call, system_prompt=redactor.redact(call.system_prompt), blocks=(redactor.redact(call.prompt),))
+
+
 def recorded_call(
     call: AgentCall,
     reply: Answered | Lost | Stop,
@@ -123,7 +128,7 @@ def recorded_call(
         return names.taken_out(redactor.redact(text))
 
     texts = None if stream is None else tuple(_output_line(line, names, redactor) for line in stream)
-    heard = replace(call, system_prompt=redactor.redact(call.system_prompt), blocks=(redactor.redact(call.prompt),))
+    heard = redacted_call(call, redactor)
     if isinstance(reply, Stop):
         came: Answered | Lost | Stopped = Stopped(type(reply).__name__, shown(legible(reply.detail)))
     else:

@@ -152,5 +152,6 @@ def both_text(reviews: Sequence[ReviewUnderBoth], prices: Sequence[Price]) -> st
     if reasons:
         told.append(f"unknown: {counted(sums['unknown'], 'review')}\n")
         told += [f"  {count} x {printable_line(why)}\n" for why, count in reasons.most_common()]
-        told.append(f"  {_would_ask(reviews, prices).words()}\n")
+        wanted = _would_ask(reviews, prices)
+        told += [f"  {wanted.words()}\n"] if wanted.questions else []
     return "".join(told)

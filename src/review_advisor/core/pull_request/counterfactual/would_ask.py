@@ -64,7 +64,7 @@ class WantedMoney:
         if not self.unpriced:
             return told
         named = printable_line(", ".join(self.unpriced_models))
-        return f"{told}; nobody knows the price of {self.unpriced} of them, to {named}"
+        return f"{told}; {self.unpriced} of them have no price ({named})"
 
 
 def like(events: Iterable[Event], *roles: Role) -> tuple[WantedQuestion, ...]:

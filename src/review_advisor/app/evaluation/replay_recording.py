@@ -1,0 +1,121 @@
+"""One recorded review played again as a whole, under any configuration: its recording answers, and nobody else."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from review_advisor.adapters.answers.recording_agents import RecordingAgents
+from review_advisor.adapters.clock import ReplayClock
+from review_advisor.adapters.git.open import open_range
+from review_advisor.adapters.git.source import About, GitSource
+from review_advisor.adapters.ledger.browsing import read_reviews
+from review_advisor.adapters.pictures.pairs import ComparedPictures
+from review_advisor.adapters.price_file import read_prices
+from review_advisor.adapters.worktree import NoFolder
+from review_advisor.app.base_checks import installed
+from review_advisor.app.configuration import load_config, load_settings
+from review_advisor.app.diagnosis.recordings import read_recorded
+from review_advisor.app.evaluation.replay_ledger import Replayed
+from review_advisor.app.roster.of_source import declares_of
+from review_advisor.app.settings import Settings
+from review_advisor.app.shadows.instruction_texts import load_instructions
+from review_advisor.core.facts.checker_settings import languages_of
+from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.core.ledger.recorded_call import Recording
+from review_advisor.core.metrics.prices import Price
+from review_advisor.core.outcome.events import Event, PolicyFrozen, Repaired
+from review_advisor.core.policy.static_review import PYTHON
+from review_advisor.core.pull_request.counterfactual.counterfactual_table import ReviewUnderBoth
+from review_advisor.core.pull_request.counterfactual.posted_otherwise import posted_anew
+from review_advisor.core.pull_request.counterfactual.review_otherwise import Otherwise
+from review_advisor.core.pull_request.counterfactual.would_ask import WouldAsk
+from review_advisor.core.roles.reply_cache import RunNames
+from review_advisor.ports.review import Ports
+from review_advisor.review.matter import ReviewRequest
+from review_advisor.review.phase import ReviewPhase
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPlace:
+    """Where a recorded run is: its ledger, the artefacts beside which its calls lie, and its repository."""
+
+    ledger: Path
+    artifacts: Path
+    repo: Path
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Nowhere:
+    """Takes what a review writes, and keeps nothing."""
+
+    def write(self, name: str, text: str) -> None:
+        """An artefact."""
+
+    def record(self, event: Event) -> None:
+        """An event."""
+
+
+def replay_recorded(
+    run: RecordedPlace, config: Path | None, environ: Mapping[str, str]
+) -> tuple[Replayed, tuple[Price, ...]]:
+    """The run under the configuration and the switches of ``environ``, and the prices by which calls are estimated.
+
+    Raises ``LedgerError``, ``ConfigError``, ``SwitchError`` and ``SourceError``.
+    """
+    (told,) = read_reviews(run.ledger, [run.run_id])
+    if isinstance(told, str):
+        raise LedgerError(told)
+    document = told.document
+    if document is None:
+        raise LedgerError(f"The run {run.run_id} is not over.")
+    first = document.events[0]
+    if not isinstance(first, PolicyFrozen) or first.base_sha is None or first.head_sha is None:
+        raise LedgerError(f"The run {run.run_id} is of no two commits, so its questions cannot be made again.")
+    if first.pull_request is not None:
+        raise LedgerError(
+            f"The run {run.run_id} is of a pull request: what GitHub told of it is not recorded. Leave --recorded out."
+        )
+    if any(isinstance(each, Repaired) for each in document.events):
+        raise LedgerError(f"In the run {run.run_id} the executor edited its copy, and edits are not recorded.")
+    recording = read_recorded(run.artifacts, first.run_id)
+    source = open_range(run.repo, f"{first.base_sha}..{first.head_sha}", About(title=first.title))
+    with closing(source):
+        settings = load_settings(run.repo, config, source.base_file, environ, None, declares=declares_of(source))
+        was, now = (load_config(run.repo, named, source.base_file)[0].github for named in (None, config))
+        prices = settings.prices.beside(read_prices())
+        found = _played(first, recording, source, settings, prices)
+    (posted_before,), (posted,) = posted_anew([document], was), posted_anew([found.document], now)
+    return Replayed((ReviewUnderBoth(document, found, posted_before, posted),), (), more=False), prices
+
+
+def _played(
+    first: PolicyFrozen, recording: Recording, source: GitSource, settings: Settings, prices: tuple[Price, ...]
+) -> Otherwise:
+    bounded = source.within(settings.rules.tree)
+    clock, names = ReplayClock(first.at), RunNames(first.run_id, secrets.token_hex(8))
+    redactor = settings.redactor.knowing(bounded.change().files)
+    agents = RecordingAgents(recording.calls, names, redactor, lambda: clock.now().date())
+    rules, nowhere, static = settings.rules, _Nowhere(), first.policy.static is not None
+    if static:
+        rules = replace(rules, static_languages=(PYTHON, *sorted(languages_of(installed()))))
+    request = ReviewRequest(
+        names.run_id,
+        names.nonce,
+        rules,
+        replace(settings.switches, static=static),
+        settings.redactor,
+        "suggest" if first.policy.repair.runs else "off",
+        priced_by=settings.prices.source,
+    )
+    with closing(ComparedPictures(bounded.base_part, bounded.head_part, rules.visual_paths)) as pictures:
+        wiki = NoFolder("a review that is played again writes nothing")
+        ports = Ports(agents, bounded, nowhere, nowhere, clock, pictures, wiki, prices)
+        try:
+            return Otherwise(ReviewPhase(ports, load_instructions(), 1).review(request))
+        except WouldAsk as asked:
+            return Otherwise(None, (asked.unknown.why,), asked.unknown.questions)
