@@ -129,9 +129,20 @@ def test_a_pull_request_and_commits_that_are_nowhere_are_refused(recorded: Termi
     assert recorded.run("replay", run, "--recorded", elsewhere).code == 2
 
 
+def test_of_all_runs_those_without_a_recording_are_left_out(recorded: Terminal) -> None:
+    first = run_of(recorded)
+    record(recorded.folder / "review_logs" / "ledger" / "ledger.sqlite3", ledger_told())
+    done = recorded.run("replay", "--all", "--recorded", ".", "--json")
+    found = json.loads(done.out)
+    assert [each["run_id"] for each in found["reviews"]] == [first]
+    (left_out,) = found["left_out"]
+    assert left_out.startswith("The run run-1 is of a pull request")
+    assert f"left out: {left_out}" in done.err
+
+
 def test_what_cannot_be_played_again_is_one_sentence(recorded: Terminal) -> None:
     run = run_of(recorded)
-    for words in (("--all",), (run, "--retries", "0", "0", "0"), (run, "--was", "other.toml")):
+    for words in ((), (run, "--all"), (run, "--retries", "0", "0", "0"), (run, "--was", "other.toml")):
         assert recorded.run("replay", *words, "--recorded", ".").code == 2
     (path,) = (recorded.folder / "review_logs" / ".recordings").glob("*.jsonl")
     path.unlink()

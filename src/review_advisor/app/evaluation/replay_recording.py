@@ -1,4 +1,4 @@
-"""One recorded review played again as a whole, under any configuration: its recording answers, and nobody else."""
+"""Recorded reviews played again as a whole, under any configuration: their recordings answer, and nobody else."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from review_advisor.adapters.clock import ReplayClock
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.ledger.browsing import read_reviews
+from review_advisor.adapters.ledger.run_queries import list_runs
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.adapters.worktree import NoFolder
 from review_advisor.app.base_checks import installed
 from review_advisor.app.configuration import load_config, load_settings
 from review_advisor.app.diagnosis.recordings import read_recorded
-from review_advisor.app.evaluation.replay_ledger import Replayed
+from review_advisor.app.evaluation.replay_ledger import MOST_REPLAYED, Replayed
 from review_advisor.app.roster.of_source import declares_of
 from review_advisor.app.settings import Settings
 from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.core.facts.checker_settings import languages_of
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.recorded_call import Recording
+from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.metrics.prices import Price
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event, PolicyFrozen, Repaired
 from review_advisor.core.policy.static_review import PYTHON
 from review_advisor.core.pull_request.counterfactual.counterfactual_table import ReviewUnderBoth
@@ -34,19 +37,18 @@ from review_advisor.core.pull_request.counterfactual.posted_otherwise import pos
 from review_advisor.core.pull_request.counterfactual.review_otherwise import Otherwise
 from review_advisor.core.pull_request.counterfactual.would_ask import WouldAsk
 from review_advisor.core.roles.reply_cache import RunNames
-from review_advisor.ports.review import Ports
+from review_advisor.ports.review import Ports, SourceError
 from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.phase import ReviewPhase
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedPlace:
-    """Where a recorded run is: its ledger, the artefacts beside which its calls lie, and its repository."""
+    """Where recorded runs are: their ledger, the artefacts beside which their calls lie, and their repository."""
 
     ledger: Path
     artifacts: Path
     repo: Path
-    run_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +63,60 @@ class _Nowhere:
 
 
 def replay_recorded(
-    run: RecordedPlace, config: Path | None, environ: Mapping[str, str]
+    place: RecordedPlace, wanted: RunFilter, run_id: str | None, config: Path | None, environ: Mapping[str, str]
 ) -> tuple[Replayed, tuple[Price, ...]]:
-    """The run under the configuration and the switches of ``environ``, and the prices by which calls are estimated.
+    """The run, or all that are wanted, under the configuration and the switches of ``environ``.
 
-    Raises ``LedgerError``, ``ConfigError``, ``SwitchError`` and ``SourceError``.
+    Beside them the prices by which calls of the newest are estimated. Of all runs, those that cannot be played again
+    are left out. Raises ``LedgerError``, ``ConfigError``, ``SwitchError`` and, of one run, ``SourceError``.
     """
-    (told,) = read_reviews(run.ledger, [run.run_id])
+    if run_id is not None:
+        review, prices = _replayed(place, run_id, config, environ)
+        return Replayed((review,), (), more=False), prices
+    names = [line.run_id for line in list_runs(place.ledger, replace(wanted, limit=MOST_REPLAYED + 1))]
+    reviews: list[ReviewUnderBoth] = []
+    left_out: list[str] = []
+    prices = read_prices()
+    for name in names[:MOST_REPLAYED][::-1]:
+        try:
+            review, prices = _replayed(place, name, config, environ)
+        except (LedgerError, SourceError) as problem:
+            left_out.append(str(problem))
+        else:
+            reviews.append(review)
+    return Replayed(tuple(reviews), tuple(left_out), more=len(names) > MOST_REPLAYED), prices
+
+
+def _replayed(
+    place: RecordedPlace, run_id: str, config: Path | None, environ: Mapping[str, str]
+) -> tuple[ReviewUnderBoth, tuple[Price, ...]]:
+    (told,) = read_reviews(place.ledger, [run_id])
     if isinstance(told, str):
         raise LedgerError(told)
-    document = told.document
-    if document is None:
-        raise LedgerError(f"The run {run.run_id} is not over.")
-    first = document.events[0]
-    if not isinstance(first, PolicyFrozen) or first.base_sha is None or first.head_sha is None:
-        raise LedgerError(f"The run {run.run_id} is of no two commits, so its questions cannot be made again.")
-    if first.pull_request is not None:
-        raise LedgerError(
-            f"The run {run.run_id} is of a pull request: what GitHub told of it is not recorded. Leave --recorded out."
-        )
-    if any(isinstance(each, Repaired) for each in document.events):
-        raise LedgerError(f"In the run {run.run_id} the executor edited its copy, and edits are not recorded.")
-    recording = read_recorded(run.artifacts, first.run_id)
-    source = open_range(run.repo, f"{first.base_sha}..{first.head_sha}", About(title=first.title))
+    if told.document is None:
+        raise LedgerError(f"The run {run_id} is not over.")
+    document, first = told.document, _replayable(told.document)
+    recording = read_recorded(place.artifacts, first.run_id)
+    source = open_range(place.repo, f"{first.base_sha}..{first.head_sha}", About(title=first.title))
     with closing(source):
-        settings = load_settings(run.repo, config, source.base_file, environ, None, declares=declares_of(source))
-        was, now = (load_config(run.repo, named, source.base_file)[0].github for named in (None, config))
+        settings = load_settings(place.repo, config, source.base_file, environ, None, declares=declares_of(source))
+        was, now = (load_config(place.repo, named, source.base_file)[0].github for named in (None, config))
         prices = settings.prices.beside(read_prices())
         found = _played(first, recording, source, settings, prices)
     (posted_before,), (posted,) = posted_anew([document], was), posted_anew([found.document], now)
-    return Replayed((ReviewUnderBoth(document, found, posted_before, posted),), (), more=False), prices
+    return ReviewUnderBoth(document, found, posted_before, posted), prices
+
+
+def _replayable(document: OutcomeDocument) -> PolicyFrozen:
+    """What began a review whose questions can be made again. Raises ``LedgerError`` for any other."""
+    first, run = document.events[0], f"The run {document.run_id}"
+    if not isinstance(first, PolicyFrozen) or first.base_sha is None or first.head_sha is None:
+        raise LedgerError(f"{run} is of no two commits, so its questions cannot be made again.")
+    if first.pull_request is not None:
+        raise LedgerError(f"{run} is of a pull request: what GitHub told of it is not recorded. Leave --recorded out.")
+    if any(isinstance(each, Repaired) for each in document.events):
+        raise LedgerError(f"{run} has a repair, and edits are not recorded. Leave --recorded out.")
+    return first
 
 
 def _played(

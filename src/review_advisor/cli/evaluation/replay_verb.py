@@ -44,7 +44,7 @@ MOST_CONSULTS = 20
 @click.option("--max-consults", type=click.IntRange(0, MOST_CONSULTS), help="Another cap of consults.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
-@click.option("--recorded", type=PATH, metavar="REPO", help="Play RUN whole again in REPO: its recording answers.")
+@click.option("--recorded", type=PATH, metavar="REPO", help="Play runs whole again in REPO: their recordings answer.")
 @click.option("--artifacts", type=PATH, default=Path("review_logs"), show_default=True, help="Where recordings lie.")
 @LEDGER
 @AS_JSON
@@ -73,8 +73,8 @@ def replay(
     differs from what held is refused by name. Where another question would have been asked, the result is unknown: the
     table says why, and what the questions cost at least.
 
-    With --recorded any configuration and the switches of the environment count. A question that is the recorded one
-    word for word has its answer. The first other one ends it.
+    With --recorded, for reviews of two commits, any configuration and the switches of the environment count. A question
+    that is a recorded one word for word has its answer. The first other one ends the replay of its run.
     """
     rules_named = (prices, thresholds, roster, retries, fail_as_veto, max_consults)
     nothing_named = all(each is None for each in rules_named)
@@ -84,17 +84,19 @@ def replay(
         raise click.UsageError("Name one RUN, or say --all.")
     if run_id is not None and (repository is not None or since is not None):
         raise click.UsageError("--repository and --since choose among --all runs.")
-    if recorded is not None and (run_id is None or was is not None or not nothing_named):
-        raise click.UsageError("--recorded takes one RUN, and of the rules --config alone.")
+    if recorded is not None and (was is not None or not nothing_named):
+        raise click.UsageError("Beside --recorded, --config alone says what is tried.")
     with clear_refusals():
-        if recorded is not None and run_id is not None:
+        from review_advisor.core.ledger.runs import RunFilter
+
+        wanted = RunFilter(repository=repository, since=since)
+        if recorded is not None:
             from review_advisor.app.evaluation.replay_recording import RecordedPlace, replay_recorded
 
-            place = RecordedPlace(ledger_file, artifacts, recorded, run_id)
-            _tell(*replay_recorded(place, config, os.environ), as_json=as_json)
+            place = RecordedPlace(ledger_file, artifacts, recorded)
+            _tell(*replay_recorded(place, wanted, run_id, config, os.environ), as_json=as_json)
             return
         from review_advisor.app.evaluation.replay_ledger import TriedFiles, replay_runs, tried_rules
-        from review_advisor.core.ledger.runs import RunFilter
         from review_advisor.core.policy.blast import BlastRadius
         from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules
 
@@ -104,7 +106,7 @@ def replay(
             max_consults=max_consults,
         )
         rules = tried_rules(TriedFiles(config, prices, thresholds, roster), was, options)
-        done = replay_runs(ledger_file, RunFilter(repository=repository, since=since), run_id, rules)
+        done = replay_runs(ledger_file, wanted, run_id, rules)
     _tell(done, rules.prices, as_json=as_json)
 
 
