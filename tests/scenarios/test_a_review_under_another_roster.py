@@ -225,6 +225,6 @@ def test_what_other_weights_decide_is_what_a_fresh_simulation_decides() -> None:
 
 @pytest.mark.every_case
 def test_over_many_councils_other_weights_decide_what_a_fresh_simulation_decides() -> None:
-    counts = weighed_anew(121, 1_500)
-    assert counts["judged otherwise"] > 40
+    counts = weighed_anew(121, 700)
+    assert counts["judged otherwise"] > 15
     assert counts["unknown"] + counts["dealt otherwise"] < counts["reviews"] / 4
