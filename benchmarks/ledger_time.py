@@ -1,49 +1,48 @@
-"""How long questions to a large ledger take: a list of runs with each filter, and rollups of its runs."""
+"""How long questions to a large ledger take, and how much memory: runs list, rollup, ledger verify, ui."""
 
 from __future__ import annotations
 
-import random
-import sqlite3
+import json
+import os
+import statistics
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import product
 from pathlib import Path
 
-from _figures import Row, command_line, held, tell
-from _runs import BOT, command, medians, seconds
+from _figures import ROOT, Row, command_line, held, tell
+from _runs import BOT, medians, seconds
+from _watched import Watched, watch
 
-from review_advisor.adapters.ledger.database import open_to_read, open_to_write
+from review_advisor.adapters.ledger.checkpoints import checkpoints_of
+from review_advisor.adapters.ledger.database import open_to_read
 from review_advisor.adapters.ledger.proving import READER, verify
 from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.rows import write_casting
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.app.organisation.groups import roll_up_groups
+from review_advisor.app.organisation.named import read_organisation
 from review_advisor.app.rollup import look_for_alarms
 from review_advisor.app.runs import list_runs
-from review_advisor.core.ledger.checkpoint import Heads
+from review_advisor.core.ledger.checkpoint import Checkpoint, Heads
+from review_advisor.core.ledger.moments import moment_of
 from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.row import Participant
-from review_advisor.core.ledger.runs import Between, RunFilter, letters
-from review_advisor.core.organisation.group_rollup import GROUPINGS, GroupRollup
-from review_advisor.core.organisation.organisation import Organisation
+from review_advisor.core.ledger.runs import Between, RunFilter
+from review_advisor.core.organisation.group_rollup import GROUPINGS
 from review_advisor.mockworld.world import MockWorld
+
+sys.path.insert(0, str(ROOT))
+from _seeded_ledger import APART, AUTHORS, FIRST, REPOSITORIES, seed
 
 BAR_LIST = 0.2
 BAR_SUMS = 1.0
 BAR_DASHBOARD = 10.0
 LATER = 100
-FIRST = datetime(2025, 1, 1, tzinfo=UTC)
-APART = 20_000_000
-"""Microseconds from one run to the next."""
-REPOSITORIES = 200
 TEAMS = 20
-AUTHORS = 500
-OBSERVED_OF = 10
-"""Of so many runs, the pull request of one is observed."""
-WORDS = [verb + what for verb, what in product(("", "re", "un"), ("fix", "parser", "cache", "login", "queue", "index"))]
+GROUPS = 5
 Filters = Mapping[str, tuple[RunFilter, tuple[str, ...]]]
 """By what is asked: the filter, and the same on the command line."""
 
@@ -51,39 +50,42 @@ Filters = Mapping[str, tuple[RunFilter, tuple[str, ...]]]
 def main() -> None:
     """Tell every time."""
     parser = command_line(__doc__)
-    parser.add_argument("--runs", type=int, default=1_000_000, help="how many runs the ledger holds")
+    parser.add_argument("--runs", type=int, default=100_000, help="how many runs the ledger holds")
     parser.add_argument("--times", type=int, default=5, help="how often each question is asked")
+    parser.add_argument("--ledger", type=Path, help="where it is kept; one that is there is used again")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        ledger = Path(folder, "ledger.sqlite3")
-        made = seconds(lambda: generate(ledger, chosen.runs))
-        size = ledger.stat().st_size / 1e6
-        answers = list(lists(ledger, filters(chosen.runs), chosen.times))
+        ledger = chosen.ledger or Path(folder, "ledger.sqlite3")
+        made = 0.0 if ledger.exists() else seconds(lambda: seed(ledger, chosen.runs))
+        runs, events = _counts(ledger)
+        bench = Bench(ledger, Path(folder), chosen.times)
+        answers = list(bench.lists(filters(runs)))
         tell(Path(__file__).stem, {"runs list, by filter": answers}, write=False)
         tables = {
-            f"runs list of {chosen.runs:,} runs": fastest_and_slowest(answers),
-            f"rollup of {chosen.runs:,} runs": list(sums(ledger, chosen.times)),
+            f"runs list of {runs:,} runs with events": fastest_and_slowest(answers),
+            f"rollup of {runs:,} runs with events": list(bench.sums(FIRST + APART * runs)),
+            "by group": list(bench.groups()),
+            "beside them": [bench.dashboard(), *bench.from_a_checkpoint()],
         }
-        tables["by group"] = list(groups(ledger))
-        tables["beside them"] = [*from_a_checkpoint(ledger, chosen.times), dashboard(ledger, Path(folder, "pages"))]
-        tables["the ledger"] = [("made", f"{made:.1f} s", f"{size:.0f} MB without events")]
+        size = ledger.stat().st_size / 1e6
+        tables["the ledger"] = [("made", f"{made:.1f} s", f"{size:,.0f} MB; {runs:,} runs, {events:,} events")]
     tell(Path(__file__).stem, tables, write=chosen.write)
 
 
 def filters(runs: int) -> Filters:
     """One question for each filter: most with few answers or none, for which every run is looked at."""
-    middle = FIRST + timedelta(microseconds=APART * runs // 2)
+    middle = FIRST + APART * (runs // 2)
     since, until = middle, middle + timedelta(hours=1)
     return {
         "no filter": (RunFilter(), ()),
         "status, common": (RunFilter(status="approved"), ("--status", "approved")),
         "status, nowhere": (RunFilter(status="unfinished"), ("--status", "unfinished")),
-        "surface": (RunFilter(surface="visual_gate"), ("--surface", "visual_gate")),
+        "surface": (RunFilter(surface="wiki_ingest"), ("--surface", "wiki_ingest")),
         "role": (RunFilter(role="mid_flight"), ("--role", "mid_flight")),
         "model, unknown": (RunFilter(model="none-such"), ("--model", "none-such")),
         "surface, role, model, error": (
-            RunFilter(surface="adr_review", role="post_verify", model="model-5", error="timeout"),
-            ("--surface", "adr_review", "--role", "post_verify", "--model", "model-5", "--error", "timeout"),
+            RunFilter(surface="pr_review", role="post_verify", model="model-5", error="timeout"),
+            ("--surface", "pr_review", "--role", "post_verify", "--model", "model-5", "--error", "timeout"),
         ),
         "error, any": (RunFilter(error="any"), ("--error", "any")),
         "cost, nowhere": (RunFilter(cost_usd=Between(900.0, 901.0)), ("--cost", "900..901")),
@@ -109,11 +111,93 @@ def filters(runs: int) -> Filters:
     }
 
 
-def lists(ledger: Path, asked: Filters, times: int) -> Iterator[Row]:
-    """A row for each filter: opening the ledger, asking, closing it; in the remark the whole command with its start."""
-    for what, (wanted, words) in asked.items():
-        whole, alone = medians(times, command(BOT, "runs", "list", "--ledger", ledger, *words), _ask(ledger, wanted))
-        yield (what, f"{alone:.3f} s", f"{held(alone, BAR_LIST, 's')}; the whole command {whole:.3f} s")
+@dataclass(frozen=True)
+class Bench:
+    """A ledger that is asked: each question ``times`` times, and its median told. ``folder`` is for what is written."""
+
+    ledger: Path
+    folder: Path
+    times: int
+
+    def lists(self, asked: Filters) -> Iterator[Row]:
+        """A row for each filter."""
+        for what, (wanted, words) in asked.items():
+            yield self._asked(what, BAR_LIST, partial(list_runs, self.ledger, wanted), "runs", "list", *words)
+
+    def sums(self, newest: datetime) -> Iterator[Row]:
+        """A row for each period."""
+        week = newest - timedelta(weeks=1)
+        one = "org/repository-7"
+        questions = {
+            "every run": (Period(), ("--since", FIRST.isoformat())),
+            "every run since a moment": (Period(FIRST), ("--since", FIRST.isoformat())),
+            "the last week": (Period(week), ("--since", week.isoformat())),
+            "every run of one repository": (
+                Period(repository=one),
+                ("--since", FIRST.isoformat(), "--repository", one),
+            ),
+        }
+        for what, (period, words) in questions.items():
+            yield self._asked(what, BAR_SUMS, partial(add_up, self.ledger, period), "rollup", *words)
+        (alone,) = medians(self.times, partial(look_for_alarms, self.ledger, newest))
+        yield ("every alert", f"{alone:.3f} s", held(alone, BAR_SUMS, "s"))
+
+    def groups(self) -> Iterator[Row]:
+        """A row for each way of grouping all runs: the whole command, once. Groups and the whole must agree."""
+        whole = add_up(self.ledger, Period()).sums
+        teams = {f"team {of}": [f"org/repository-{n}" for n in range(of, REPOSITORIES + 1, TEAMS)] for of in range(TEAMS)}
+        groups = {f"group {of}": [f"author-{n}" for n in range(of, AUTHORS + 1, GROUPS)] for of in range(GROUPS)}
+        file = self.folder / "organisation.toml"
+        file.write_text(f"[teams]\n{_toml(teams)}[author-groups]\n{_toml(groups)}", encoding="utf-8")
+        for by in GROUPINGS:
+            found = roll_up_groups(self.ledger, Period(), by, read_organisation(file))
+            rollups = [row.rollup.sums for row in found.rows if row.rollup is not None]
+            if (sum(each.runs for each in rollups), sum(each.labelled for each in rollups)) != (
+                *(whole.runs, whole.labelled),
+            ):
+                raise SystemExit(f"the groups by {by} are not the whole")
+            done = self._command("rollup", "--by", by, "--organisation", file, "--since", FIRST.isoformat())
+            yield (f"by {by}", f"{done.seconds:.1f} s", f"{len(rollups)} groups; {done.peak_mb:.0f} MB")
+
+    def from_a_checkpoint(self) -> Iterator[Row]:
+        """The whole command, without and with new reviews. Of the earlier runs a thousand are read again."""
+        checkpoints, known = checkpoints_of({"XDG_STATE_HOME": str(self.folder)}), checkpoint(self.ledger)
+        checkpoints.keep(self.ledger, known)
+        nothing = self._command("ledger", "verify")
+        record_later(self.ledger, known)
+        checkpoints.keep(self.ledger, known)
+        later = self._command("ledger", "verify")
+        proof = verify(self.ledger, known)
+        if not proof.whole or proof.earlier is None:
+            raise SystemExit(f"the verification did not begin at the checkpoint: {proof}")
+        for what, done in (("nothing later", nothing), (f"{LATER} later runs", later)):
+            yield (f"verify {what}", f"{done.seconds:.1f} s", f"{done.peak_mb:.0f} MB; from a checkpoint of all others")
+
+    def dashboard(self) -> Row:
+        """The whole command."""
+        done = self._command("ui", "--out", self.folder / "pages")
+        return (
+            "dashboard",
+            f"{done.seconds:.1f} s",
+            f"{held(done.seconds, BAR_DASHBOARD, 's')}; {done.peak_mb:.0f} MB",
+        )
+
+    def _asked(self, what: str, bar: float, alone: Callable[[], object], *words: str) -> Row:
+        """Opening the ledger, asking, closing it; in the remark the whole command with its start."""
+        took, whole = [], []
+        for _ in range(self.times):
+            took.append(seconds(alone))
+            whole.append(self._command(*words))
+        value, command = statistics.median(took), statistics.median(each.seconds for each in whole)
+        peak = max(each.peak_mb for each in whole)
+        return (what, f"{value:.3f} s", f"{held(value, bar, 's')}; the whole command {command:.3f} s, {peak:.0f} MB")
+
+    def _command(self, *words: str | Path) -> Watched:
+        environment = {**os.environ, "XDG_STATE_HOME": str(self.folder)}
+        done = watch([BOT, *words, "--ledger", self.ledger], self.folder, environment)
+        if done.code:
+            raise SystemExit(f"{words} failed: {done.complaint}")
+        return done
 
 
 def fastest_and_slowest(rows: list[Row]) -> list[Row]:
@@ -123,198 +207,43 @@ def fastest_and_slowest(rows: list[Row]) -> list[Row]:
     return [(f"{which}: {what}", value, remark) for which, (what, value, remark) in ends.items()]
 
 
-def _ask(ledger: Path, wanted: RunFilter) -> Callable[[], object]:
-    return lambda: list_runs(ledger, wanted)
+def checkpoint(ledger: Path) -> Checkpoint:
+    """What a verification of the whole ledger would leave, which takes an hour for a million runs."""
+    heads, last = Heads(), 0
+    with closing(open_to_read(ledger)) as connection:
+        for chain in connection.execute("SELECT id, run_id, events, last_hash FROM chains ORDER BY id"):
+            heads.add(*chain)
+            last = chain[0]
+    return heads.checkpoint(datetime.now(UTC), last, READER)
 
 
-def sums(ledger: Path, times: int) -> Iterator[Row]:
-    """A row for each period: opening the ledger, adding up, closing it; in the remark the whole command."""
-    newest = FIRST + timedelta(microseconds=APART * _runs_in(ledger))
-    week = newest - timedelta(weeks=1)
-    questions = {
-        "every run": (Period(), ("--since", FIRST.isoformat())),
-        "every run since a moment": (Period(FIRST), ("--since", FIRST.isoformat())),
-        "the last week": (Period(week), ("--since", week.isoformat())),
-        "every run of one repository": (
-            Period(repository="org/repository-7"),
-            ("--since", FIRST.isoformat(), "--repository", "org/repository-7"),
-        ),
-    }
-    for what, (period, words) in questions.items():
-        whole, alone = medians(
-            times, command(BOT, "rollup", "--ledger", ledger, *words), partial(add_up, ledger, period)
-        )
-        yield (what, f"{alone:.3f} s", f"{held(alone, BAR_SUMS, 's')}; the whole command {whole:.3f} s")
-    alerts = partial(look_for_alarms, ledger, newest)
-    (alone,) = medians(times, alerts)
-    yield ("every alert", f"{alone:.3f} s", held(alone, BAR_SUMS, "s"))
-
-
-def groups(ledger: Path) -> Iterator[Row]:
-    """A row for each way of grouping all runs: once, as it takes seconds. Groups and the whole must agree."""
-    whole = add_up(ledger, Period())
-    organisation = Organisation(
-        teams={f"org/repository-{number}": f"team {number % TEAMS}" for number in range(1, REPOSITORIES + 1)},
-        author_groups={f"author-{number}": f"group {number % 5}" for number in range(AUTHORS)},
-    )
-    for by in GROUPINGS:
-        found: list[GroupRollup] = []
-        took = seconds(lambda by=by, found=found: found.append(roll_up_groups(ledger, Period(), by, organisation)))
-        rollups = [row.rollup for row in found[0].rows if row.rollup is not None]
-        if [sum(each.sums.labelled for each in rollups), sum(each.sums.runs for each in rollups)] != [
-            *(whole.sums.labelled, whole.sums.runs)
-        ]:
-            raise SystemExit(f"the groups by {by} are not the whole")
-        yield (f"by {by}", f"{took:.1f} s", f"{len(rollups)} groups")
-
-
-def from_a_checkpoint(ledger: Path, times: int) -> Iterator[Row]:
-    """A verification for which only reviews with their events are new. The earlier runs have none to be read again."""
-    heads = Heads()
-    connection = open_to_read(ledger)
-    for chain in connection.execute("SELECT id, run_id, events, last_hash FROM chains ORDER BY id"):
-        heads.add(*chain)
-        last = chain[0]
-    connection.close()
-    known = heads.checkpoint(datetime.now(UTC), last, READER)
+def record_later(ledger: Path, known: Checkpoint) -> None:
+    """Reviews that begin after all others."""
     world = MockWorld()
-    world.clock.moment = FIRST + timedelta(microseconds=2 * (last - int(FIRST.timestamp()) * 1_000_000))
+    world.reviews = known.runs
+    world.clock.moment = moment_of(known.through) + timedelta(hours=1)
     for _ in range(LATER):
         document = world.review()
-        recorder = Recorder(ledger, _refuse)
-        for event in document.events:
-            recorder(event)
-        recorder.finish(document)
-        recorder.close()
-    proof = verify(ledger, known, spot_checks=0)
-    if not proof.whole or proof.earlier is None:
-        raise SystemExit(f"the verification did not begin at the checkpoint: {proof}")
-    (alone,) = medians(times, partial(verify, ledger, known, spot_checks=0))
-    yield (f"verify {LATER} later runs", f"{alone:.3f} s", "from a checkpoint of all others; in full about an hour")
+        with closing(Recorder(ledger, _refuse)) as recorder:
+            for event in document.events:
+                recorder(event)
+            recorder.finish(document)
 
 
 def _refuse(sentence: str) -> None:
     raise SystemExit(sentence)
 
 
-def dashboard(ledger: Path, folder: Path) -> Row:
-    """The whole command."""
-    took = seconds(command(BOT, "ui", "--ledger", ledger, "--out", folder))
-    return ("dashboard", f"{took:.1f} s", held(took, BAR_DASHBOARD, "s"))
+def _toml(groups: Mapping[str, list[str]]) -> str:
+    return "".join(f"{json.dumps(name)} = {json.dumps(members)}\n" for name, members in groups.items())
 
 
-def _runs_in(ledger: Path) -> int:
-    connection = open_to_read(ledger)
-    try:
-        return int(connection.execute("SELECT count(*) FROM runs").fetchone()[0])
-    finally:
-        connection.close()
-
-
-def generate(ledger: Path, runs: int) -> None:
-    """A ledger of so many runs, the same for the same number; their events are left out, no list reads them."""
-    connection = open_to_write(ledger)
-    connection.execute("PRAGMA cache_size = -300000")  # indexes grow where the values happen to be
-    with transaction(connection):
-        connection.executemany(
-            "INSERT INTO repositories (id, name) VALUES (?, ?)",
-            [(number, f"org/repository-{number}") for number in range(1, REPOSITORIES + 1)],
-        )
-        connection.executemany(
-            "INSERT INTO authors (id, login) VALUES (?, ?)",
-            [(number + 1, f"author-{number}") for number in range(AUTHORS)],
-        )
-        castings = [write_casting(connection, parts) for parts in every_casting()]
-        connection.executemany("INSERT INTO chains (id, run_id) VALUES (?, ?)", _chains(runs))
-        _insert(connection, _rows(runs, castings))
-        connection.executemany("INSERT INTO titles (chain, title) VALUES (?, ?)", _titles(runs))
-        connection.executemany(
-            "INSERT INTO changes (chain, label, head_sha) VALUES (?, ?, ?)",
-            ((chain, f"change-{number}", f"{number:040x}") for number, (chain, _) in enumerate(_chains(runs))),
-        )
-        _observe(connection)
-    connection.close()
-
-
-def every_casting() -> Iterator[tuple[Participant, ...]]:
-    """Who may take part: one surface or two, models that change with the years, an answer that does not come."""
-    errors = ("", "", "timeout", "crash", "rate_limited", "call_budget")
-    surfaces = (("pr_review",), ("pr_review", "adr_review"), ("pr_review", "visual_gate"))
-    for which, (executor, advisor), error in product(surfaces, _models(), errors):
-        for roles in (("executor", "post_verify"), ("pre_flight", "executor", "mid_flight", "post_verify")):
-            asked = product(which, roles)
-            parts = {
-                Participant(s, r, executor if r == "executor" else advisor, error if r == "post_verify" else "")
-                for s, r in asked
-            }
-            yield tuple(sorted(parts, key=lambda part: (part.surface, part.role)))
-
-
-def _models() -> list[tuple[str, str]]:
-    return [(f"model-{number}", f"model-{number + 1}") for number in range(0, 12, 2)]
-
-
-def _chains(runs: int) -> Iterator[tuple[int, str]]:
-    start = int(FIRST.timestamp()) * 1_000_000
-    return ((start + number * APART, f"run_{number:012d}_{number * 2654435761 % 2**32:08x}") for number in range(runs))
-
-
-def _rows(runs: int, castings: list[int]) -> Iterator[tuple[object, ...]]:
-    chance = random.Random(59)
-    some = chance.random
-    statuses = ("approved",) * 6 + ("changes_requested",) * 2 + ("escalated", "stopped")
-    for chain, title in _titles(runs):
-        roll = some()
-        pull_request = 1 + int(some() * 5_000)
-        yield (
-            chain,
-            statuses[int(roll * 10)],
-            1 + int(some() * REPOSITORIES),
-            pull_request,
-            castings[int(some() * len(castings))],
-            letters(title),
-            some() * 3,
-            int(some() * 4),
-            int(some() * 9),
-            int(roll * 1.1),
-            int(some() * 1.05),
-            int(some() * 1.1),
-            int(roll * 1_000_000),
-            int(roll * 600_000),
-            int(some() * 200_000),
-            int(some() * 30_000),
-            1 + pull_request % AUTHORS,
-        )
-
-
-def _insert(connection: sqlite3.Connection, rows: Iterator[tuple[object, ...]]) -> None:
-    connection.executemany(
-        "INSERT INTO runs (chain, status, repository, pull_request, casting, letters, cost_usd, consults, findings,"
-        " vetoes, degraded, recovered, wall_ms, executor_ms, executor_tokens, advisor_tokens, author)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        rows,
-    )
-
-
-def _observe(connection: sqlite3.Connection) -> None:
-    """What an observation of the pull request of every tenth run came to: one finding that proves something."""
-    seen = f"FROM runs WHERE chain / {APART} % {OBSERVED_OF} = 0"
-    connection.execute(
-        "INSERT INTO validations (chain, finding, proved_right, repository)"
-        f" SELECT chain, 'f-0123456789', chain % 2, repository {seen}"
-    )
-    connection.execute(
-        "INSERT INTO fates (chain, repository, approved, consulted, reverted, overridden)"
-        f" SELECT chain, repository, status = 'approved', consults > 0, chain % 3 = 0, NULL {seen}"
-    )
-
-
-def _titles(runs: int) -> Iterator[tuple[int, str]]:
-    chance = random.Random(118)
-    titles = [" ".join(chance.choices(WORDS, k=7)) for _ in range(20_000)]
-    return (
-        (chain, f"{titles[number * 7919 % 20_000]} (part {number})") for number, (chain, _) in enumerate(_chains(runs))
-    )
+def _counts(ledger: Path) -> tuple[int, int]:
+    """How many runs and events it holds."""
+    with closing(open_to_read(ledger)) as connection:
+        questions = ("SELECT count(*) FROM runs", "SELECT sum(events) FROM chains")
+        runs, events = (int(connection.execute(question).fetchone()[0]) for question in questions)
+    return runs, events
 
 
 if __name__ == "__main__":

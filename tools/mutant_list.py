@@ -3492,9 +3492,26 @@ MUTANTS = (
     Mutant(
         "the only group of one author is the whole minus the others",
         "core/organisation/group_rollup.py",
-        "if len(few) == 1 and",
-        "if len(few) > len(rollups) and",
-        (f"{UNIT}organisation/test_group_rollup.py::test_a_group_of_too_few_is_not_hidden_alone",),
+        "if not 0 < people < least:",
+        "if people >= 0:",
+        (f"{UNIT}organisation/test_group_rollup.py::test_the_groups_that_are_hidden_have_enough_authors_together",),
+    ),
+    Mutant(
+        "two groups of one author each are the whole minus the others",
+        "core/organisation/group_rollup.py",
+        "if not 0 < people < least:",
+        "if not 0 < people < least or len(few) > 1:",
+        (
+            "tests/adapters/organisation/test_rollup_by.py"
+            "::test_the_whole_minus_what_is_shown_tells_of_no_two_people",
+        ),
+    ),
+    Mutant(
+        "a rollup by groups of nobody is a head without a word",
+        "core/organisation/group_rollup.py",
+        "if not found.rows:",
+        "if len(found.rows) < 0:",
+        ("tests/adapters/organisation/test_rollup_by.py::test_nobody_in_a_period_is_no_group",),
     ),
     Mutant(
         "an app hides who is alone with it in a group",

@@ -54,6 +54,7 @@ def test_teams_and_author_groups_have_one_each_and_nobody_is_alone_in_a_row(term
         ("acme/lab", "hubot"),
         ("acme/shop", "octocat"),
         ("acme/lab", "eve"),
+        ("acme/lab", "ada"),
         ("acme/lab", "zoe"),
     )
     (terminal.folder / "organisation.toml").write_text(ORGANISATION)
@@ -63,7 +64,7 @@ def test_teams_and_author_groups_have_one_each_and_nobody_is_alone_in_a_row(term
         "acme/shop": "trade",
         "acme/lab": "others",
     }
-    assert {row["name"]: row["cells"][0] for row in found["team"]["rows"]} == {"trade": "2", "others": "3"}
+    assert {row["name"]: row["cells"][0] for row in found["team"]["rows"]} == {"trade": "2", "others": "4"}
     assert {row["name"]: row["cells"][0] for row in found["author-group"]["rows"]} == {
         "staff": "3",
         "others": "not shown",

@@ -25,7 +25,7 @@ newcomers = ["eve"]
 "acme/old" = "acme/shop"
 """
 MADE_BY = (("acme/shop", "mona"), ("Acme/Shop", "MONA"), ("acme/old", "hubot"), ("acme/store", "octocat"))
-OTHERS = (("acme/lab", "eve"), ("acme/lab", "stranger"), ("acme/lab", ""))
+OTHERS = (("acme/lab", "eve"), ("acme/lab", "stranger"), ("acme/lab", "guest"), ("acme/lab", ""))
 SINCE = ("--since", "2026-01-01")
 
 
@@ -64,7 +64,7 @@ def test_each_repository_has_a_line_whatever_its_spelling(terminal: Terminal, le
         *("self_repair", "validated", "degraded_share", "missed_escalations", "acted_on"),
     ]
     assert [line.split()[:2] for line in lines[1:]] == [
-        ["acme/lab", "3"],
+        ["acme/lab", "4"],
         ["acme/shop", "2"],
         ["acme/old", "1"],
         ["acme/store", "1"],
@@ -73,12 +73,12 @@ def test_each_repository_has_a_line_whatever_its_spelling(terminal: Terminal, le
 
 def test_a_repository_that_was_renamed_is_one(terminal: Terminal, ledger: Path, organisation: Path) -> None:
     done = rolled(terminal, ledger, "--by", "repository", "--organisation", organisation, "--json")
-    assert runs_by_group(done) == {"acme/lab": 3, "acme/shop": 3, "acme/store": 1}
+    assert runs_by_group(done) == {"acme/lab": 4, "acme/shop": 3, "acme/store": 1}
 
 
 def test_what_is_in_no_team_is_with_the_others(terminal: Terminal, ledger: Path, organisation: Path) -> None:
     done = rolled(terminal, ledger, "--by", "team", "--organisation", organisation, "--json")
-    assert runs_by_group(done) == {"trade": 4, "others": 3}
+    assert runs_by_group(done) == {"trade": 4, "others": 4}
 
 
 def test_a_group_of_too_few_authors_tells_nothing_of_them(terminal: Terminal, ledger: Path, organisation: Path) -> None:
@@ -94,6 +94,19 @@ def test_a_group_of_too_few_authors_tells_nothing_of_them(terminal: Terminal, le
     assert done.out.endswith("2 groups not shown: nothing is told of fewer than 3 authors in a period\n")
     organisation.write_text("smallest-group = 1\n" + ORGANISATION)
     assert runs_by_group(rolled(terminal, ledger, *asked, "--json"))["newcomers"] == 1
+
+
+def test_the_whole_minus_what_is_shown_tells_of_no_two_people(
+    terminal: Terminal, tmp_path: Path, organisation: Path
+) -> None:
+    file = tmp_path / "ledger.sqlite3"
+    for number, author in enumerate(("mona", "hubot", "octocat", "eve", "stranger"), start=1):
+        record(file, retold(told(number=number, repository="acme/shop", pull_request=number), author=author))
+    asked = ("--by", "author-group", "--organisation", organisation)
+    assert runs_by_group(rolled(terminal, file, *asked, "--json")) == {"newcomers": None, "others": None, "staff": None}
+    assert rolled(terminal, file, *asked).out.endswith(
+        "3 groups not shown: nothing is told of fewer than 3 authors in a period\n"
+    )
 
 
 def test_an_app_and_another_spelling_are_no_further_people(
@@ -121,8 +134,9 @@ def test_the_sums_of_all_groups_are_those_of_the_whole(tmp_path: Path) -> None:
 
 
 def test_nobody_in_a_period_is_no_group(terminal: Terminal, ledger: Path) -> None:
-    done = rolled(terminal, ledger, "--until", "2026-01-02", "--by", "repository", "--json")
-    assert json.loads(done.out) == {"by": "repository", "groups": []}
+    asked = ("--until", "2026-01-02", "--by", "repository")
+    assert json.loads(rolled(terminal, ledger, *asked, "--json").out) == {"by": "repository", "groups": []}
+    assert rolled(terminal, ledger, *asked).out == "No run falls in this period.\n"
 
 
 @pytest.mark.parametrize(

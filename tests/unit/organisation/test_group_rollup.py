@@ -23,16 +23,18 @@ def hidden(authors: dict[str, int], *without: str) -> set[str]:
         ({"a": 3, "b": 4}, set()),
         ({"a": 1, "b": 5, "c": 4}, {"a", "c"}),
         ({"a": 1, "b": 2, "c": 4}, {"a", "b"}),
+        ({"a": 1, "b": 1, "c": 4, "d": 5}, {"a", "b", "c"}),
+        ({"a": 1, "b": 1, "c": 0, "d": 5}, {"a", "b", "c", "d"}),
         ({"a": 2}, {"a"}),
     ],
 )
-def test_a_group_of_too_few_is_not_hidden_alone(authors: dict[str, int], expected: set[str]) -> None:
+def test_the_groups_that_are_hidden_have_enough_authors_together(authors: dict[str, int], expected: set[str]) -> None:
     assert hidden(authors) == expected
 
 
 def test_runs_without_an_author_are_shown_unless_they_alone_tell_of_the_rest() -> None:
     assert hidden({"a": 1, "b": 4}, UNKNOWN_AUTHOR) == {"a", "b"}
-    assert hidden({"a": 1}, UNKNOWN_AUTHOR) == {"a", UNKNOWN_AUTHOR}
+    assert hidden({"a": 1, "b": 1}, UNKNOWN_AUTHOR) == {"a", "b", UNKNOWN_AUTHOR}
     assert hidden({"a": 3}, UNKNOWN_AUTHOR) == set()
 
 

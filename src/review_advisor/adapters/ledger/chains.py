@@ -39,13 +39,15 @@ def begin_chain(connection: sqlite3.Connection, run_id: str, started: int) -> in
 
 def add_link(connection: sqlite3.Connection, chain: int, link: Link) -> None:
     """Store the next event of a chain; the database refuses any other."""
-    event: str | bytes = link.event
-    if len(link.event) > _SHORT:
-        event = zlib.compress(link.event.encode(), 3)
     connection.execute(
         "INSERT INTO events (chain, position, previous, hash, event) VALUES (?, ?, ?, ?, ?)",
-        (chain, link.index, link.previous, link.hash, event),
+        (chain, link.index, link.previous, link.hash, packed(link.event)),
     )
+
+
+def packed(event: str) -> str | bytes:
+    """An event's text as it is stored: a long one is packed."""
+    return zlib.compress(event.encode(), 3) if len(event) > _SHORT else event
 
 
 def read_chains(connection: sqlite3.Connection, after: int = NO_CHAIN) -> Iterator[tuple[int, Chain]]:

@@ -19,7 +19,7 @@ SHOWN_KPIS = ("self_repair", "validated", "degraded_share", "missed_escalations"
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """One group. ``rollup`` is None of one with too few authors, which would tell of single people."""
+    """One group. ``rollup`` is None of one that is not shown, because it would tell of single people."""
 
     name: str
     rollup: Rollup | None
@@ -53,7 +53,7 @@ class GroupRollup:
 def group_rollup(
     by: Grouping, rollups: Mapping[str, Rollup], authors: Mapping[str, int] | None = None, least: int = 0
 ) -> GroupRollup:
-    """The groups in order. With ``authors``, those of fewer than ``least`` are not shown, and come last."""
+    """The groups in order. With ``authors``, nothing is told of fewer than ``least``: such groups come last."""
     few = set() if authors is None else _hidden(rollups, authors, least)
     in_order = sorted(rollups, key=lambda name: (name in few, 0 if name in few else -rollups[name].sums.runs, name))
     rows = (GroupRow(name, None if name in few else rollups[name]) for name in in_order)
@@ -61,15 +61,19 @@ def group_rollup(
 
 
 def _hidden(rollups: Mapping[str, Rollup], authors: Mapping[str, int], least: int) -> set[str]:
-    """The groups of too few authors; and beside one alone that with the next fewest.
+    """The groups of too few authors; and those with the next fewest, until all of them together have enough.
 
-    Else it were the whole minus all others. Runs whose author is not recorded are hidden for that if there is nothing
-    else, and for a group of apps, who are nobody, nothing is.
+    Else they were the whole minus what is shown. Runs whose author is not recorded are hidden for that if there is
+    nothing else, and for groups of apps, who are nobody, nothing is.
     """
     few = {name for name in rollups if name != UNKNOWN_AUTHOR and authors.get(name, 0) < least}
-    if len(few) == 1 and few & authors.keys():
-        others = rollups.keys() - few
-        few |= set(sorted(others, key=lambda name: (name == UNKNOWN_AUTHOR, authors.get(name, 0), name))[:1])
+    people = sum(authors.get(name, 0) for name in few)
+    others = rollups.keys() - few
+    for name in sorted(others, key=lambda name: (name == UNKNOWN_AUTHOR, authors.get(name, 0), name)):
+        if not 0 < people < least:
+            break
+        few.add(name)
+        people += authors.get(name, 0)
     return few
 
 
@@ -84,7 +88,9 @@ def _shown(kpi: Kpi) -> str:
 
 
 def group_text(found: GroupRollup) -> str:
-    """A line for each group."""
+    """A line for each group, or a sentence if there is none."""
+    if not found.rows:
+        return "No run falls in this period.\n"
     head = (found.by, "runs", "cost", *SHOWN_KPIS)
     told = table([head, *((printable_line(row.name), *row.cells()) for row in found.rows)])
     hidden = sum(row.rollup is None for row in found.rows)

@@ -13,7 +13,7 @@
       chosen !== group.rows && element("p", {}, link(["overview"], {}, "All repositories")),
       table(title, heads, chosen.map(({ name, cells }) => [named(group.by, name), ...cells])),
       group.further > 0 && element("p", { class: "quiet" }, `${words.number(group.further)} more: \`review-advisor rollup --by ${group.by}\` shows all.`),
-      group.least > 0 && element("p", { class: "quiet" }, `A group with fewer than ${group.least} authors in this time is not shown.`));
+      group.least > 0 && element("p", { class: "quiet" }, `Nothing is told of fewer than ${group.least} authors in this time.`));
   });
 
   function named(by, name) {
