@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
-from _figures import Row, command_line, tell
-from _runs import seconds
-from tests.adapters.github.door import Door, opened
-from tests.adapters.organisation.workflows import ABILITIES, LEDGER, zipped
+from _figures import ROOT, Row, command_line, tell
+from _runs import BOT, seconds
+from _watched import watch
 
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.rows import event_text
 from review_advisor.adapters.ledger.transfer import fold
-from review_advisor.app.organisation.collect import CollectOptions, collect_ledgers
 from review_advisor.core.ledger.chain import Chain, links
-from review_advisor.core.organisation.collection import CollectedRepository
 from review_advisor.core.outcome.events import Event, PolicyFrozen
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.world import MockWorld
 
-SINCE, UNTIL = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+sys.path.insert(0, str(ROOT))
+from tests.adapters.github.door import Door, opened
+from tests.adapters.organisation.workflows import ABILITIES, LEDGER, zipped
+
 APART = timedelta(seconds=7)
 
 
@@ -41,32 +43,29 @@ def main() -> None:
     names = [f"org/repository-{number}" for number in range(chosen.repositories)]
     with tempfile.TemporaryDirectory() as folder, opened(github) as door:
         made = seconds(lambda: _stored(github, names, chosen.artifacts, Path(folder)))
-        options = CollectOptions(Path(folder, "whole.sqlite3"), SINCE, UNTIL)
         tables = {f"{chosen.repositories} repositories of {chosen.artifacts} ledgers": [
-            *_collected(github, door, names, options, many),
+            *_collected(github, door, names, Path(folder), many),
             ("made", f"{made:.1f} s", f"{many:,} archives"),
         ]}  # fmt: skip
     tell(Path(__file__).stem, tables, write=chosen.write)
 
 
-def _collected(github: GitHub, door: Door, names: list[str], options: CollectOptions, many: int) -> Iterator[Row]:
-    token = github.app_token("collector", ABILITIES).value
-    environ = {"GITHUB_TOKEN": token, "GITHUB_SERVER_URL": door.url, "GITHUB_API_URL": door.url}
-    for what, expected in (("the first time", many), ("once more", 0)):
-        found: list[CollectedRepository] = []
+def _collected(github: GitHub, door: Door, names: list[str], folder: Path, many: int) -> Iterator[Row]:
+    """The whole command, twice. Its exit code says whether anything is missing, and the ledger whether all is there."""
+    token, whole = github.app_token("collector", ABILITIES).value, folder / "whole.sqlite3"
+    github_here = {"GITHUB_TOKEN": token, "GITHUB_SERVER_URL": door.url, "GITHUB_API_URL": door.url}
+    for what in ("the first time", "once more"):
         door.received.clear()
-        took = seconds(lambda found=found: found.extend(collect_ledgers(names, options, environ)))
-        if not all(each.whole for each in found) or sum(each.added for each in found) != expected:
-            raise SystemExit(f"not all was collected: {[each for each in found if not each.whole][:1]}")
-        yield (what, f"{took:.1f} s", f"{len(door.received):,} requests")
-    proof = verify(options.ledger)
+        words = [BOT, "ledger", "collect", *names, "--to", whole, "--since", "2026-01-01"]
+        done = watch(words, folder, {**os.environ, **github_here})
+        if done.code:
+            raise SystemExit(f"not all was collected: {done.complaint}")
+        yield (what, f"{done.seconds:.1f} s", f"{len(door.received):,} requests; {done.peak_mb:.0f} MB")
+    proof = verify(whole)
     if not proof.whole or proof.runs != many:
         raise SystemExit(f"the ledger is not whole: {proof}")
-    yield (
-        "the ledger",
-        f"{options.ledger.stat().st_size / 1e6:.0f} MB",
-        f"{proof.runs:,} runs, {proof.events:,} events",
-    )
+    size = whole.stat().st_size / 1e6
+    yield ("the ledger", f"{size:.0f} MB", f"{proof.runs:,} runs, {proof.events:,} events")
 
 
 def _stored(github: GitHub, names: list[str], artifacts: int, folder: Path) -> None:

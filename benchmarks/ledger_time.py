@@ -145,7 +145,9 @@ class Bench:
     def groups(self) -> Iterator[Row]:
         """A row for each way of grouping all runs: the whole command, once. Groups and the whole must agree."""
         whole = add_up(self.ledger, Period()).sums
-        teams = {f"team {of}": [f"org/repository-{n}" for n in range(of, REPOSITORIES + 1, TEAMS)] for of in range(TEAMS)}
+        teams = {
+            f"team {of}": [f"org/repository-{n}" for n in range(of, REPOSITORIES + 1, TEAMS)] for of in range(TEAMS)
+        }
         groups = {f"group {of}": [f"author-{n}" for n in range(of, AUTHORS + 1, GROUPS)] for of in range(GROUPS)}
         file = self.folder / "organisation.toml"
         file.write_text(f"[teams]\n{_toml(teams)}[author-groups]\n{_toml(groups)}", encoding="utf-8")

@@ -171,9 +171,22 @@ def _fold_in(
     path: Path, chains: Iterable[Chain], noting: Noting, *, whole_runs: bool, left_out: Iterable[str] = ()
 ) -> Folded:
     """Fold chains into a ledger; ``left_out`` were left out before."""
+    with closing(open_to_write(path)) as connection:
+        return fold_into(connection, chains, noting, whole_runs=whole_runs, left_out=left_out)
+
+
+def fold_into(
+    connection: sqlite3.Connection,
+    chains: Iterable[Chain],
+    noting: Noting = _nothing,
+    *,
+    whole_runs: bool,
+    left_out: Iterable[str] = (),
+) -> Folded:
+    """The same for a ledger that is open. Raises ``LedgerError``, and the database's own errors."""
     came: Counter[str] = Counter()
     left_out = list(left_out)
-    with closing(open_to_write(path)) as connection, transaction(connection):
+    with transaction(connection):
         for chain in chains:
             try:
                 with savepoint(connection):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from review_advisor.adapters.actions import read_github
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.github.workflow_artifacts import WorkflowArtifacts, workflow_artifacts
 from review_advisor.adapters.ledger.organisation.archive import MOST_PACKED, RefusedArtifact, unpack_ledger
-from review_advisor.adapters.ledger.organisation.collected import collected_before, take_in
+from review_advisor.adapters.ledger.organisation.collected import CollectedLedgers
 from review_advisor.core.organisation.believed_runs import OWN_WORKFLOW, Believing
 from review_advisor.core.organisation.collection import CollectedRepository
 from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organisation
@@ -59,25 +60,27 @@ def collect_ledgers(
         ]
     except ForgeError as problem:
         raise SourceError(str(problem)) from None
-    collected_before(options.ledger, github.server_url)  # a file that is no ledger stops everything before it begins
     limited = False
-    for name, artifacts in opened:
-        found = CollectedRepository(name, trouble=LIMITED)
-        if not limited:
-            reading = _Reading(name, artifacts, options, github.server_url)
-            limited = reading.read()
-            found = reading.found
-        yield found
+    with closing(CollectedLedgers(options.ledger, github.server_url)) as collected:
+        for name, artifacts in opened:
+            found = CollectedRepository(name, trouble=LIMITED)
+            if not limited:
+                reading = _Reading(name, artifacts, options, collected)
+                limited = reading.read()
+                found = reading.found
+            yield found
 
 
 class _Reading:
     """The work on one repository. ``found`` is what came of it so far."""
 
-    def __init__(self, name: str, artifacts: WorkflowArtifacts, options: CollectOptions, server: str) -> None:
+    def __init__(
+        self, name: str, artifacts: WorkflowArtifacts, options: CollectOptions, collected: CollectedLedgers
+    ) -> None:
         self.found = CollectedRepository(name)
         self._artifacts = artifacts
         self._options = options
-        self._server = server
+        self._collected = collected
         renamed = options.organisation.renamed
         self._names = {name.casefold(), *(old for old, new in renamed.items() if new.casefold() == name.casefold())}
 
@@ -100,8 +103,7 @@ class _Reading:
         runs = self._artifacts.runs(options.workflow, options.since, options.until)
         numbers = attempts(run for run in runs if believing.of(run).believed)
         listed = [each for number in numbers for each in self._artifacts.artifacts(f"{LEDGER_ARTIFACT}{number}")]
-        collected = collected_before(options.ledger, self._server)
-        return sort_artifacts(runs, listed, believing, collected, options.until)
+        return sort_artifacts(runs, listed, believing, self._collected.known, options.until)
 
     def _take(self, artifact: LedgerArtifact) -> None:
         """Take in one artifact, or say why not; only a limit or a silent server ends the work on the repository."""
@@ -111,7 +113,7 @@ class _Reading:
             archive = self._artifacts.archive(artifact, MOST_PACKED)
             with temporary_folder("collected") as folder:
                 file = unpack_ledger(archive, folder)
-                folded = take_in(self._options.ledger, file, self._names, self._server, artifact)
+                folded = self._collected.take_in(file, self._names, artifact)
         except ForgeUnavailable:
             raise
         except (ForgeError, RefusedArtifact) as refusal:
