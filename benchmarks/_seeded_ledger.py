@@ -43,7 +43,7 @@ REPOSITORIES = 200
 AUTHORS = 500
 PULL_REQUESTS = 5_000
 """Of each repository: a million runs are about one of each."""
-OBSERVED_OF = 20
+OBSERVED_OF = 500
 """Of so many runs, the pull request of one is observed."""
 WORDS = [verb + what for verb, what in product(("", "re", "un"), ("fix", "parser", "cache", "login", "queue", "index"))]
 _MARKED = {"run_id": "run-mark", "repository": "place-mark", "author": "author-mark", "title": "title-mark"}
@@ -116,7 +116,7 @@ def _write(connection: sqlite3.Connection, runs: int) -> None:
         connection.executemany(f"INSERT INTO {table} (id, {name}) VALUES (?, ?)", named)
     chance, batch = random.Random(59), Batch()
     titles = [" ".join(chance.choices(WORDS, k=7)) for _ in range(20_000)]
-    reviews = [[_played(connection, story, models, chance) for models in _models() for _ in range(3)] for story in ALL]
+    reviews = [[_played(connection, story, models, chance) for models in _models() for _ in range(2)] for story in ALL]
     for number in range(runs):
         (of_story,) = chance.choices(reviews, ALL.values())
         _repeat(batch, chance.choice(of_story), number, f"{chance.choice(titles)} (part {number})", chance)
@@ -167,7 +167,7 @@ def _played(connection: sqlite3.Connection, story: Story, models: tuple[str, str
         world.switch(f"HYDRAFLOW_REVIEW_{who}_MODEL", model)
 
     def at_its_pace(_: AgentCall, line: Line) -> Line:
-        cost = None if line.cost_usd is None else chance.random()
+        cost = None if line.cost_usd is None else chance.random() / 4  # no review reaches its cap of money
         return replace(line, cost_usd=cost, seconds=chance.randint(2, 200), output_tokens=chance.randint(200, 3_000))
 
     world.agents.pace = at_its_pace

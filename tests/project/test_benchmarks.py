@@ -11,6 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from tests.adapters.git_repository import Repo
 
+from review_advisor.adapters.ledger.proving import verify
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 PICTURE = ROOT / "docs" / "images" / "large-change.svg"
@@ -71,6 +73,24 @@ def test_what_a_large_change_comes_to_is_told_of_a_small_one_too(words: tuple[st
     assert done.returncode == 0, done.stderr
     assert "bar 0 files: held" in done.stdout
     assert "bar 0 files: MISSED" not in done.stdout
+
+
+@pytest.mark.every_case
+def test_a_seeded_ledger_is_as_the_recorder_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    ledger = tmp_path / "ledger.sqlite3"
+    importlib.import_module("_seeded_ledger").seed(ledger, 60)
+    proof = verify(ledger)
+    assert (proof.whole, proof.runs) == (True, 61), "sixty reviews, and what became of one"
+
+
+@pytest.mark.every_case
+def test_two_ledgers_are_collected_as_ten_thousand_are() -> None:
+    words = ("collect_time.py", "--repositories", "2", "--artifacts", "1")
+    command = [sys.executable, str(ROOT / "benchmarks" / words[0]), *words[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"the ledger +0 MB +2 runs, 28 events", done.stdout), done.stdout
 
 
 def test_the_newest_blind_figure_of_the_static_checks_decides_whether_the_benchmark_fails() -> None:

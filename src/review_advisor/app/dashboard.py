@@ -104,7 +104,7 @@ def write_dashboard(
     made: datetime,
     *,
     since: datetime | None = None,
-    limit: int = 10_000,
+    limit: int = 1_000,
     opens: str | None = None,
     evaluations: Path | None = None,
     organisation: Organisation = NO_ORGANISATION,

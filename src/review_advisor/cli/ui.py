@@ -29,7 +29,7 @@ from review_advisor.cli.terminal.typed_moments import moment
 @click.option(
     "--limit",
     type=click.IntRange(1, 100_000),
-    default=10_000,
+    default=1_000,
     show_default=True,
     help="How many runs have a page, the newest first; KPIs and plots cover all.",
 )

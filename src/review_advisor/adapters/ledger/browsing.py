@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +27,10 @@ from review_advisor.core.outcome.events import Event
 _OBSERVED = """
     SELECT run_id FROM observations JOIN chains ON chains.id = chain
     WHERE pull_request = ? AND repository = ? ORDER BY chain DESC LIMIT 1
+"""
+_CASTINGS = """
+    SELECT run_id, CAST(casting AS INTEGER) FROM json_each(?) JOIN chains ON chains.run_id = value
+    JOIN runs ON runs.chain = chains.id
 """
 _ELSEWHERE = f"""
     SELECT number FROM kept WHERE chain = (SELECT id FROM chains WHERE run_id = ?) AND {PAID_ELSEWHERE}
@@ -60,10 +65,9 @@ class RecordedRun:
 
 def read_castings(path: Path, run_ids: Iterable[str]) -> Castings:
     """Who took part in these runs. Raises ``LedgerError``."""
-    wanted = set(run_ids)
     with sentences(path), closing(open_to_read(path)) as connection:
-        rows = connection.execute("SELECT run_id, CAST(casting AS INTEGER) FROM runs JOIN chains ON chains.id = chain")
-        of_run = {str(run_id): int(casting) for run_id, casting in rows if run_id in wanted}
+        rows = connection.execute(_CASTINGS, (json.dumps(list(run_ids)),))
+        of_run = {str(run_id): int(casting) for run_id, casting in rows}
         known = set(of_run.values())
         parts: dict[int, list[Participant]] = {casting: [] for casting in known}
         for casting, *words in connection.execute(
@@ -77,9 +81,10 @@ def read_castings(path: Path, run_ids: Iterable[str]) -> Castings:
 def first_and_last(path: Path, period: Period) -> tuple[datetime, datetime] | None:
     """When the first and the last run of a period began; None where there is none. Raises ``LedgerError``."""
     where, values = where_within(period)
-    statement = "SELECT min(chain), max(chain) FROM runs WHERE {}"
+    asked = "SELECT {}(chain) FROM runs WHERE {}"  # each end by itself is found at once
     with sentences(path), closing(open_to_read(path)) as connection:
-        low, high = connection.execute(statement.format(where), values).fetchone()
+        ends = (connection.execute(asked.format(end, where), values).fetchone() for end in ("min", "max"))
+        (low,), (high,) = ends
     return None if low is None else (_moment(low), _moment(high))
 
 

@@ -89,15 +89,29 @@ def verify(
     read at all.
     """
     with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
-        proof = _proof(connection, known, spot_checks)
+        heads = Heads()
+        proof = _proof(connection, known, spot_checks, heads)
         if at is None or not proof.whole:
             return proof
-        return replace(proof, reached=_heads(connection, _settled(connection, at), at)[0])
+        return replace(proof, reached=_reached(connection, proof.earlier, at, heads))
 
 
-def _proof(connection: sqlite3.Connection, known: Checkpoint | None, spot_checks: int) -> Proof:
-    places = _at_random(known.runs, spot_checks) if known else frozenset()
-    found, chosen = (None, []) if known is None else _heads(connection, known.through, known.at, places)
+def _reached(connection: sqlite3.Connection, earlier: Checkpoint | None, at: datetime, heads: Heads) -> Checkpoint:
+    """The checkpoint of a ledger that is whole. ``heads`` are those up to the earlier one."""
+    settled, after = _settled(connection, at), earlier.through if earlier else NO_CHAIN
+    if earlier is None or settled < after:
+        heads, after = Heads(), NO_CHAIN
+    _add_heads(connection, heads, after, settled)
+    return heads.checkpoint(at, settled, READER)
+
+
+def _proof(connection: sqlite3.Connection, known: Checkpoint | None, spot_checks: int, heads: Heads) -> Proof:
+    """``heads`` has no chain yet, and has those up to the checkpoint afterwards."""
+    found, chosen = None, []
+    if known is not None:
+        places = _at_random(known.runs, spot_checks)
+        chosen = _add_heads(connection, heads, NO_CHAIN, known.through, places)
+        found = heads.checkpoint(known.at, known.through, READER)
     differs = None if found == known else known
     other_version = bool(found and differs and replace(found, reader=differs.reader) == differs)
     earlier = known if known and not differs and known.runs > spot_checks else None
@@ -128,17 +142,17 @@ def _at_random(runs: int, most: int) -> frozenset[int]:
     return frozenset(SystemRandom().sample(range(runs), min(runs, most)))
 
 
-def _heads(
-    connection: sqlite3.Connection, through: int, at: datetime, places: frozenset[int] = frozenset()
-) -> tuple[Checkpoint, list[tuple[int, str]]]:
-    """What a ledger whose chains are sound up to this one is known by; beside it the chains at some of its places."""
-    heads, chosen = Heads(), []
-    question = "SELECT id, run_id, events, last_hash FROM chains WHERE id <= ? ORDER BY id"
-    for chain, run_id, events, last_hash in connection.execute(question, (through,)):
+def _add_heads(
+    connection: sqlite3.Connection, heads: Heads, after: int, through: int, places: frozenset[int] = frozenset()
+) -> list[tuple[int, str]]:
+    """Add what the chains after one and up to another are known by; the chains at some of the places of all."""
+    chosen = []
+    question = "SELECT id, run_id, events, last_hash FROM chains WHERE id > ? AND id <= ? ORDER BY id"
+    for chain, run_id, events, last_hash in connection.execute(question, (after, through)):
         if heads.runs in places:
             chosen.append((chain, str(run_id)))
         heads.add(chain, str(run_id), events if isinstance(events, int) else -1, str(last_hash))
-    return heads.checkpoint(at, through, READER), chosen
+    return chosen
 
 
 def _settled(connection: sqlite3.Connection, now: datetime) -> int:

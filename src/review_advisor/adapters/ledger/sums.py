@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -25,6 +26,7 @@ from review_advisor.core.metrics.prices import Unpriced
 
 _DAY = 86_400_000_000
 _LAST_DAY = (datetime.max.replace(tzinfo=UTC) - EPOCH).days
+_IS_TIMED = f"{JUDGED} AND executor_ms > 0 AND NOT given"
 _COUNTS = f"""
     SELECT {{key}} count(*) AS runs,
            count(*) FILTER (WHERE status = 'unfinished') AS unfinished,
@@ -42,7 +44,8 @@ _COUNTS = f"""
            sum(executor_calls) AS executor_calls,
            sum(prompt_tokens) AS prompt_tokens,
            sum(cached_tokens) AS cached_tokens,
-           sum(cost_usd) AS cost_usd
+           sum(cost_usd) AS cost_usd,
+           count(*) FILTER (WHERE {_IS_TIMED}) AS timed
     FROM runs WHERE {{where}} {{by}}
 """  # noqa: S608 (our own names)
 _KEPT = statement(
@@ -76,7 +79,7 @@ _UNREPORTED = f"""
     WHERE {{where}} AND (kept.reply IS NULL OR NOT {PAID_ELSEWHERE})
     GROUP BY {{also}} model, day, beside, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens = 0
 """  # noqa: S608 (our own names)
-_TIMED = f"runs {{}} WHERE {{}} AND {JUDGED} AND executor_ms > 0 AND NOT given"
+_TIMED = f"runs {{}} WHERE {{}} AND {_IS_TIMED}"
 _VALIDATIONS = "SELECT {key} count(*) AS labelled, sum(proved_right) AS proved FROM validations WHERE {where} {by}"
 _FATES = """
     SELECT {key} count(*) FILTER (WHERE approved AND reverted IS NOT NULL) AS merged_approvals,
@@ -143,7 +146,7 @@ def add_up_groups(
     added = {}
     for group, counts in parts[0].items():
         kept, *became = (part.get(group, {}) for part in parts[1:])
-        walls, executors = times.get(group, ([], []))
+        walls, executors = times.get(group, (array("q"), array("q")))
         medians = (len(walls), median(walls) if walls else None, median(executors) if executors else None)
         added[group] = _added(counts, kept, became, medians, unpriced.get(group, ()))
     return added
@@ -190,15 +193,14 @@ def _of_groups(
 
 def _times(
     connection: sqlite3.Connection, where: str, values: list[Any], column: GroupedBy, groups: dict[int | None, str]
-) -> dict[str, tuple[list[int], list[int]]]:
+) -> dict[str, tuple[array[int], array[int]]]:
     """For each group the times of its reviews, and those of their executors."""
-    found: dict[str, tuple[list[int], list[int]]] = {}
+    found: dict[str, tuple[array[int], array[int]]] = {}
     timed = _TIMED.format("NOT INDEXED", where)
-    for row in connection.execute(f"SELECT {column}, wall_ms, executor_ms FROM {timed}", values):  # noqa: S608
-        if not all(each is None or isinstance(each, int) for each in row):
+    for number, wall, executor in connection.execute(f"SELECT {column}, wall_ms, executor_ms FROM {timed}", values):  # noqa: S608
+        if not (isinstance(wall, int) and isinstance(executor, int) and number in groups):
             raise LedgerError(_DAMAGED)
-        number, wall, executor = row
-        walls, executors = found.setdefault(groups[number], ([], []))
+        walls, executors = found.setdefault(groups[number], (array("q"), array("q")))
         walls.append(wall)
         executors.append(executor)
     return found
@@ -223,7 +225,7 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
         _TIMED.format(f"INDEXED BY {index}" if many else "NOT INDEXED", where)
         for index in ("runs_by_wall", "runs_by_executor")
     )
-    timed = int(_row(connection, f"SELECT count(*) AS timed FROM {by_wall}", values)["timed"])  # noqa: S608
+    timed = int(counts["timed"])
     wall = _median(connection, "wall_ms", by_wall, values, timed)
     executor = _median(connection, "executor_ms", by_executor, values, timed)
     unpriced = [_unpriced(row) for row in _rows(connection, _alone(_UNREPORTED, where), values)]
@@ -242,9 +244,9 @@ def _added(
     reported = float(counts.pop("cost_usd")) - float(kept.pop("cost_usd", 0))
     for name, given in kept.items():
         counts[name] -= given
-    timed, wall, executor = times
+    counts["timed"], wall, executor = times
     told = {name: value for each in became for name, value in each.items()}
-    sums = Sums(**counts, **told, timed=timed, wall_ms=wall, executor_ms=executor)
+    sums = Sums(**counts, **told, wall_ms=wall, executor_ms=executor)
     return Added(sums, max(reported, 0.0), tuple(unpriced))
 
 
