@@ -3501,10 +3501,7 @@ MUTANTS = (
         "core/organisation/group_rollup.py",
         "if not 0 < people < least:",
         "if not 0 < people < least or len(few) > 1:",
-        (
-            "tests/adapters/organisation/test_rollup_by.py"
-            "::test_the_whole_minus_what_is_shown_tells_of_no_two_people",
-        ),
+        ("tests/adapters/organisation/test_rollup_by.py::test_the_whole_minus_what_is_shown_tells_of_no_two_people",),
     ),
     Mutant(
         "a rollup by groups of nobody is a head without a word",
@@ -3570,6 +3567,20 @@ MUTANTS = (
         (
             "tests/adapters/ledger/test_exchange.py::test_an_export_replaces_an_empty_file_or_an_export_and_nothing_else",
         ),
+    ),
+    Mutant(
+        "a checkpoint forgets the runs of the one before it",
+        "adapters/ledger/proving.py",
+        "    if earlier is None or settled < after:\n",
+        "    if earlier is None or settled >= after:\n",
+        ("tests/adapters/ledger/test_checkpoints.py::test_a_checkpoint_after_another_forgets_nothing",),
+    ),
+    Mutant(
+        "a checkpoint covers a run that may grow again",
+        "adapters/ledger/proving.py",
+        "    if earlier is None or settled < after:\n",
+        "    if earlier is None:\n",
+        ("tests/adapters/ledger/test_checkpoints.py::test_a_checkpoint_after_another_forgets_nothing",),
     ),
     Mutant(
         "what everybody reads is not proven",

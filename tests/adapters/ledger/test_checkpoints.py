@@ -165,6 +165,16 @@ def test_a_checkpoint_covers_no_run_that_may_still_grow(ledger: Path) -> None:
     assert marked(ledger, began + timedelta(hours=25)).runs == 7, "a run that was killed holds nothing up"
 
 
+def test_a_checkpoint_after_another_forgets_nothing(ledger: Path) -> None:
+    reached = marked(ledger)
+    record(ledger, told(number=6))
+    assert verify(ledger, reached, NOW, spot_checks=0).reached == marked(ledger)
+    record(ledger, told(number=7), until=3)
+    later = marked(ledger)
+    set_back = datetime(2026, 1, 5, 20, 0, tzinfo=UTC)
+    assert verify(ledger, later, set_back, spot_checks=0).reached == marked(ledger, set_back)
+
+
 def test_a_ledger_that_is_not_whole_gets_no_checkpoint(ledger: Path) -> None:
     meddle(ledger, OTHER_TEXT % "run-5")
     assert verify(ledger, at=NOW).reached is None

@@ -65,7 +65,7 @@ class CollectedLedgers:
                 folded = fold(self._ledger, chains, whole_runs=True, noting=remember)
             else:
                 folded = fold_into(self._connection, chains, remember, whole_runs=True)
-        if not folded.left_out:
+        if artifact.run is not None and not folded.left_out:
             self.known[artifact.id] = artifact.run
         return folded
 
