@@ -7,6 +7,7 @@ import os
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -186,13 +187,19 @@ class Bench:
 
     def _asked(self, what: str, bar: float, alone: Callable[[], object], *words: str) -> Row:
         """Opening the ledger, asking, closing it; in the remark the whole command with its start."""
-        took, whole = [], []
+        took, busy, whole = [], [], []
         for _ in range(self.times):
+            began = time.process_time()
             took.append(seconds(alone))
+            busy.append(time.process_time() - began)
             whole.append(self._command(*words))
         value, command = statistics.median(took), statistics.median(each.seconds for each in whole)
-        peak = max(each.peak_mb for each in whole)
-        return (what, f"{value:.3f} s", f"{held(value, bar, 's')}; the whole command {command:.3f} s, {peak:.0f} MB")
+        beside = f"{min(busy):.3f} s of the processor; the whole command {command:.3f} s"
+        return (
+            what,
+            f"{value:.3f} s",
+            f"{held(value, bar, 's')}; {beside}, {max(each.peak_mb for each in whole):.0f} MB",
+        )
 
     def _command(self, *words: str | Path) -> Watched:
         environment = {**os.environ, "XDG_STATE_HOME": str(self.folder)}
