@@ -226,3 +226,13 @@ def test_the_limits_are_the_bases_and_nobody_is_asked_past_them(tmp_path: Path) 
     with pytest.raises(SourceError, match=r"holds more than 2 files and folders"):
         scripted_review(repo.path, script(tmp_path), asked.append)
     assert asked == []
+
+
+def test_the_base_may_allow_more_than_the_usual_limits(tmp_path: Path) -> None:
+    repo = project(tmp_path / "project", "x = 1\n", "x = 2\n")
+    repo.write(".review-advisor.toml", "[tree]\ndepth = 200\n")
+    repo.write("d/" * 150 + "f", "")
+    repo.commit()
+    repo.write("app.py", "x = 3\n")
+    repo.commit()
+    assert scripted_review(repo.path, script(tmp_path)).document.outcome is Outcome.APPROVED

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.adapters.command_line import project, script, scripted_review
 from tests.adapters.git.counting import counting
 from tests.adapters.git_repository import Repo
 
@@ -13,6 +14,13 @@ from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.repository import open_repository
 from review_advisor.ports.review import SourceError
+
+
+def asked(started: Path) -> Counter[str]:
+    """How often each of git's commands was started."""
+    return Counter(
+        line.partition("log.showSignature=false ")[2].split()[0] for line in started.read_text().splitlines()
+    )
 
 
 def test_the_facts_of_one_commit_need_twelve_processes_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,8 +36,7 @@ def test_the_facts_of_one_commit_need_twelve_processes_of_git(tmp_path: Path, mo
         assert [file.path for file in source.change().files] == ["app.py"]
     finally:
         source.close()
-    words = (line.partition("log.showSignature=false ")[2].split()[0] for line in started.read_text().splitlines())
-    assert Counter(words) == {"rev-parse": 4, "ls-tree": 4, "diff-tree": 2, "grep": 1, "log": 1}
+    assert asked(started) == {"rev-parse": 4, "ls-tree": 4, "diff-tree": 2, "grep": 1, "log": 1}
 
 
 def test_a_tree_that_is_missing_is_refused_beside_one_that_is_there(tmp_path: Path) -> None:
@@ -40,3 +47,11 @@ def test_a_tree_that_is_missing_is_refused_beside_one_that_is_there(tmp_path: Pa
     with pytest.raises(SourceError, match="partial or damaged clone"):
         store.trees(repo.rev("HEAD"), "1" * 40)
     store.close()
+
+
+def test_a_review_reads_the_facts_of_its_change_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = project(tmp_path / "project", "x = 1\n", "x = 2\n")
+    started = counting(tmp_path, monkeypatch)
+    scripted_review(repo.path, script(tmp_path))
+    words = asked(started)
+    assert (words["diff-tree"], words["grep"], words["log"]) == (2, 1, 1)

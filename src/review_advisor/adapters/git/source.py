@@ -129,7 +129,9 @@ class GitSource:
         return GitSource(self._store, self._sides, about, self._bounds, fetching=self._fetching)
 
     def within(self, bounds: TreeBounds) -> GitSource:
-        """The same source, which reads no tree that is larger than that."""
+        """The same source, which reads no tree that is larger than that. What it read within the same is not read again."""
+        if bounds == self._bounds:
+            return self
         return GitSource(self._store, self._sides, self._about, bounds, self.remarks, fetching=self._fetching)
 
     @property
@@ -180,6 +182,11 @@ class GitSource:
     def head_declared(self) -> dict[str, BaseText]:
         """The same of the head tree."""
         return self._store.declared(self._sides.head_tree)
+
+    @property
+    def is_pull_request(self) -> bool:
+        """Whether a pull request is read, which is known before anything of it is."""
+        return self._about.pull_request is not None
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from review_advisor.core.roster.wanted import wanted_by
 
 def declares_of(source: GitSource | PatchSource) -> Declares:
     """The base's files, and of a pull request the head's and its labels, too."""
-    if isinstance(source, PatchSource) or source.change().pull_request is None:
+    if isinstance(source, PatchSource) or not source.is_pull_request:
         return Declares(source.base_declared)
     paths = tuple(path for file in source.change().files for path in file.paths)
     return Declares(
