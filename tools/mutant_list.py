@@ -75,6 +75,7 @@ PAID = "tests/adapters/ledger/test_money.py::"
 COUNCIL = f"{UNIT}council/"
 VOTES = f"{SCENARIOS}test_a_council_judges.py::"
 RULES = f"{UNIT}outcome/test_council_rulings.py::"
+IMPORTS = "tests/adapters/cli/test_imports.py::test_a_review_without_a_pull_request_knows_nothing_of_any"
 DEAD = "tests/adapters/lifetime/test_dead_runs.py::test_"
 TOLD = "tests/adapters/lifetime/test_told_to_end.py::test_"
 CONSULTS, CONSULTED = "review/consults.py", f"{UNIT}test_consults.py::"
@@ -842,6 +843,27 @@ MUTANTS = (
         ("tests/adapters/lifetime/test_garbage.py::test_a_start_looks_for_garbage_a_few_times_and_for_no_plugin",),
     ),
     Mutant(
+        "a process looks through all that it leaves at its end",
+        "lifetime/garbage.py",
+        "atexit.register(gc.freeze)",
+        "atexit.register(gc.isenabled)",
+        ("tests/adapters/lifetime/test_garbage.py::test_at_its_end_a_process_looks_for_no_garbage",),
+    ),
+    Mutant(
+        "a review imports the commands of all verbs",
+        "cli/__init__.py",
+        "self._beside: dict[str, click.Command] = {}",
+        "self._beside: dict[str, click.Command] = {}\n        list(self.values())",
+        (IMPORTS,),
+    ),
+    Mutant(
+        "a review imports what only a configured shadow needs",
+        "app/shadows/run_shadows.py",
+        "return self._run(request, document) if self.shadows.usable else document",
+        "return self._run(request, document)",
+        (IMPORTS,),
+    ),
+    Mutant(
         "line ends that only a checker counts move its remarks off the added lines",
         "embedded/checkers.py",
         "**self._set_aside, **misnumbered}",
@@ -1057,6 +1079,20 @@ MUTANTS = (
         "for entry in entries(store.git, tree, bounds)",
         "for entry in entries(store.git, tree, type(bounds)(10**9, 10**15, 1_000))",
         ("tests/adapters/git/test_bounds.py::test_the_base_is_held_to_the_limits_as_well",),
+    ),
+    Mutant(
+        "a review reads the facts of its change a second time",
+        "app/roster/of_source.py",
+        "not source.is_pull_request:",
+        "source.change().pull_request is None:",
+        ("tests/adapters/git/test_bounds.py::test_the_base_may_allow_more_than_the_usual_limits",),
+    ),
+    Mutant(
+        "a source that is held to the limits it has forgets what it read",
+        "adapters/git/source.py",
+        "if bounds == self._bounds:",
+        "if bounds is None:",
+        ("tests/adapters/git/test_bounds.py::test_within_the_same_limits_nothing_is_read_again",),
     ),
     Mutant(
         "a pyproject whose content is missing configures nothing",

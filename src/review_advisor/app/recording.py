@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from review_advisor.adapters.answers.recorded_agents import CliOutput, RecordedAgents
 from review_advisor.adapters.answers.recording_folder import RecordingFile, RecordingFolder
 from review_advisor.adapters.answers.remembering import RememberingAgents
 from review_advisor.adapters.answers.reply_store import ReplyStore
@@ -25,6 +24,9 @@ from review_advisor.core.roles.calls import AgentCall, ConsultRecord, Stop
 from review_advisor.core.roles.reply_cache import Concluded, ReviewIdentity, RunNames
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Agents, ArtifactError, CliError, SourceError
+
+if TYPE_CHECKING:
+    from review_advisor.adapters.answers.recorded_agents import CliOutput
 
 _REPLIES = "answers"
 _NO_BUG = (Stop, SourceError, ArtifactError, CliError)
@@ -115,6 +117,8 @@ class CallRecording:
         """``agents`` whose calls are recorded without the secrets that ``redactor`` knows and those of ``files``."""
         if self.file is None:
             return agents
+        from review_advisor.adapters.answers.recorded_agents import RecordedAgents
+
         return RecordedAgents(agents, self.file, names, redactor.knowing(files), SystemClock().now, self.output)
 
     def close(self) -> None:
@@ -135,6 +139,8 @@ def open_recording(
         remark(f"{counted(gone, 'recording')} older than {counted(rules.days, 'day')} deleted from {folder.path}.")
     if rules.mode == "none":
         return CallRecording()
+    from review_advisor.adapters.answers.recorded_agents import CliOutput
+
     file = RecordingFile(folder, run_id, warn)
     if file.is_open:
         remark(f"The calls of this run are recorded ({rules.mode}) in {folder.path}.")

@@ -26,7 +26,6 @@ from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
-from review_advisor.app.base_checks import base_checks, checker_arguments, installed
 from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
@@ -38,13 +37,11 @@ from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.app.shadows.run_shadows import ShadowRuns
 from review_advisor.app.storing.stored_review import SoFar, clear, discard, store_again, stored
 from review_advisor.core.facts.change import Spec
-from review_advisor.core.facts.checker_settings import languages_of
 from review_advisor.core.facts.tool_remarks import NotSarifError, ToolRemark, read_sarif
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.policy import RepairMode, Rules
-from review_advisor.core.policy.static_review import PYTHON
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.core.roles.reply_cache import Concluded, RunNames, review_identity
 from review_advisor.lifetime.interruption import INTERRUPTION
@@ -256,6 +253,8 @@ def _command(
     command = agent_command(options.agent, options.repo, environ, warn)
     if options.agent.agent != "embedded":
         return command
+    from review_advisor.app.base_checks import base_checks, checker_arguments, installed
+
     programs = installed() if options.agent.static else {}
     others = checker_arguments(programs, source.base_file, allow_unchecked=rules.allow_unchecked)
     return (*command, *base_checks(source.change(), source.base_file), *others)
@@ -264,6 +263,10 @@ def _command(
 def _request(options: ReviewOptions, settings: Settings) -> ReviewRequest:
     rules = replace(settings.rules, allow_unchecked=settings.rules.allow_unchecked or options.allow_unchecked)
     if options.agent.static:
+        from review_advisor.app.base_checks import installed
+        from review_advisor.core.facts.checker_settings import languages_of
+        from review_advisor.core.policy.static_review import PYTHON
+
         rules = replace(rules, static_languages=(PYTHON, *sorted(languages_of(installed()))))
     if options.most_usd is not None:
         rules = replace(rules, max_usd=min(rules.max_usd, options.most_usd))

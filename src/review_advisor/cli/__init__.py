@@ -4,41 +4,71 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
 
 import click
 
 from review_advisor import __version__
-from review_advisor.cli.alerts import alerts
-from review_advisor.cli.begin import begin
-from review_advisor.cli.config import config
-from review_advisor.cli.demo import demo
-from review_advisor.cli.doctor import doctor
-from review_advisor.cli.evaluation.calibrate import calibrate
-from review_advisor.cli.evaluation.eval_verbs import evaluation
-from review_advisor.cli.evaluation.golden import golden
-from review_advisor.cli.evaluation.replay_verb import replay
-from review_advisor.cli.evaluation.retro_verbs import retro
-from review_advisor.cli.evaluation.score import score
-from review_advisor.cli.init import init
-from review_advisor.cli.ledger import ledger
-from review_advisor.cli.memory_verbs import memory
-from review_advisor.cli.observe import observe
-from review_advisor.cli.publish import publish
-from review_advisor.cli.review import review
-from review_advisor.cli.rollup import rollup
-from review_advisor.cli.runs import runs
-from review_advisor.cli.simulate import simulate
-from review_advisor.cli.tasks.release_readiness import release_readiness
-from review_advisor.cli.tasks.run_task import run_task
 from review_advisor.cli.terminal.output import drop, note, prepare
 from review_advisor.cli.terminal.problems import ExitWithCode
-from review_advisor.cli.ui import ui
-from review_advisor.cli.vote_on_brief import vote_on_brief
 
 USAGE = 2
+VERBS: Mapping[str, str] = {
+    "review": "review:review",
+    "begin": "begin:begin",
+    "publish": "publish:publish",
+    "observe": "observe:observe",
+    "run": "tasks.run_task:run_task",
+    "release-readiness": "tasks.release_readiness:release_readiness",
+    "memory": "memory_verbs:memory",
+    "council": "vote_on_brief:vote_on_brief",
+    "demo": "demo:demo",
+    "simulate": "simulate:simulate",
+    "init": "init:init",
+    "runs": "runs:runs",
+    "rollup": "rollup:rollup",
+    "alerts": "alerts:alerts",
+    "score": "evaluation.score:score",
+    "eval": "evaluation.eval_verbs:evaluation",
+    "calibrate": "evaluation.calibrate:calibrate",
+    "golden": "evaluation.golden:golden",
+    "replay": "evaluation.replay_verb:replay",
+    "retro": "evaluation.retro_verbs:retro",
+    "ledger": "ledger:ledger",
+    "ui": "ui:ui",
+    "doctor": "doctor:doctor",
+    "config": "config:config",
+}
+"""Where each verb is: its module in this folder, and its name there."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Verbs(MutableMapping[str, click.Command]):
+    """The verbs by their names. Each is imported when it is asked for, because a command needs none of the others."""
+
+    def __init__(self) -> None:
+        self._beside: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._beside:
+            module, _, verb = VERBS[name].partition(":")
+            self._beside[name] = getattr(import_module(f"{__name__}.{module}"), verb)
+        return self._beside[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._beside[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._beside[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(VERBS)
+
+    def __len__(self) -> int:
+        return len(VERBS)
+
+
+@click.group(commands=Verbs(), context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="review-advisor")
 def group() -> None:
     """Review a change with three advisor roles around a cheap executor (ADR-0059).
@@ -46,35 +76,6 @@ def group() -> None:
     Exit codes: 0 approved, 10 changes requested, 11 escalated to a human, 12 stopped (the review did not
     run to its end), 2 usage or setup error, 129, 130 and 143 interrupted, 1 a bug.
     """
-
-
-for command in (
-    review,
-    begin,
-    publish,
-    observe,
-    run_task,
-    release_readiness,
-    memory,
-    vote_on_brief,
-    demo,
-    simulate,
-    init,
-    runs,
-    rollup,
-    alerts,
-    score,
-    evaluation,
-    calibrate,
-    golden,
-    replay,
-    retro,
-    ledger,
-    ui,
-    doctor,
-    config,
-):
-    group.add_command(command)
 
 
 def run(arguments: list[str]) -> int:

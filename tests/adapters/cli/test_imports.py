@@ -24,7 +24,13 @@ OF_PULL_REQUESTS = {
     "review_advisor.core.pull_request",
     "review_advisor.pull_request",
 }
-OF_OTHERS = {"review_advisor.embedded", "review_advisor.mockworld", "review_advisor.app.init"}
+OF_OTHERS = {
+    "review_advisor.embedded",
+    "review_advisor.mockworld",
+    "review_advisor.app.init",
+    "review_advisor.cli.runs",
+}
+"""The command of another verb stands for all of them."""
 NEEDED_ANYWHERE = {
     "review_advisor.core.forge_text",
     "review_advisor.core.forge_text.wiki_page",
@@ -33,14 +39,31 @@ NEEDED_ANYWHERE = {
     "review_advisor.core.pull_request.rules",
 }
 """The defaults of the configuration, and the page of what was learned; they import nothing of publishing."""
-OF_FEW_REVIEWS = {"markdown_it", "review_advisor.core.facts.lockfiles.lock_readers"}
-"""What messages of tasks and changed lock files need."""
+OF_FEW_REVIEWS = {
+    "markdown_it",
+    "review_advisor.adapters.answers.recorded_agents",
+    "review_advisor.app.base_checks",
+    "review_advisor.core.evaluation",
+    "review_advisor.core.facts.lockfiles.lock_readers",
+    "review_advisor.core.observation",
+    "review_advisor.core.shadow.shadow_events",
+    "review_advisor.core.task",
+    "review_advisor.review.shadowing",
+}
+"""What tasks, recordings, static checks, records of kinds, changed lock files, observations and shadows need."""
+
+
+TOLD = """
+import atexit, runpy, sys
+atexit.register(lambda: print("imported:", *sys.modules, file=sys.stderr))
+runpy.run_module("review_advisor", run_name="__main__", alter_sys=True)
+"""
 
 
 def imported(terminal: Terminal, *words: str, code: int = 0) -> set[str]:
-    """The name of every module that the command imports."""
+    """The name of every module that the command has imported by its end."""
     done = subprocess.run(
-        [sys.executable, "-I", "-X", "importtime", "-m", "review_advisor", *words],
+        [sys.executable, "-P", "-c", TOLD, *words],
         cwd=terminal.folder,
         env=terminal.environment({"ANTHROPIC_API_KEY": "none-needed"}),
         stdin=subprocess.DEVNULL,
@@ -49,8 +72,7 @@ def imported(terminal: Terminal, *words: str, code: int = 0) -> set[str]:
         check=False,
     )
     assert done.returncode == code, done.stderr
-    told = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
-    return {line.rpartition("|")[2].strip() for line in told}
+    return set(done.stderr.rpartition("imported:")[2].split())
 
 
 def among(modules: set[str], unwanted: set[str]) -> set[str]:

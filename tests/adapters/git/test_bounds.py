@@ -236,3 +236,10 @@ def test_the_base_may_allow_more_than_the_usual_limits(tmp_path: Path) -> None:
     repo.write("app.py", "x = 3\n")
     repo.commit()
     assert scripted_review(repo.path, script(tmp_path)).document.outcome is Outcome.APPROVED
+
+
+def test_within_the_same_limits_nothing_is_read_again(tmp_path: Path) -> None:
+    source = open_range(project(tmp_path / "project").path, "HEAD~1..HEAD")
+    change = source.change()
+    assert source.within(DEFAULT_BOUNDS).change() is change
+    assert source.within(TreeBounds(depth=9)).change() is not change

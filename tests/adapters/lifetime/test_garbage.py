@@ -1,4 +1,4 @@
-"""A start does not look for garbage again and again, because nearly all that it makes is kept, nor for plugins."""
+"""A process does not look for garbage again and again, because nearly all that it makes is kept, nor for plugins."""
 
 from __future__ import annotations
 
@@ -35,3 +35,25 @@ def test_a_start_looks_for_garbage_a_few_times_and_for_no_plugin(tmp_path: Path)
     looks, _, plugins = done.stderr.rpartition("looks:")[2].partition(" plugins:")
     assert int(looks) <= 40
     assert plugins.strip() == "[]", "of every installed distribution"
+
+
+LEFT = """
+import gc, runpy, sys
+
+class Left:
+    def __del__(self):
+        print("was looked for", file=sys.stderr)
+
+gc.disable()
+one, other = Left(), Left()
+one.other, other.one = other, one
+del one, other
+sys.argv = ["review-advisor", "--version"]
+runpy.run_module("review_advisor", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_at_its_end_a_process_looks_for_no_garbage() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("review-advisor")
+    assert done.stderr == ""

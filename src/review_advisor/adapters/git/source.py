@@ -129,7 +129,7 @@ class GitSource:
         return GitSource(self._store, self._sides, about, self._bounds, fetching=self._fetching)
 
     def within(self, bounds: TreeBounds) -> GitSource:
-        """The same source, which reads no tree that is larger than that. What it read within the same is not read again."""
+        """The same source, which reads no tree that is larger than that."""
         if bounds == self._bounds:
             return self
         return GitSource(self._store, self._sides, self._about, bounds, self.remarks, fetching=self._fetching)

@@ -1,4 +1,8 @@
-"""The readings of a run, written into their tables: in place of those that were there."""
+"""The readings of a run, written into their tables: in place of those that were there.
+
+A review writes its own. What reads chains, and the rows of tasks, shadows and observations, is imported where it is
+used.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,21 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from review_advisor.adapters.ledger.chain_events import (
-    no_review,
-    observation_in,
-    readings_of_chain,
-    shadow_in,
-    task_in,
-)
 from review_advisor.adapters.ledger.chains import read_chain, read_chains
 from review_advisor.adapters.ledger.conditions import JUDGED, of_repository, statement
 from review_advisor.adapters.ledger.transactions import savepoint
 from review_advisor.core.ledger.chain import Chain, LedgerError, canonical
 from review_advisor.core.ledger.row import Participant, Readings, Row, Scalar, Tables
-from review_advisor.core.ledger.task_rows import readings_of_task
-from review_advisor.core.observation.labels import Observed
-from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.shadow.shadow_decision import readings_of_shadow
-from review_advisor.core.shadow.shadow_events import ShadowEvent
-from review_advisor.core.task.task_events import TaskEvent
+
+if TYPE_CHECKING:
+    from review_advisor.core.observation.labels import Observed
+    from review_advisor.core.shadow.shadow_events import ShadowEvent
+    from review_advisor.core.task.task_events import TaskEvent
 
 TABLES = (
     *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),
@@ -125,6 +121,8 @@ def add_readings(
 
 def write_observation(connection: sqlite3.Connection, chain: int, observed: Observed) -> None:
     """The same for an observation's rows."""
+    from review_advisor.core.observation.observation_rows import readings_of_observation  # noqa: PLC0415 (see above)
+
     for table in OBSERVED_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
     tables = readings_of_observation(observed)
@@ -135,12 +133,16 @@ def write_observation(connection: sqlite3.Connection, chain: int, observed: Obse
 
 def write_task(connection: sqlite3.Connection, chain: int, events: Sequence[TaskEvent]) -> None:
     """The same for a task's row."""
+    from review_advisor.core.ledger.task_rows import readings_of_task  # noqa: PLC0415 (see above)
+
     connection.execute("DELETE FROM tasks WHERE chain = ?", (chain,))
     _insert_tables(connection, chain, readings_of_task(events))
 
 
 def write_shadow(connection: sqlite3.Connection, chain: int, events: Sequence[ShadowEvent]) -> None:
     """The same for a shadow's row."""
+    from review_advisor.core.shadow.shadow_decision import readings_of_shadow  # noqa: PLC0415 (see above)
+
     connection.execute("DELETE FROM shadows WHERE chain = ?", (chain,))
     _insert_tables(connection, chain, readings_of_shadow(events))
 
@@ -159,6 +161,8 @@ def meeting(connection: sqlite3.Connection, repository: Scalar, number: Scalar) 
     observed = known(connection, repository, number)
     if observed is None:
         return None
+    from review_advisor.core.observation.observation_rows import readings_of_observation  # noqa: PLC0415 (see above)
+
     tables = readings_of_observation(observed)
     (about,) = tables["observations"]
     proofs = canonical([[proof["finding"], proof["proved_right"]] for proof in tables["proofs"]])
@@ -175,6 +179,8 @@ def known(connection: sqlite3.Connection, repository: Scalar, number: Scalar) ->
     """
     found: Observed | None = None
     for (run_id,) in connection.execute(_OBSERVATIONS, (number, repository)).fetchall():
+        from review_advisor.adapters.ledger.chain_events import observation_in  # noqa: PLC0415 (see above)
+
         chain = read_chain(connection, run_id)
         with suppress(LedgerError):
             observed = None if chain.broken else observation_in(chain)
@@ -185,6 +191,14 @@ def known(connection: sqlite3.Connection, repository: Scalar, number: Scalar) ->
 
 def read_anew(connection: sqlite3.Connection, row: int, chain: Chain) -> None:
     """The rows of one chain, whatever it is of, from its events. Raises ``LedgerError``; then nothing is written."""
+    from review_advisor.adapters.ledger.chain_events import (  # noqa: PLC0415 (see above)
+        no_review,
+        observation_in,
+        readings_of_chain,
+        shadow_in,
+        task_in,
+    )
+
     observed, task, shadow = observation_in(chain), task_in(chain), shadow_in(chain)
     try:
         with savepoint(connection):

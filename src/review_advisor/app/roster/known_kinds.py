@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from review_advisor.app.settings import ConfigError
-from review_advisor.core.evaluation.calibration.kind_records import KINDS_FILE, parse_kind_records
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import SourceError
@@ -20,6 +19,8 @@ def kind_notes(
     """
     if not document.findings:
         return {}
+    from review_advisor.core.evaluation.calibration.kind_records import KINDS_FILE, parse_kind_records
+
     try:
         raw = file(KINDS_FILE)
         return {} if raw is None else parse_kind_records(raw.decode()).notes(document)

@@ -1,4 +1,7 @@
-"""Runs the shadows that are due after a review. Only the ledger and the cost in the outcome tell of them."""
+"""Runs the shadows that are due after a review. Only the ledger and the cost in the outcome tell of them.
+
+What they need is imported only where one is configured.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,19 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from review_advisor.adapters.ledger.rows import write_shadow
-from review_advisor.adapters.ledger.task_chains import ChainRecorder
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.shadow.shadow_comparison import Left
-from review_advisor.core.shadow.shadow_decision import shadow_cost
-from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowEnded, ShadowEvent
-from review_advisor.core.shadow.shadow_instructions import instruction_files, instructions_of
 from review_advisor.core.shadow.shadow_rule import Shadows, shadows_due
 from review_advisor.ports.review import ArtifactError, Pictures, Ports, SourceError
 from review_advisor.review.matter import ReviewRequest
-from review_advisor.review.shadowing import ShadowPhase
+
+if TYPE_CHECKING:
+    from review_advisor.adapters.ledger.task_chains import ChainRecorder
+    from review_advisor.core.shadow.shadow_events import ShadowEvent
 
 Store = Callable[[OutcomeDocument], None]
 
@@ -46,6 +47,15 @@ class ShadowRuns:
         """The stored document with what its shadows cost. They never change its outcome."""
         for problem in self.shadows.problems:
             self.warn(f"{problem} It does not run.")
+        return self._run(request, document) if self.shadows.usable else document
+
+    def _run(self, request: ReviewRequest, document: OutcomeDocument) -> OutcomeDocument:
+        from review_advisor.adapters.ledger.rows import write_shadow
+        from review_advisor.adapters.ledger.task_chains import ChainRecorder
+        from review_advisor.core.shadow.shadow_comparison import Left
+        from review_advisor.core.shadow.shadow_instructions import instruction_files, instructions_of
+        from review_advisor.review.shadowing import ShadowPhase
+
         spent = total_usage(row.usage for row in document.cost).cost_usd or 0.0
         due = shadows_due(self.shadows.usable, document.repository, document.label, document.head_sha)
         for place, (shadow, because) in enumerate(due, 1):
@@ -95,6 +105,9 @@ class _Counted:
 
     def __call__(self, event: ShadowEvent) -> None:
         """Take one event."""
+        from review_advisor.core.shadow.shadow_decision import shadow_cost
+        from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowEnded
+
         self.record(event)
         self.events.append(event)
         if not isinstance(event, ShadowBegan | ShadowEnded):
