@@ -1081,6 +1081,30 @@ MUTANTS = (
         ("tests/adapters/git/test_bounds.py::test_the_base_is_held_to_the_limits_as_well",),
     ),
     Mutant(
+        "a line of a patch that two blocks share is two lines",
+        "core/facts/patches/patch.py",
+        '*more, self._begun = b"".join(pieces).split(b"\\n")',
+        'more = b"".join(pieces).splitlines()',
+        (f"{UNIT}facts/patches/test_patch.py::test_the_blocks_of_a_patch_may_be_cut_anywhere",),
+    ),
+    Mutant(
+        "the whole text of a diff is held while it is read",
+        "core/facts/patches/patch.py",
+        "self._blocks = iter(blocks)",
+        "self._blocks = iter(list(blocks))",
+        (
+            f"{UNIT}facts/patches/test_patch.py::"
+            "test_of_a_patch_that_comes_in_blocks_no_more_is_held_than_its_next_section",
+        ),
+    ),
+    Mutant(
+        "what git said before it failed passes for all of a diff",
+        "adapters/git/run.py",
+        "if process.wait() != 0:",
+        "if process.wait() < 0:",
+        ("tests/adapters/git/test_bounds.py::test_a_file_of_the_change_that_is_missing_is_a_refusal",),
+    ),
+    Mutant(
         "a review reads the facts of its change a second time",
         "app/roster/of_source.py",
         "not source.is_pull_request:",

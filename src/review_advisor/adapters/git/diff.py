@@ -9,7 +9,7 @@ from review_advisor.adapters.git.attributes import Attributes, attributes_by, ru
 from review_advisor.adapters.git.object_store import RENAMES, ObjectStore
 from review_advisor.adapters.git.run import OutputTooLargeError
 from review_advisor.core.facts.change import SUBMODULE_MODE, FileChange, Status
-from review_advisor.core.facts.patches.patch import FilePatch, split_git_diff
+from review_advisor.core.facts.patches.patch import FilePatch, git_diff_sections
 from review_advisor.core.facts.patches.patch_files import count_lines, shown_name
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.ports.review import SourceError
@@ -63,21 +63,21 @@ def changed_files(store: ObjectStore, base: str, head: str, rules: str, bounds: 
     """
     # First: it also finds out whether the base can be read at all.
     by_tree = {tree: rules_of(store, tree, bounds) for tree in dict.fromkeys((base, rules))}
-    entries = _entries(_said(store, bounds, base, head, *_FACTS))
+    entries = _entries(b"".join(_said(store, bounds, base, head, *_FACTS)))
     if not entries:
         return ()
     attributes = attributes_by(store, by_tree[rules], [entry.name for entry in entries])
-    sections = iter(split_git_diff(_said(store, bounds, base, head, *_TEXT)))
+    sections = git_diff_sections(_said(store, bounds, base, head, *_TEXT))
     files = tuple(_file(entry, sections, said) for entry, said in zip(entries, attributes, strict=True))
     if next(sections, None) is not None:
         raise AssertionError("git's diff has more sections than changed files")
     return files
 
 
-def _said(store: ObjectStore, bounds: TreeBounds, base: str, head: str, *how: str) -> bytes:
+def _said(store: ObjectStore, bounds: TreeBounds, base: str, head: str, *how: str) -> Iterator[bytes]:
     """What ``git diff-tree`` says. Raises ``SourceError``, also where that is more than any change that is reviewed."""
     try:
-        return store.git.limited(*_DIFF, *how, base, head, "--", most=bounds.diff_bytes, seconds=_PATIENCE)
+        yield from store.git.blocks(*_DIFF, *how, base, head, "--", most=bounds.diff_bytes, seconds=_PATIENCE)
     except OutputTooLargeError:
         raise SourceError(
             f"The text of the change is larger than {bounds.diff_bytes:,} bytes: it is not read. `tree.diff_bytes` in "

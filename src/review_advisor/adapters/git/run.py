@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
@@ -20,6 +21,7 @@ _SETTINGS = (
     "core.pager=cat",
     "log.showSignature=false",
 )
+_BLOCK = 65_536
 _SYSTEM_PATH = ("/usr/bin", "/bin")
 
 
@@ -84,26 +86,40 @@ class Git:
 
         Raises ``SourceError``, past either bound too; the process has ended then.
         """
-        output, code = self.beginning(*arguments, most=most, seconds=seconds)
-        if len(output) > most:
-            raise OutputTooLargeError(f"git {arguments[0]} has more to say than {most:,} bytes.")
-        if code != 0:
-            raise SourceError(f"git {arguments[0]} failed, or took too long.")
-        return output
+        return b"".join(self.blocks(*arguments, most=most, seconds=seconds))
+
+    def blocks(self, *arguments: str, most: int, seconds: float) -> Iterator[bytes]:
+        """The same in blocks, as the output comes. A failure is raised before the output is said to be over."""
+        left = most
+        with self._watched(arguments, seconds) as process:
+            while block := b"" if process.stdout is None else process.stdout.read(min(_BLOCK, left + 1)):
+                left -= len(block)
+                if left < 0:
+                    process.kill()
+                    raise OutputTooLargeError(f"git {arguments[0]} has more to say than {most:,} bytes.")
+                yield block
+            if process.wait() != 0:
+                raise SourceError(f"git {arguments[0]} failed, or took too long.")
 
     def beginning(self, *arguments: str, most: int, seconds: float) -> tuple[bytes, int]:
         """What a command says, up to one byte more than ``most``, and its exit code; it has ended then.
 
         Past either bound it was killed.
         """
+        with self._watched(arguments, seconds) as process:
+            output = b"" if process.stdout is None else process.stdout.read(most + 1)
+            if len(output) > most:
+                process.kill()
+            return output, process.wait()
+
+    @contextmanager
+    def _watched(self, arguments: tuple[str, ...], seconds: float) -> Iterator[Child]:
+        """A process that is killed after so many seconds."""
         with self.start(*arguments, stdin=DEVNULL) as process:
             watch = Timer(seconds, process.kill)
             watch.start()
             try:
-                output = b"" if process.stdout is None else process.stdout.read(most + 1)
-                if len(output) > most:
-                    process.kill()
-                return output, process.wait()
+                yield process
             finally:
                 watch.cancel()
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from review_advisor.core.facts.change import Hunk
-from review_advisor.core.facts.patches.patch import PatchError, split_git_diff, split_patch
+from review_advisor.core.facts.patches.patch import PatchError, git_diff_sections, split_git_diff, split_patch
 
 HEADER = "diff --git a/x b/x\n--- a/x\n+++ b/x\n"
 
@@ -78,14 +78,15 @@ def test_a_patch_says_that_a_file_is_binary(line: str) -> None:
     assert section.binary
 
 
+def added(number: int) -> bytes:
+    """The section of a new file."""
+    header = b"diff --git a/f%d b/f%d\n--- a/f%d\n+++ b/f%d\n@@ -0,0 +1,200 @@\n" % ((number,) * 4)
+    return header + b"".join(b"+value_%d = %d * 3\n" % (line, number) for line in range(200))
+
+
 def test_a_large_patch_is_held_in_little_more_memory_than_its_own_text() -> None:
     """By objects for its lines it would take four times as much, and while it is read seven times."""
-    sections = (
-        b"diff --git a/f%d b/f%d\n--- a/f%d\n+++ b/f%d\n@@ -0,0 +1,200 @@\n" % ((number,) * 4)
-        + b"".join(b"+value_%d = %d * 3\n" % (line, number) for line in range(200))
-        for number in range(100)
-    )
-    patch = b"".join(sections)
+    patch = b"".join(map(added, range(100)))
     split_git_diff(patch)
     tracemalloc.start()
     try:
@@ -96,6 +97,29 @@ def test_a_large_patch_is_held_in_little_more_memory_than_its_own_text() -> None
     assert sum(len(hunk.lines) for section in found for hunk in section.hunks) == 20_000
     assert held < 1.5 * len(patch)
     assert peak < 2.5 * len(patch)
+
+
+def test_of_a_patch_that_comes_in_blocks_no_more_is_held_than_its_next_section() -> None:
+    tracemalloc.start()
+    try:
+        lines = sum(len(section.hunks[0].lines) for section in git_diff_sections(map(added, range(100))))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert lines == 20_000
+    assert peak < 0.5 * sum(len(added(number)) for number in range(100))
+
+
+@given(cuts=st.lists(st.integers(1, 120), min_size=1), ends=st.booleans())
+def test_the_blocks_of_a_patch_may_be_cut_anywhere(cuts: list[int], ends: bool) -> None:
+    patch = f"{HEADER}@@ -1,2 +1 @@\n a\n-{'b' * 90}\n{HEADER}@@ -1 +1,2 @@\n-a\n+b\n+c{chr(10) * ends}".encode()
+    blocks, at = [], 0
+    for cut in [*cuts, len(patch)]:
+        blocks.append(patch[at : at + cut])
+        at += cut
+    found = tuple(git_diff_sections(blocks))
+    assert found == split_git_diff(patch)
+    assert [hunk.lines for section in found for hunk in section.hunks] == [(" a", "-" + "b" * 90), ("-a", "+b", "+c")]
 
 
 @given(lines=st.lists(st.text(st.characters(exclude_characters="\n"))))

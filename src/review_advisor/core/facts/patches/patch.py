@@ -7,16 +7,14 @@ reads ``diff --git`` or ``@@`` is content.
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import overload
 
 from review_advisor.core.facts.change import Hunk
 
 _HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))? @@(.*)", re.DOTALL)
-_LINE_END = re.compile(rb"\n")
+_BLOCK = 65_536
 _FILE = b"diff --git "
 _COMBINED = (b"diff --cc ", b"diff --combined ")
 _HEADER = re.compile(
@@ -44,15 +42,16 @@ class FilePatch:
 
 def split_git_diff(data: bytes) -> tuple[FilePatch, ...]:
     """The sections of ``git diff`` output, in order. Every line must be accounted for; raises ``PatchError``."""
-    lines = _Lines(data)
-    sections: list[FilePatch] = []
-    at = 0
-    while at < len(lines):
-        if not lines[at].startswith(_FILE):
-            raise PatchError(f"line {at + 1} of git's diff belongs to no file")
-        section, at = _section(lines, at)
-        sections.append(section)
-    return tuple(sections)
+    return tuple(git_diff_sections(_blocks(data)))
+
+
+def git_diff_sections(blocks: Iterable[bytes]) -> Iterator[FilePatch]:
+    """The same of output that comes in blocks, cut anywhere: each section as soon as it is whole."""
+    lines = _Lines(blocks)
+    while (line := lines.ahead()) is not None:
+        if not line.startswith(_FILE):
+            raise PatchError(f"line {lines.read + 1} of git's diff belongs to no file")
+        yield _section(lines)
 
 
 def split_patch(data: bytes) -> tuple[FilePatch, ...]:
@@ -61,122 +60,132 @@ def split_patch(data: bytes) -> tuple[FilePatch, ...]:
     Text before, between and after the sections (a mail's message and signature) is passed over, as ``git apply``
     does. Raises ``PatchError`` for a hunk that is cut short or has no file, and for a merge's combined diff.
     """
-    lines = _Lines(data)
+    lines = _Lines(_blocks(data))
     sections: list[FilePatch] = []
-    at = 0
-    while at < len(lines):
-        line = lines[at]
+    while (line := lines.ahead()) is not None:
+        number = lines.read + 1
         if line.startswith(_COMBINED):
-            raise PatchError(f"line {at + 1}: a merge's combined diff cannot be reviewed, make it against one parent")
-        if line.startswith(_FILE) or _plain_header(lines, at):
-            section, at = _section(lines, at)
-            sections.append(section)
+            raise PatchError(f"line {number}: a merge's combined diff cannot be reviewed, make it against one parent")
+        if line.startswith(_FILE) or _plain_header(lines):
+            sections.append(_section(lines))
         elif _HUNK.fullmatch(line):
-            raise PatchError(f"line {at + 1}: a hunk without a file header")
+            raise PatchError(f"line {number}: a hunk without a file header")
         else:
-            at += 1
+            lines.take(1)
     return tuple(sections)
 
 
-class _Lines(Sequence[bytes]):
-    """The lines of a patch without their ends, cut where they are asked for.
+def _blocks(data: bytes) -> Iterator[bytes]:
+    return (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
 
-    Objects for all lines of a large patch would take more memory than the patch.
+
+class _Lines:
+    """The lines of a patch without their ends, read once, from the first to the last.
+
+    Objects for all lines of a large patch would take more memory than the patch: few are held at a time.
     """
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._begins = array("Q", [0])
-        self._begins.extend(found.end() for found in _LINE_END.finditer(data))
-        if data and not data.endswith(b"\n"):
-            self._begins.append(len(data) + 1)
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = iter(blocks)
+        self._held: list[bytes] = []
+        self._taken = 0
+        self._begun = b""
+        self.read = 0
+        """How many lines were taken so far."""
 
-    def __len__(self) -> int:
-        return len(self._begins) - 1
+    def ahead(self, further: int = 0) -> bytes | None:
+        """The line that is next, or the one that comes so many lines later; None behind the last one."""
+        while self._taken + further >= len(self._held):
+            if not self._hold_more():
+                return None
+        return self._held[self._taken + further]
 
-    @overload
-    def __getitem__(self, at: int) -> bytes: ...
+    def take(self, count: int) -> list[bytes]:
+        """So many lines, or as many as there are."""
+        lines: list[bytes] = []
+        while len(lines) < count and self.ahead() is not None:
+            more = self._held[self._taken : self._taken + count - len(lines)]
+            self._taken += len(more)
+            lines += more
+        self.read += len(lines)
+        return lines
 
-    @overload
-    def __getitem__(self, at: slice) -> list[bytes]: ...
-
-    def __getitem__(self, at: int | slice) -> bytes | list[bytes]:
-        if isinstance(at, int):
-            return self._data[self._begins[at] : self._begins[at + 1] - 1]
-        first, last, _ = at.indices(len(self))
-        if first >= last:
-            return []
-        return self._data[self._begins[first] : self._begins[last] - 1].split(b"\n")
-
-
-def _plain_header(lines: Sequence[bytes], at: int) -> bool:
-    return (
-        lines[at].startswith(b"--- ")
-        and at + 2 < len(lines)
-        and lines[at + 1].startswith(b"+++ ")
-        and _HUNK.fullmatch(lines[at + 2]) is not None
-    )
-
-
-def _section(lines: Sequence[bytes], start: int) -> tuple[FilePatch, int]:
-    """The section whose first line is ``lines[start]``, and the index behind it."""
-    at = start + 1
-    while at < len(lines) and _HEADER.match(lines[at]):
-        at += 1
-    header = tuple(line.removesuffix(b"\r") for line in lines[start:at])
-    hunks, at = _hunks(lines, at)
-    return FilePatch(header, hunks), at
+    def _hold_more(self) -> bool:
+        """Read up to the next end of a line; False if nothing is left."""
+        pieces, self._begun = [self._begun], b""
+        for block in self._blocks:
+            pieces.append(block)
+            if b"\n" in block:
+                *more, self._begun = b"".join(pieces).split(b"\n")
+                break
+        else:
+            more = list(filter(None, [b"".join(pieces)]))
+        self._held = [*self._held[self._taken :], *more]
+        self._taken = 0
+        return bool(more)
 
 
-def _hunks(lines: Sequence[bytes], at: int) -> tuple[tuple[Hunk, ...], int]:
-    hunks: list[Hunk] = []
-    while at < len(lines) and (match := _HUNK.fullmatch(lines[at])):
-        hunk, at = _hunk(match, lines, at + 1)
-        hunks.append(hunk)
-    if at < len(lines) and lines[at].startswith(b"@@ -"):
-        raise PatchError(f"line {at + 1}: a hunk's header that cannot be read")
-    return tuple(hunks), at
+def _plain_header(lines: _Lines) -> bool:
+    old, new, hunk = (lines.ahead(further) or b"" for further in range(3))
+    return old.startswith(b"--- ") and new.startswith(b"+++ ") and _HUNK.fullmatch(hunk) is not None
 
 
-def _hunk(head: re.Match[bytes], lines: Sequence[bytes], first: int) -> tuple[Hunk, int]:
+def _section(lines: _Lines) -> FilePatch:
+    """The section that begins with the next line."""
+    header = lines.take(1)
+    while _HEADER.match(lines.ahead() or b""):
+        header += lines.take(1)
+    return FilePatch(tuple([line.removesuffix(b"\r") for line in header]), tuple(_hunks(lines)))
+
+
+def _hunks(lines: _Lines) -> Iterator[Hunk]:
+    while match := _HUNK.fullmatch(lines.ahead() or b""):
+        lines.take(1)
+        yield _hunk(match, lines)
+    if (lines.ahead() or b"").startswith(b"@@ -"):
+        raise PatchError(f"line {lines.read + 1}: a hunk's header that cannot be read")
+
+
+def _hunk(head: re.Match[bytes], lines: _Lines) -> Hunk:
     old_start, old_count, new_start, new_count = (1 if count is None else int(count) for count in head.groups()[:4])
-    at = _hunk_end(lines, first, old_count, new_count)
-    while at < len(lines) and lines[at].startswith(b"\\ "):
-        at += 1
+    own = _counted_lines(lines, old_count, new_count)
+    while (lines.ahead() or b"").startswith(b"\\ "):
+        own += lines.take(1)
     section = head.group(5).decode("utf-8", "replace").removesuffix("\r").removeprefix(" ")
-    return Hunk(old_start, old_count, new_start, new_count, section, _text(lines[first:at])), at
+    return Hunk(old_start, old_count, new_start, new_count, section, _text(own))
 
 
-def _hunk_end(lines: Sequence[bytes], first: int, old_count: int, new_count: int) -> int:
-    """The index behind the hunk's last counted line. Raises ``PatchError`` where lines and counts disagree."""
+def _counted_lines(lines: _Lines, old_count: int, new_count: int) -> list[bytes]:
+    """The hunk's lines up to the last counted one. Raises ``PatchError`` where lines and counts disagree."""
     old_left, new_left = old_count, new_count
-    at = first
+    before = lines.read
+    own: list[bytes] = []
     while old_left or new_left:
         # A line takes one from at least one count, so this many are the hunk's own: counted at once, not one by one.
-        run = lines[at : at + max(old_left, new_left)]
+        run = lines.take(max(old_left, new_left))
         marks = Counter([line[:1] for line in run])
         both = marks[b" "] + marks[b""]  # diff.suppressBlankEmpty writes an empty context line as nothing at all
         old_left -= both + marks[b"-"]
         new_left -= both + marks[b"+"]
+        own += run
         if not run or min(old_left, new_left) < 0 or both + marks[b"-"] + marks[b"+"] + marks[b"\\"] < len(run):
-            raise _damage(lines, first, old_count, new_count)
-        at += len(run)
-    return at
+            raise _damage(own, before, old_count, new_count)
+    return own
 
 
-def _damage(lines: Sequence[bytes], first: int, old_left: int, new_left: int) -> PatchError:
-    """Where the hunk that begins at ``lines[first]`` goes wrong first."""
-    for at in range(first, len(lines)):
-        mark = lines[at][:1]
+def _damage(lines: list[bytes], before: int, old_left: int, new_left: int) -> PatchError:
+    """Where the hunk with these lines, which come after so many others, goes wrong first."""
+    for number, line in enumerate(lines, before + 1):
+        mark = line[:1]
         if mark not in b"+- \\":
-            return PatchError(f"line {at + 1}: not a line of the hunk that line {first} begins")
+            return PatchError(f"line {number}: not a line of the hunk that line {before} begins")
         old_left -= mark in b"- "
         new_left -= mark in b"+ "
         if min(old_left, new_left) < 0:
-            return PatchError(f"line {at + 1}: more lines than the hunk at line {first} announces")
-    return PatchError(f"the hunk at line {first} is cut short: the patch ends inside it")
+            return PatchError(f"line {number}: more lines than the hunk at line {before} announces")
+    return PatchError(f"the hunk at line {before} is cut short: the patch ends inside it")
 
 
-def _text(lines: Sequence[bytes]) -> tuple[str, ...]:
+def _text(lines: list[bytes]) -> tuple[str, ...]:
     text = b"\n".join(lines).decode("utf-8", "replace")
     return tuple([line or " " for line in text.split("\n")]) if lines else ()
