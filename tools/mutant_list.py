@@ -2377,6 +2377,20 @@ MUTANTS = (
         (f"{FINDINGS}test_an_id_has_128_bits_and_none_of_today_is_one_of_an_earlier_version",),
     ),
     Mutant(
+        "parts side by side each read all lines of the same file",
+        "core/answers/evidence.py",
+        "with self._reading:",
+        "if self._reading:",
+        (f"{UNIT}answers/test_quotes.py::test_parts_that_are_judged_side_by_side_read_the_lines_of_a_file_once",),
+    ),
+    Mutant(
+        "the side of a file keeps an object for each of its lines",
+        "core/answers/quotes.py",
+        "self._removed = removed",
+        "self._removed, self._kept = removed, lines",
+        (f"{UNIT}answers/test_quotes.py::test_the_sides_of_a_large_file_are_held_in_little_more_memory_than_its_text",),
+    ),
+    Mutant(
         "an unchanged line is a place",
         "core/answers/quotes.py",
         "if self._changed[each + size] > self._changed[each]",

@@ -1,8 +1,12 @@
 """Where a quote stands: every place, the nearest, which of how many, and in time that is linear in file and quote."""
 
 import sys
+import tracemalloc
+from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from threading import Barrier
 from types import FrameType
 from typing import Any
 
@@ -10,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
-from review_advisor.core.answers.evidence import ShownChange
+from review_advisor.core.answers.answers import KnowledgeEntry, ReportedFinding, ReviewReport
+from review_advisor.core.answers.evidence import Knowledge, ShownChange
 from review_advisor.core.answers.quotes import Place, Places, occurrences, sides
 from review_advisor.core.facts.change import FileChange, Hunk, Status
+from review_advisor.core.safety.redaction import Redactor
 
 WORDS = st.sampled_from(["a", "b", "ab", "ba", "aa"])
 LINES = st.lists(st.tuples(st.sampled_from(" +-"), WORDS), max_size=24)
@@ -101,6 +106,44 @@ def test_an_old_place_spans_its_removed_lines_only() -> None:
     _, before = sides([Hunk(10, 4, 20, 2, "", (" one", "-two", "-three", " four"))], bare)
     place = before.places(["one", "two", "three", "four"]).nearest(0)
     assert (place.at, place.line, place.end_line, place.removed) == (10, 11, 12, True)
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_sides_of_a_large_file_are_held_in_little_more_memory_than_its_text() -> None:
+    """Objects for its lines would take four times as much."""
+    hunk = read([("+", f"the value of number {number} is {number * 7}") for number in range(20_000)])
+    tracemalloc.start()
+    try:
+        both = sides([hunk], bare)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(both[0].places(["number 7 is 49"])) == 1
+    assert held < 2 * len(hunk.text)
+
+
+def test_parts_that_are_judged_side_by_side_read_the_lines_of_a_file_once() -> None:
+    read_lines = Counter[str]()
+    ready = Barrier(4)
+
+    class Reading(Redactor):
+        def redact(self, text: str) -> str:
+            read_lines[text] += 1
+            return text
+
+    hunk = read([("+", f"line number {number}") for number in range(5_000)])
+    whole = ShownChange([FileChange(Status.ADDED, "a.txt", added=5_000, hunks=(hunk,))], redactor=Reading())
+
+    def learn(_part: int) -> bool:
+        ready.wait()
+        entry = KnowledgeEntry(title="t", body="b", path="a.txt", evidence="line number 7")
+        return isinstance(whole.learned(entry), Knowledge)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(learn, range(4)))
+    assert read_lines["line number 4000"] == 1
 
 
 # --- time -------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from threading import Lock
 from typing import Literal
 
 from review_advisor.core.answers.answers import (
@@ -19,7 +20,7 @@ from review_advisor.core.answers.answers import (
     UncheckedFile,
 )
 from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
-from review_advisor.core.answers.quotes import Place, Places, Side, sides
+from review_advisor.core.answers.quotes import Place, Places, Side, SideLines, sides
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.line_ages import Touched, age_of
@@ -132,6 +133,7 @@ class ShownChange:
         for file in files:
             self._files.setdefault(self._shown(shown_path(file.path)), []).append(file)
         self._sides: dict[str, tuple[Side, Side]] = {}
+        self._reading = Lock()  # parts side by side ask for the sides of the same file, which take time and memory
         self._outside = lru_cache(maxsize=8)(lambda path: self._bare(head_text(path) or ""))
 
     def check(self, report: ReviewReport, open_disagreements: Collection[str] = ()) -> CheckedReport:
@@ -193,8 +195,11 @@ class ShownChange:
         """The file at the head; where its whole text cannot be had, as far as the diff shows it."""
         text = self._head_text(path)
         if text is not None:
-            lines = ((number, bare(line), True) for number, line in enumerate(text.split("\n"), start=1))
-            return Side((each for each in lines if each[1]), removed=False)
+            lines = SideLines()
+            for number, line in enumerate(text.split("\n"), start=1):
+                if shown := bare(line):
+                    lines.add(number, shown, changed=True)
+            return Side(lines, removed=False)
         return sides((hunk for file in self._files.get(path, ()) for hunk in shown_file(file).hunks), bare)[0]
 
     def learned(self, entry: KnowledgeEntry) -> Knowledge | DroppedKnowledge:
@@ -258,11 +263,12 @@ class ShownChange:
 
     def _sides_of(self, file: FileChange) -> tuple[Side, Side]:
         """All lines of the file that are known here, of which ``file`` may hold a part."""
-        if file.path not in self._sides:
-            known = self._files.get(self._shown(shown_path(file.path)), ())
-            mine = next((each for each in known if each.path == file.path), file)
-            self._sides[file.path] = sides(shown_file(mine).hunks, self._bare)
-        return self._sides[file.path]
+        with self._reading:
+            if file.path not in self._sides:
+                known = self._files.get(self._shown(shown_path(file.path)), ())
+                mine = next((each for each in known if each.path == file.path), file)
+                self._sides[file.path] = sides(shown_file(mine).hunks, self._bare)
+            return self._sides[file.path]
 
     def _quote(self, evidence: str) -> tuple[str, ...]:
         """The quoted lines as they are looked for: without blank ones."""

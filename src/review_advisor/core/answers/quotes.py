@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import Hunk
@@ -24,25 +24,34 @@ class Place:
     removed: bool
 
 
-class Side:
-    """One side of a file's diff: its lines with words in them, each with its number and whether it changed."""
+class SideLines:
+    """The lines of one side with words in them, as they are read: each with its number and whether it changed."""
 
-    def __init__(self, lines: Iterable[tuple[int, str, bool]], *, removed: bool) -> None:
+    def __init__(self) -> None:
+        self.numbers = array("Q")
+        self.begins = array("Q")
+        self.changed = array("Q", (0,))
+        self.texts: list[str] = []
+        self._end = 0
+
+    def add(self, number: int, text: str, *, changed: bool) -> None:
+        """One more line."""
+        self.numbers.append(number)
+        self.begins.append(self._end)
+        self.changed.append(self.changed[-1] + changed)
+        self.texts.append(text)
+        self._end += len(text) + 1
+
+
+class Side:
+    """One side of a file's diff. Of a large file it holds one text: an object for each line takes ten times as much."""
+
+    def __init__(self, lines: SideLines, *, removed: bool) -> None:
         self._removed = removed
-        self._numbers = array("Q")
-        self._codes = array("Q")
-        self._code_of: dict[str, int] = {}
-        self._begins = array("Q")
-        self._changed = array("Q", (0,))
-        end, texts = 0, []
-        for number, text, changed in lines:
-            self._numbers.append(number)
-            self._codes.append(self._code_of.setdefault(text, len(self._code_of)))
-            self._begins.append(end)
-            self._changed.append(self._changed[-1] + changed)
-            texts.append(text)
-            end += len(text) + 1
-        self._text = "\n".join(texts)
+        self._numbers = lines.numbers
+        self._begins = lines.begins
+        self._changed = lines.changed
+        self._text = "\n".join(lines.texts)
 
     def places(self, quote: Sequence[str]) -> Places:
         """Every place where the lines of ``quote`` stand one below the other, at least one of them changed.
@@ -77,24 +86,28 @@ class Side:
             yield from (each for each in self._all_starts(quote) if each > start)
 
     def _all_starts(self, quote: Sequence[str]) -> Iterator[int]:
+        code_of: dict[str, int] = {}
+        lines = self._text.split("\n") if self._begins else ()
+        codes = array("Q", (code_of.setdefault(line, len(code_of)) for line in lines))
         if len(quote) == 1:
-            holding = self._codes_where(lambda text: quote[0] in text)
-            yield from (start for start, code in enumerate(self._codes) if code in holding)
+            holding = _codes_where(code_of, lambda text: quote[0] in text)
+            yield from (start for start, code in enumerate(codes) if code in holding)
             return
         first, *inner, last = quote
         ending, beginning = (
-            self._codes_where(lambda text: text.endswith(first)),
-            self._codes_where(lambda text: text.startswith(last)),
+            _codes_where(code_of, lambda text: text.endswith(first)),
+            _codes_where(code_of, lambda text: text.startswith(last)),
         )
-        for start in occurrences(self._codes, [self._code_of[each] for each in inner]):
+        for start in occurrences(codes, [code_of[each] for each in inner]):
             before, after = start - 1, start + len(inner)
-            if before < 0 or after >= len(self._codes):
+            if before < 0 or after >= len(codes):
                 continue
-            if self._codes[before] in ending and self._codes[after] in beginning:
+            if codes[before] in ending and codes[after] in beginning:
                 yield before
 
-    def _codes_where(self, holds: Callable[[str], bool]) -> frozenset[int]:
-        return frozenset(code for text, code in self._code_of.items() if holds(text))
+
+def _codes_where(code_of: Mapping[str, int], holds: Callable[[str], bool]) -> frozenset[int]:
+    return frozenset(code for text, code in code_of.items() if holds(text))
 
 
 class Places:
@@ -125,16 +138,15 @@ class Places:
 
 def sides(hunks: Iterable[Hunk], bare: Callable[[str], str]) -> tuple[Side, Side]:
     """The file as it is and as it was, as far as its hunks show it. ``bare`` is asked once for each line."""
-    now: list[tuple[int, str, bool]] = []
-    before: list[tuple[int, str, bool]] = []
+    now, before = SideLines(), SideLines()
     for hunk in hunks:
         old, new = hunk.old_start, hunk.new_start
         for line in hunk.lines:
             sign, text = line[:1], bare(line[1:])
             if sign in (" ", "+") and text:
-                now.append((new, text, sign == "+"))
+                now.add(new, text, changed=sign == "+")
             if sign in (" ", "-") and text:
-                before.append((old, text, sign == "-"))
+                before.add(old, text, changed=sign == "-")
             old += sign in (" ", "-")
             new += sign in (" ", "+")
     return Side(now, removed=False), Side(before, removed=True)

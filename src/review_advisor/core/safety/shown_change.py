@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -93,19 +94,18 @@ def _lines(file: FileChange) -> Iterator[str]:
 def _found(file: FileChange) -> tuple[tuple[Found, ...], ...]:
     """Where secrets stand in each line, counted from behind its sign."""
     lines = list(_lines(file))
-    found: list[list[Found]] = [[] for _ in lines]
+    found: dict[int, list[Found]] = {}
     for side in _SIDES if any(line.startswith("-") for line in lines) else _SIDES[:1]:
-        shown = [number for number, line in enumerate(lines) if line[:1] in side]
-        _collect(found, shown, [lines[number][1:] for number in shown])
-    return tuple(tuple(apart(spans)) for spans in found)
+        _collect(found, array("Q", (number for number, line in enumerate(lines) if line[:1] in side)), lines)
+    return tuple(tuple(apart(found.get(number, []))) for number in range(len(lines)))
 
 
-def _collect(found: list[list[Found]], numbers: list[int], texts: list[str]) -> None:
-    """Add what is found in the lines ``texts``, read as one text, to the lines of these ``numbers``."""
-    secrets = secrets_in("\n".join(texts))
+def _collect(found: dict[int, list[Found]], numbers: Sequence[int], lines: Sequence[str]) -> None:
+    """Add what is found in the lines of these ``numbers``, read as one text, to each of them."""
+    secrets = secrets_in("\n".join([lines[number][1:] for number in numbers]))
     at = position = 0
     for start, end, kind in secrets:
-        while start >= position + len(texts[at]) + 1:
-            position += len(texts[at]) + 1
+        while start > position + (length := len(lines[numbers[at]][1:])):
+            position += length + 1
             at += 1
-        found[numbers[at]].append((start - position, end - position, kind))
+        found.setdefault(numbers[at], []).append((start - position, end - position, kind))

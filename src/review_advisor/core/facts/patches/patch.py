@@ -187,5 +187,7 @@ def _damage(lines: list[bytes], before: int, old_left: int, new_left: int) -> Pa
 
 
 def _text(lines: list[bytes]) -> tuple[str, ...]:
-    text = b"\n".join(lines).decode("utf-8", "replace")
-    return tuple([line or " " for line in text.split("\n")]) if lines else ()
+    """The lines as one, with the line ends between them: of a large hunk they would take ten times the memory."""
+    if b"" in lines:
+        lines = [line or b" " for line in lines]
+    return (b"\n".join(lines).decode("utf-8", "replace"),) if lines else ()
