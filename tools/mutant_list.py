@@ -1092,10 +1092,7 @@ MUTANTS = (
         "core/facts/patches/patch.py",
         "self._blocks = iter(blocks)",
         "self._blocks = iter(list(blocks))",
-        (
-            f"{UNIT}facts/patches/test_patch.py::"
-            "test_of_a_patch_that_comes_in_blocks_no_more_is_held_than_its_next_section",
-        ),
+        (f"{UNIT}facts/patches/test_patch.py::test_of_a_patch_in_blocks_no_more_is_held_than_the_next_section",),
     ),
     Mutant(
         "what git said before it failed passes for all of a diff",
@@ -2388,7 +2385,7 @@ MUTANTS = (
         "core/answers/quotes.py",
         "self._removed = removed",
         "self._removed, self._kept = removed, lines",
-        (f"{UNIT}answers/test_quotes.py::test_the_sides_of_a_large_file_are_held_in_little_more_memory_than_its_text",),
+        (f"{UNIT}answers/test_quotes.py::test_the_sides_of_a_large_file_take_little_more_than_its_text",),
     ),
     Mutant(
         "an unchanged line is a place",

@@ -111,7 +111,7 @@ def test_an_old_place_spans_its_removed_lines_only() -> None:
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_sides_of_a_large_file_are_held_in_little_more_memory_than_its_text() -> None:
+def test_the_sides_of_a_large_file_take_little_more_than_its_text() -> None:
     """Objects for its lines would take four times as much."""
     hunk = read([("+", f"the value of number {number} is {number * 7}") for number in range(20_000)])
     tracemalloc.start()

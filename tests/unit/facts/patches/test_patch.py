@@ -99,7 +99,7 @@ def test_a_large_patch_is_held_in_little_more_memory_than_its_own_text() -> None
     assert peak < 2.5 * len(patch)
 
 
-def test_of_a_patch_that_comes_in_blocks_no_more_is_held_than_its_next_section() -> None:
+def test_of_a_patch_in_blocks_no_more_is_held_than_the_next_section() -> None:
     tracemalloc.start()
     try:
         lines = sum(len(section.hunks[0].lines) for section in git_diff_sections(map(added, range(100))))
