@@ -288,7 +288,7 @@ def test_a_review_that_is_killed_costs_an_estimate_and_is_said_to() -> None:
     assert desk.checks[0].title == "Not reviewed: 4.60 USD are spent"
     assert asks(desk, MAINTAINER).review
     paid(desk, 0.1)
-    told = "4.70 USD so far on this pull request, of 4.70; 4.60 of it is an estimate, for reviews that left no outcome."
+    told = "4.70 USD so far on this pull request, of 4.70; 4.60 of it is an estimate, for what reported no cost."
     assert told in desk.summaries[0].body
 
 

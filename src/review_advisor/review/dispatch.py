@@ -375,5 +375,10 @@ class Dispatch:
                 paid_by=receipt.paid_by,
                 tools=call.tree is not None,
                 effort=call.effort,
+                estimated_usd=None if ended == "refused" else self._estimated_usd(call, receipt),
             )
         )
+
+    def _estimated_usd(self, call: AgentCall, receipt: Receipt) -> float | None:
+        with self._lock:
+            return self._purse.estimate(call, receipt)

@@ -11,7 +11,7 @@ from review_advisor.core.metrics.prices import Price
 from review_advisor.core.metrics.purse import Purse
 from review_advisor.core.policy.budgets import Allowance, Budgets, Refused
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, Receipt, Usage
+from review_advisor.core.roles.calls import AgentCall, ModelUsage, Receipt, Usage
 from review_advisor.core.task.messages import TaskMessage
 
 TODAY = date(2026, 11, 23)
@@ -83,12 +83,47 @@ def test_the_estimate_that_counts_is_the_one_by_which_the_call_was_allowed() -> 
     assert allowed(purse, replace(A_CALL, model="unknown")).max_usd < 9.0 - 0.6 - 0.9
 
 
+TOLD = Usage(200_000, 30_000, 2_000_000, 300_000)
+"""What a call told before it was killed; by the prices below it costs 1.65 dollars."""
+LISTED = Price("claude-opus-5", TODAY, 2.0, 10.0, 0.1, 2.5)
+
+
+@pytest.mark.parametrize(
+    "receipt, usd",
+    [
+        pytest.param(Receipt(TOLD, resolved_model="claude-opus-5"), 1.65, id="of the model that answered"),
+        pytest.param(Receipt(TOLD, resolved_model="claude-opus-5-20260928"), 1.65, id="of one that is not listed"),
+        pytest.param(Receipt(TOLD), 1.65, id="of nobody knows which"),
+        pytest.param(
+            Receipt(TOLD, (ModelUsage("claude-opus-5", TOLD), ModelUsage("other", Usage(cost_usd=0.5)))),
+            2.15,
+            id="of several, one of which told its cost",
+        ),
+        pytest.param(Receipt(Usage(output_tokens=1)), 0.015, id="of hardly any: the estimate holds"),
+        pytest.param(Receipt(duration_seconds=600.0), 0.015, id="of none: the estimate holds"),
+    ],
+)
+def test_a_call_that_is_killed_counts_with_the_tokens_that_it_told(receipt: Receipt, usd: float) -> None:
+    """Else each call of a review costs one turn, and no limit binds them."""
+    purse = Purse(Budgets(max_usd=9.0), (LISTED,))
+    call = allowed(purse)
+    assert purse.estimate(call, receipt) == pytest.approx(usd, abs=0.001)
+    purse.settle(call, receipt)
+    assert allowed(purse, replace(A_CALL, model="unknown")).max_usd == pytest.approx(9.0 - usd, abs=0.001)
+
+
+def test_nobody_can_tell_what_a_call_of_a_model_without_a_price_costs() -> None:
+    purse = Purse(Budgets(max_usd=9.0), ())
+    call = allowed(purse)
+    told = [Receipt(TOLD), Receipt(duration_seconds=1.0), Receipt(), Receipt(Usage(cost_usd=0.2))]
+    assert [purse.estimate(call, receipt) for receipt in told] == [None, None, 0.0, None]
+
+
 def test_after_its_time_nothing_is_allowed() -> None:
     assert isinstance(Purse(Budgets(1.0, review_seconds=60), ()).reserve(A_CALL, 60.0, TODAY), Refused)
 
 
-def test_an_estimate_is_counted_once_and_forgotten() -> None:
-    """A call is settled once; its number may come again in nothing that was counted."""
+def test_a_call_is_counted_once() -> None:
     purse = Purse(Budgets(max_usd=2.0), (DEAR,))
     call = allowed(purse)
     purse.settle(call, Receipt(Usage(output_tokens=900)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.cost import counted_money
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.roles.instructions import Instructions
@@ -56,7 +56,7 @@ class ShadowRuns:
         from review_advisor.core.shadow.shadow_instructions import instruction_files, instructions_of
         from review_advisor.review.shadowing import ShadowPhase
 
-        spent = total_usage(row.usage for row in document.cost).cost_usd or 0.0
+        spent = counted_money(document.events).usd
         due = shadows_due(self.shadows.usable, document.repository, document.label, document.head_sha)
         for place, (shadow, because) in enumerate(due, 1):
             try:

@@ -107,7 +107,7 @@ def spent_so_far(rules: PublicationRules, state: State) -> Section:
     if not state.spent_usd:
         return Section(())
     told = f"{state.spent_usd:,.2f} USD so far on this pull request, of {rules.most_usd:,.2f}"
-    estimate = f"; {state.estimated_usd:,.2f} of it is an estimate, for reviews that left no outcome"
+    estimate = f"; {state.estimated_usd:,.2f} of it is an estimate, for what reported no cost"
     return Section((f"{told}{estimate if state.estimated_usd else ''}.",))
 
 

@@ -7,8 +7,9 @@ from datetime import date
 
 from review_advisor.core.facts.shards import CHARACTERS_PER_TOKEN
 from review_advisor.core.metrics.prices import Price, Unpriced, cost, price_on
+from review_advisor.core.outcome.cost import tokens
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall
+from review_advisor.core.roles.calls import AgentCall, ModelUsage, Receipt
 
 ANSWER_TOKENS: Mapping[Role, int] = {
     Role.PRE_FLIGHT: 600,
@@ -55,6 +56,26 @@ class CallEstimates:
             if price is not None
         ]
         return min(estimates, default=None)
+
+    def told_usd(self, requested: str, receipt: Receipt, today: date) -> float | None:
+        """What the tokens that a call told cost, in US dollars; None where it told none of a model with a price.
+
+        A model that has no price counts with that of the model that was ``requested``. Money that is told of one of
+        several models counts as it is.
+        """
+        by_model = receipt.by_model or (ModelUsage(receipt.resolved_model or requested, receipt.usage),)
+        told = [self._used_usd(each, requested, today) for each in by_model]
+        known = [usd for usd in told if usd is not None]
+        return sum(known) if known else None
+
+    def _used_usd(self, used: ModelUsage, requested: str, today: date) -> float | None:
+        usage = used.usage
+        if usage.cost_usd is not None or not tokens(usage):
+            return usage.cost_usd
+        models = self._models(used.model, today) or self._models(requested, today)
+        prices = [price_on(model, today, self._prices) for model in models]
+        kinds = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+        return min((cost(Unpriced(used.model, today, 1, *kinds), each) for each in prices if each), default=None)
 
     def knows(self, model: str, today: date) -> bool:
         """Whether the list has a price of ``model``, by which its calls can be estimated."""

@@ -19,7 +19,8 @@ class Purse:
         self._jobs = jobs
         self._estimates = CallEstimates(prices)
         self._spending = Spending()
-        self._taken: dict[int, float] = {}
+        self._made: dict[int, tuple[float | None, date]] = {}
+        self._running: set[int] = set()
 
     @property
     def running(self) -> int:
@@ -42,20 +43,34 @@ class Purse:
         allowance = allow(self._budgets, self._spending, jobs or self._jobs, least)
         if isinstance(allowance, Allowance):
             self._estimates.made(call)
-            self._taken[call.number] = least or 0.0
+            self._made[call.number] = (least, today)
+            self._running.add(call.number)
             self._spending.reserved_usd += allowance.max_usd
             self._spending.running += 1
         return allowance
 
+    def estimate(self, call: AgentCall, receipt: Receipt) -> float | None:
+        """What an allowed call counts with that reported no cost; None where it did, or where nobody can tell.
+
+        It is what the call was estimated at before it was made, or the price of the tokens that it told, if that is
+        more. A call without a receipt did not run.
+        """
+        if receipt.usage.cost_usd is not None:
+            return None
+        if receipt == Receipt():
+            return 0.0
+        least, day = self._made[call.number]
+        known = [usd for usd in (least, self._estimates.told_usd(call.model, receipt, day)) if usd is not None]
+        return max(known, default=None)
+
     def settle(self, call: AgentCall, receipt: Receipt) -> None:
         """Count what ``call`` cost, which was allowed ``call.max_usd``, and give back the rest.
 
-        A call that ran and reports no cost counts with its estimate: otherwise no limit would ever bind it.
+        One that reports no cost counts with its estimate: otherwise no limit would ever bind it.
         """
+        self._running.remove(call.number)
         self._estimates.answered(call.model, receipt.resolved_model)
-        estimated = self._taken.pop(call.number)
-        unreported = 0.0 if receipt == Receipt() else estimated
         cost = receipt.usage.cost_usd
-        self._spending.spent_usd += unreported if cost is None else cost
+        self._spending.spent_usd += (self.estimate(call, receipt) or 0.0) if cost is None else cost
         self._spending.reserved_usd -= call.max_usd
         self._spending.running -= 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import ModelUsage, Usage
 
@@ -72,6 +72,35 @@ def role_costs(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:
 def unpriced_calls(calls: Iterable[CallEnded]) -> int:
     """How many of these calls lack a part of their cost: each is one, whichever of its models nobody told it of."""
     return sum(any(each.unpriced for each in used_within(call)) for call in calls)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedMoney:
+    """What limits of money count: US dollars as they were reported, and the estimates of calls that reported none.
+
+    ``untold``: what some call cost, nobody can even estimate; that is in neither.
+    """
+
+    reported_usd: float = 0.0
+    estimated_usd: float = 0.0
+    untold: bool = False
+
+    @property
+    def usd(self) -> float:
+        """Both together."""
+        return self.reported_usd + self.estimated_usd
+
+
+def counted_money(events: Sequence[Event]) -> CountedMoney:
+    """What the calls of these events count with; nobody knows what one that began and has no end did cost."""
+    calls = [event for event in events if isinstance(event, CallEnded) and event.ended != "refused"]
+    begun = {event.number for event in events if isinstance(event, CallStarted)}
+    estimates = [call.estimated_usd for call in calls if call.usage.cost_usd is None]
+    return CountedMoney(
+        reported_usd=sum(max(0.0, call.usage.cost_usd or 0.0) for call in calls),
+        estimated_usd=sum(max(0.0, usd or 0.0) for usd in estimates),
+        untold=None in estimates or not begun <= {call.number for call in calls},
+    )
 
 
 MOST_USD = 1_000_000.0

@@ -10,7 +10,7 @@ from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.facts.shards import EXTENT_WORDS, MAY_BE_APPROVED, Unsent
-from review_advisor.core.outcome.events import FileFact, PartEnded, ReviewStopped, StopReason
+from review_advisor.core.outcome.events import Event, FileFact, PartEnded, ReviewStopped, StopReason
 from review_advisor.core.outcome.outcomes import Outcome, worst
 from review_advisor.core.outcome.pre_existing import why_not_approved
 from review_advisor.core.outcome.rulings import SILENCED, Move, Ruling
@@ -30,6 +30,8 @@ from review_advisor.core.roles.calls import (
     TreeChangedError,
 )
 from review_advisor.core.roles.transcript import Attempt
+
+_OF_SETTINGS: frozenset[StopReason] = frozenset({"credit_exhausted", "authentication_failed", "model_unknown"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,14 @@ def _stop_reason(stop: Stop) -> StopReason:
     if isinstance(stop, TreeChangedError):
         return "tree_changed"
     return "authentication_failed" if isinstance(stop, AuthenticationFailedError) else "interrupted"
+
+
+def stopped_by_settings(events: Sequence[Event]) -> bool:
+    """Whether the account or the settings ended the review: no credit, no authentication, no such model.
+
+    No author causes that, and no further review comes of it before somebody has mended it.
+    """
+    return any(isinstance(event, ReviewStopped) and event.reason in _OF_SETTINGS for event in events)
 
 
 def join_review(

@@ -8,6 +8,7 @@ from review_advisor.core.answers.findings import Finding, id_at
 from review_advisor.core.facts.earlier_review import CompleteReview, Earlier, EarlierFinding
 from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.ends import stopped_by_settings
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
@@ -36,8 +37,9 @@ def remembered(
 ) -> State:
     """The state after a review that ran. ``asked``: a person wanted it, so that it is no round of its own.
 
-    ``run`` is the workflow run that it ran in; empty outside of one. ``spent`` is what the earlier reviews cost, as far
-    as it is known without ``before``.
+    Neither is one that the account or the settings stopped, because no author causes that; every other one that a push
+    started is a round, whatever it came to. ``run`` is the workflow run that it ran in; empty outside of one. ``spent``
+    is what the earlier reviews cost, as far as it is known without ``before``.
 
     The same review remembered twice changes nothing, but tells anew what no check vouches for. A finding that the
     review raised is open, unless it was dismissed, also under the name that its file had before git says that it was
@@ -52,7 +54,9 @@ def remembered(
     if document.outcome is Outcome.STOPPED:
         counted = with_cost(before, document, spent, asked=asked)
         reason = "; ".join(document.because)
-        return counted_in(failed(before, document.run_id, document.head_sha or "", reason), counted)
+        state = failed(before, document.run_id, document.head_sha or "", reason)
+        is_round = not asked and not stopped_by_settings(document.events)
+        return counted_in(state.model_copy(update={"rounds": state.rounds + is_round}), counted)
     settled = _settles(document)
     known = _moved(before.findings, document) if before is not None else {}
     blocking = blocking_findings(document)
@@ -84,7 +88,6 @@ def remembered(
         fix_attempts=attempts + new_head if rejected else 0,
         whole=_whole(before, document),
         rests_on_findings=rests_on_findings(document),
-        estimated_usd=before.estimated_usd if before is not None else 0.0,
         **with_cost(before, document, spent, asked=asked),
     )
 
@@ -94,12 +97,13 @@ def with_estimate(
 ) -> State:
     """The state after a run that left no outcome and may have asked models: what that cost is estimated, once.
 
-    It is what the reviews so far cost on average, and at least what one attempt at a part of full size may cost.
+    It is what the reviews so far cost on average, and at least what one attempt at a part of full size may cost. If a
+    push started it, it is a round.
     """
     state = failed(before, run_id, head_sha, reason)
     if before is not None and is_counted(before, run_id):
         return state
-    return _with_estimate_of(state, spent, asked=asked)
+    return _with_estimate_of(state, spent, asked=asked).model_copy(update={"rounds": state.rounds + (not asked)})
 
 
 def overtaken_untold(

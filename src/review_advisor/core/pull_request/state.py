@@ -100,14 +100,14 @@ class State(_Kept):
     ``base_ref`` is the name of the base branch, ``rules_sha`` the commit whose configuration held; empty where it was
     not kept. ``policy_digest`` stands for that configuration and the switches. ``complete``: every file was read and
     judged. ``forgotten`` counts earlier findings, open or dismissed, for which there is no room any more. ``rounds``
-    counts the reviews that pushes started. ``reviewed_in`` is the workflow run whose review this is;
-    empty where it was none, or none ended yet. ``approved_by`` is the person in whose name the
-    head passes although the review did not approve it. ``rests_on_findings``: the review rejects the head for findings
-    that the advisor confirmed, and for nothing else. ``whole`` is the last complete review, which may be an older one;
-    None where there was none, or where nothing vouches for it. ``spent_usd`` is what all reviews so far cost, as far as
-    it was reported, and ``counted`` the run that was counted last. ``estimated_usd`` of it is an estimate, for runs
-    that left no outcome. ``day_usd`` is what the reviews cost that pushes started on the ``day``; a day is told only
-    where the configuration bounds what an author costs on one.
+    counts the reviews that pushes started, except those that the account or the settings stopped. ``reviewed_in`` is
+    the workflow run whose review this is; empty where it was none, or none ended yet. ``approved_by`` is the person in
+    whose name the head passes although the review did not approve it. ``rests_on_findings``: the review rejects the
+    head for findings that the advisor confirmed, and for nothing else. ``whole`` is the last complete review, which may
+    be an older one; None where there was none, or where nothing vouches for it. ``spent_usd`` is what all reviews so
+    far cost, and ``counted`` the run that was counted last. ``estimated_usd`` of it is an estimate, for calls that
+    reported no cost and runs that left no outcome. ``day_usd`` is what the reviews cost that pushes started on the
+    ``day``; a day is told only where the configuration bounds what an author costs on one.
     """
 
     version: Literal[1] = 1

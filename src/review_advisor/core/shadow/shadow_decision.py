@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from review_advisor.core.ledger.row import Tables, row
-from review_advisor.core.outcome.cost import MOST_USD, ShadowCost
+from review_advisor.core.outcome.cost import MOST_USD, ShadowCost, counted_money
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.shadow.shadow_events import (
     ShadowAdvised,
@@ -76,17 +76,17 @@ def shadow_decision(decided: Iterable[ShadowSaid], *, finished: bool) -> ShadowD
 
 
 def shadow_cost(events: Sequence[ShadowEvent]) -> ShadowCost:
-    """What a shadow has cost, by its events so far; while it runs, what it may cost."""
+    """What a shadow counts with, by its events so far; what it may cost while it runs, or if nobody can tell."""
     first, last = events[0], events[-1]
     if not isinstance(first, ShadowBegan):
         raise TypeError("a shadow's events begin with ShadowBegan")
-    told = [
-        each.call.usage.cost_usd for each in events if isinstance(each, ShadowCalled) and each.call.ended != "refused"
-    ]
-    known = [usd for usd in told if usd is not None and 0 <= usd <= MOST_USD]
-    usd = round(min(sum(known), MOST_USD), 4) if isinstance(last, ShadowEnded) else first.max_usd
-    status = last.status if isinstance(last, ShadowEnded) else "running"
-    return ShadowCost(first.shadow, status, usd, calls=len(told), unpriced=len(told) - len(known))
+    calls = [each.call for each in events if isinstance(each, ShadowCalled) and each.call.ended != "refused"]
+    unpriced = sum(call.usage.cost_usd is None for call in calls)
+    money = counted_money(calls)
+    if not isinstance(last, ShadowEnded):
+        return ShadowCost(first.shadow, "running", first.max_usd, len(calls), unpriced)
+    usd = max(money.usd, first.max_usd) if money.untold else money.usd
+    return ShadowCost(first.shadow, last.status, round(min(usd, MOST_USD), 4), len(calls), unpriced)
 
 
 def readings_of_shadow(events: Sequence[ShadowEvent]) -> Tables:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from review_advisor.core.outcome.cost import total_usage
+from review_advisor.core.outcome.cost import counted_money
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.policy.budgets import USD_OF_AN_UNTOLD_REVIEW
 from review_advisor.core.pull_request.money.day_spending import UNCOUNTED, DaySpent, newest
 from review_advisor.core.pull_request.state import State
 
@@ -29,6 +30,7 @@ class Counted(TypedDict):
     """What a pull request has cost so far; fields of ``State``."""
 
     spent_usd: float
+    estimated_usd: float
     counted: str
     day: str
     day_usd: float
@@ -39,16 +41,23 @@ def with_cost(
 ) -> Counted:
     """What the reviews cost together once this one is over. A run is counted once.
 
-    No amount is below 0. Of what the state says and what is known without it (``spent``), the larger amount counts. A
-    review that a person ``asked`` for adds nothing to the day. What ran in shadow of a review is part of its cost.
+    A call that reported no cost counts with its estimate. What nobody can estimate counts once, as what one attempt at
+    a part of full size may cost: a call that is killed must not be free. No amount is below 0. Of what the state says
+    and what is known without it (``spent``), the larger amount counts. A review that a person ``asked`` for adds
+    nothing to the day. What ran in shadow of a review is part of its cost.
     """
     earlier, today = so_far(before, spent)
+    estimated = before.estimated_usd if before is not None else 0.0
+    counted = document.run_id
     if before is not None and is_counted(before, document.run_id):
-        return Counted(spent_usd=earlier, counted=before.counted, day=today.day, day_usd=today.usd)
-    in_shadow = sum(each.usd for each in document.shadows)
-    usd = max(0.0, total_usage(row.usage for row in document.cost).cost_usd or 0.0) + max(0.0, in_shadow)
-    today = today if asked else today.plus(usd)
-    return Counted(spent_usd=round(earlier + usd, 4), counted=document.run_id, day=today.day, day_usd=today.usd)
+        counted = before.counted
+    else:
+        money = counted_money(document.events)
+        estimate = money.estimated_usd + (USD_OF_AN_UNTOLD_REVIEW if money.untold else 0.0)
+        usd = money.reported_usd + estimate + max(0.0, sum(each.usd for each in document.shadows))
+        today = today if asked else today.plus(usd)
+        earlier, estimated = round(earlier + usd, 4), round(estimated + estimate, 4)
+    return Counted(spent_usd=earlier, estimated_usd=estimated, counted=counted, day=today.day, day_usd=today.usd)
 
 
 def so_far(state: State | None, spent: PaidSoFar) -> tuple[float, DaySpent]:
