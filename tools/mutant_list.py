@@ -64,6 +64,7 @@ NO_EDITS = "test_no_advisor_edits_and_no_executor_edits_what_decides_about_it"
 AS_BEFORE = "test_a_story_asks_what_it_asked_before_advisors_were_declared"
 AUTHORS = "tests/attacks/test_the_money_of_an_author.py::test_"
 SPENT = "tests/attacks/test_the_money_of_a_pull_request.py::test_"
+KILLED_CALLS = "tests/attacks/test_calls_that_are_killed.py::test_"
 FORGED = "tests/attacks/test_forged_states.py::"
 HOLDS = "tests/adapters/pull_requests/test_whose_configuration_holds.py::"
 OF_ANOTHER = "tests/adapters/pull_requests/test_outcomes_of_another_change.py::"
@@ -1974,9 +1975,72 @@ MUTANTS = (
     Mutant(
         "a call that reports no cost costs nothing",
         "core/metrics/purse.py",
-        "unreported = 0.0 if receipt == Receipt() else estimated",
-        "unreported = 0.0",
+        "(self.estimate(call, receipt) or 0.0) if cost is None else cost",
+        "0.0 if cost is None else cost",
         (f"{UNIT}metrics/test_purse.py::test_a_call_that_ran_and_reports_no_cost_counts_with_its_estimate",),
+    ),
+    Mutant(
+        "the tokens of a killed call are not counted",
+        "core/metrics/purse.py",
+        "return max(known, default=None)",
+        "return least",
+        (f"{UNIT}metrics/test_purse.py::test_a_call_that_is_killed_counts_with_the_tokens_that_it_told",),
+    ),
+    Mutant(
+        "tokens of a model without a price of its own are free",
+        "core/metrics/call_estimate.py",
+        "models = self._models(used.model, today) or self._models(requested, today)",
+        "models = self._models(used.model, today)",
+        (f"{UNIT}metrics/test_purse.py::test_a_call_that_is_killed_counts_with_the_tokens_that_it_told",),
+    ),
+    Mutant(
+        "a killed call costs its pull request nothing",
+        "core/pull_request/money/counting.py",
+        "usd = money.reported_usd + estimate + ",
+        "usd = money.reported_usd + ",
+        (f"{KILLED_CALLS}calls_that_tell_no_cost_end_at_the_cap_of_the_pull_request",),
+    ),
+    Mutant(
+        "a call that nobody can estimate costs its pull request nothing",
+        "core/outcome/cost.py",
+        "untold=None in estimates or not begun",
+        "untold=not begun",
+        (f"{KILLED_CALLS}calls_that_tell_no_cost_end_at_the_cap_of_the_pull_request",),
+    ),
+    Mutant(
+        "a call without an end costs its pull request nothing",
+        "core/outcome/cost.py",
+        "untold=None in estimates or not begun <= {call.number for call in calls},",
+        "untold=None in estimates,",
+        (f"{KILLED_CALLS}a_call_of_which_the_record_has_no_end_is_not_free",),
+    ),
+    Mutant(
+        "a stopped review is no round",
+        "core/pull_request/memory.py",
+        '"rounds": state.rounds + is_round',
+        '"rounds": state.rounds',
+        (f"{KILLED_CALLS}a_stopped_review_that_a_push_started_is_a_round",),
+    ),
+    Mutant(
+        "trouble with the account eats rounds",
+        "core/pull_request/memory.py",
+        "is_round = not asked and not stopped_by_settings(document.events)",
+        "is_round = not asked",
+        (f"{KILLED_CALLS}trouble_with_the_teams_own_account_eats_no_rounds",),
+    ),
+    Mutant(
+        "a killed job is no round",
+        "core/pull_request/memory.py",
+        '"rounds": state.rounds + (not asked)',
+        '"rounds": state.rounds',
+        (f"{KILLED_CALLS}a_job_that_is_killed_is_a_round_once",),
+    ),
+    Mutant(
+        "a shadow's killed call costs nothing",
+        "core/shadow/shadow_decision.py",
+        "usd = max(money.usd, first.max_usd) if money.untold else money.usd",
+        "usd = money.reported_usd",
+        (f"{UNIT}shadow/test_shadow_decision.py::test_calls_that_told_no_cost_count_in_a_shadow",),
     ),
     Mutant(
         "a call that ends in a bug keeps its place",

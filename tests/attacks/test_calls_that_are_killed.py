@@ -42,7 +42,7 @@ class Team(Desk):
     def pushes(self) -> None:
         self.github.pushes(self.pull, {PATH: f"{LINES}# {self.pull.head_sha}\n"})
 
-    def reviews(self, report: Line, *, most: int = 8) -> int:
+    def started_by_pushes(self, report: Line, *, most: int = 8) -> int:
         """Push again and again; how often a review begins of which this comes."""
         for times in range(most):
             if not self.happens().review:
@@ -63,7 +63,7 @@ def test_calls_that_tell_no_cost_end_at_the_cap_of_the_pull_request(report: Line
     desk = Team(PublicationRules(most_usd=2.0, most_rounds=100))
     desk.world.prices = prices
     report = replace(report, output_tokens=100_000)
-    assert desk.reviews(report) == (2 if prices else 1)
+    assert desk.started_by_pushes(report) == (2 if prices else 1)
     assert desk.memory.spent_usd == pytest.approx(2.0 if prices else 2.3, abs=0.1)
     assert desk.memory.estimated_usd == pytest.approx(desk.memory.spent_usd, abs=0.01)
 
@@ -71,14 +71,14 @@ def test_calls_that_tell_no_cost_end_at_the_cap_of_the_pull_request(report: Line
 def test_they_end_at_the_cap_of_the_authors_day() -> None:
     desk = Team(PublicationRules(author_day_usd=2.0))
     desk.world.prices = PRICES
-    assert desk.reviews(AT_WORK) == 2
+    assert desk.started_by_pushes(AT_WORK) == 2
     assert desk.checks[0].title == "Not reviewed: 2.00 USD of the author's day are spent"
 
 
 def test_a_call_that_told_no_tokens_costs_what_it_was_estimated_at() -> None:
     desk = Team(PublicationRules())
     desk.world.prices = PRICES
-    assert desk.reviews(KILLED, most=1) == 1
+    assert desk.started_by_pushes(KILLED, most=1) == 1
     assert 0.01 < desk.memory.spent_usd < 0.1
 
 
@@ -129,7 +129,7 @@ def test_a_call_of_which_the_record_has_no_end_is_not_free() -> None:
 )
 def test_a_stopped_review_that_a_push_started_is_a_round(report: Line) -> None:
     desk = Team(PublicationRules(most_rounds=3))
-    assert desk.reviews(report) == 3
+    assert desk.started_by_pushes(report) == 3
     assert desk.memory.rounds == 3
     assert desk.checks[0].conclusion == "action_required"
 
@@ -141,7 +141,7 @@ def test_a_stopped_review_that_a_push_started_is_a_round(report: Line) -> None:
 )
 def test_trouble_with_the_teams_own_account_eats_no_rounds(stop: Stop) -> None:
     desk = Team(PublicationRules(most_rounds=1))
-    assert desk.reviews(Line(stop=stop), most=2) == 2
+    assert desk.started_by_pushes(Line(stop=stop), most=2) == 2
     assert desk.memory.rounds == 0
 
 

@@ -12,12 +12,14 @@ import yaml
 from benchmarks._side_by_side import SharedClock
 from tests.scenarios.reading import shown
 
+from review_advisor.core.outcome.cost import counted_money
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.outcome.steps.happened import OfCall
 from review_advisor.core.policy.budgets import JOBS
+from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
@@ -32,6 +34,10 @@ PARTS = 9
 WORKFLOW = Path("src/review_advisor/templates/review-advisor.yml")
 SECONDS = {Role.PRE_FLIGHT: 90.0, Role.EXECUTOR: 240.0, Role.POST_VERIFY: 75.0}
 """How long a call about a full part takes in the simulation of a very large change: longer than measured ones."""
+COSTS = {Role.PRE_FLIGHT: 0.1, Role.EXECUTOR: 0.75, Role.POST_VERIFY: 0.36}
+"""What it costs, in US dollars: together the README's price of 4,000 lines, which are about one part."""
+OF_A_RETRY = 0.3
+"""A retry reads the change from the cache."""
 
 
 class ByPart(FakeAdvisorRunner):
@@ -129,7 +135,9 @@ def test_the_surfaces_of_a_large_change_follow_one_another() -> None:
 
 
 class Slow(FakeAdvisorRunner):
-    """Agents who take long. Every eighth part is vetoed once."""
+    """Agents who take long, and cost ``dear`` times what the README says. Every eighth part is vetoed once."""
+
+    dear: float = 1.0
 
     def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
         answers = {Role.PRE_FLIGHT: plan(), Role.EXECUTOR: approve(), Role.POST_VERIFY: confirm()}
@@ -139,13 +147,16 @@ class Slow(FakeAdvisorRunner):
             line = approve(finding(path, 1, "value_1 = compute(left, right)", "low"))
         if call.role is Role.POST_VERIFY and not call.attempt and call.shard % 8 == 0:
             line = veto("one is missing")
-        self.struck[len(self.asked) + 1] = line.taking(SECONDS[call.role])
+        usd = self.dear * COSTS[call.role] * (OF_A_RETRY if call.attempt else 1.0)
+        self.struck[len(self.asked) + 1] = line.taking(SECONDS[call.role]).costing(usd)
         return super().run(call, consults)
 
 
-def of_100_000_lines() -> MockWorld:
+def of_100_000_lines(dear: float = 1.0) -> MockWorld:
     clock = SharedClock()
-    world = MockWorld(clock, Slow(clock))
+    agents = Slow(clock)
+    agents.dear = dear
+    world = MockWorld(clock, agents)
     text = "value_{n} = compute(left, right)  # forty-odd"
     world.change(*(edited(f"src/package_{number % 40}/m{number}.py", 100, text) for number in range(1_000)))
     world.threads = clock.threads
@@ -163,3 +174,17 @@ def test_a_review_of_100_000_lines_finishes_inside_the_shipped_job() -> None:
     assert len(document.surfaces[0].parts) > 20
     assert world.clock.seconds < minutes * 60 - 600, "ten minutes of the job are for all else"
     assert (document.outcome, document.flags.recovered) == (Outcome.APPROVED, True)
+    assert 26.0 < counted_money(document.events).usd < 27.0, "the configuration says about 27"
+
+
+@pytest.mark.every_case
+def test_dearer_100_000_lines_end_at_the_money_of_one_review_and_call_a_person() -> None:
+    """Whoever sends so large a change may be a stranger: the owner pays more only by configuration."""
+    world = of_100_000_lines(dear=1.5)
+    world.jobs = JOBS
+    document = world.review()
+    most = document.policy.budgets.max_usd
+    assert most == Rules().max_usd
+    assert counted_money(document.events).usd < most + JOBS * 1.5 * COSTS[Role.EXECUTOR]
+    assert document.outcome is Outcome.ESCALATED
+    assert "not" in {file.read for file in document.coverage}

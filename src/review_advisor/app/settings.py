@@ -142,7 +142,9 @@ class BudgetConfig(_Table):
     )
     medium_usd: Usd | None = Field(default=None, description="The same for medium.")
     high_usd: Usd | None = Field(default=None, description="The same for high.")
-    max_usd: Usd = Field(default=Rules().max_usd, description="The most that one review may spend.")
+    max_usd: Usd = Field(
+        default=Rules().max_usd, description="The most that one review may spend; 100,000 lines cost about 27."
+    )
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,

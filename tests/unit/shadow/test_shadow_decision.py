@@ -16,6 +16,7 @@ from review_advisor.core.shadow.shadow_decision import (
     ShadowDecision,
     decision_on,
     readings_of_shadow,
+    shadow_cost,
     shadow_decision,
 )
 from review_advisor.core.shadow.shadow_events import (
@@ -113,6 +114,21 @@ def test_a_row_adds_up_the_calls_that_were_made() -> None:
     (row,) = readings_of_shadow([BEGAN, CALL, untold, refused, AGREED, ShadowEnded(at=AT, status="capped")])["shadows"]
     assert (row["calls"], row["unpriced"], row["cost_usd"]) == (2, 1, 0.5)
     assert (row["status"], row["decision"]) == ("capped", "lost")
+
+
+def test_calls_that_told_no_cost_count_in_a_shadow() -> None:
+    """By their estimate; where nobody can tell, the shadow counts with all that it may spend."""
+    ended = ShadowEnded(at=AT, status="finished")
+    began = replace(BEGAN, max_usd=2.0)
+    killed = replace(CALL, call=replace(CALL.call, usage=Usage(), estimated_usd=0.25))
+    untold = replace(CALL, call=replace(CALL.call, usage=Usage()))
+    assert (shadow_cost([began, CALL, killed, ended]).usd, shadow_cost([began, CALL, killed, ended]).unpriced) == (
+        0.75,
+        1,
+    )
+    assert shadow_cost([began, CALL, untold, ended]).usd == 2.0
+    assert shadow_cost([began, *[CALL] * 5, untold, ended]).usd == 2.5
+    assert shadow_cost([began, CALL]).usd == 2.0
 
 
 def test_a_killed_shadow_is_unfinished() -> None:

@@ -139,13 +139,12 @@ class CallEnded(OfCall):
     ``advisor``, ``asks_again`` and ``effort`` are as in its ``CallStarted``; a call that was refused has none.
     ``notes`` say what of the answer was cut, or set right, before it was used. ``blind``: it asked the executor about
     the diff alone. ``kept``: an earlier run of this review, which was killed or has stopped, was given the reply and
-    paid for it; nothing was asked again. That run is ``paid_by``, and ``reply`` names the reply among those of that
-    run; both are empty where no replies are kept. ``tools``: the model had tools. ``own`` are the call's tokens without
-    its consults', None where they are not known. ``consulted`` names the model of each consult that was asked, empty
-    for one that failed before it was known. ``turns`` are the model's messages, consults apart; 0 where nobody knows.
-    Since the last answered consult of the call, ``failures_unadvised`` is the longest run of failed tool calls,
-    ``readings_unadvised`` how often one place of a file was read. Limits of money count a call without a reported cost
-    with ``estimated_usd``: 0 if it did not run, None if nobody can tell.
+    paid for it. That run is ``paid_by``, and ``reply`` names the reply among those of that run; both are empty without.
+    ``tools``: the model had tools. ``own`` are the call's tokens without its consults', None where they are not known.
+    ``consulted`` names the model of each consult that was asked, empty for one that failed before it was known.
+    ``turns`` are the model's messages, consults apart; 0 where nobody knows. Since the last answered consult of the
+    call, ``failures_unadvised`` is the longest run of failed tool calls, ``readings_unadvised`` how often one place of
+    a file was read. ``estimated_usd`` is what limits of money count where no cost is reported, None if nobody can tell.
     """
 
     kind: Literal["call_ended"] = "call_ended"
