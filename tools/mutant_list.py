@@ -6791,8 +6791,8 @@ MUTANTS = (
             (
                 "a shadow that is killed costs nothing",
                 "core/shadow/shadow_decision.py",
-                "if isinstance(last, ShadowEnded) else first.max_usd",
-                "if isinstance(last, ShadowEnded) else 0.0",
+                '"running", first.max_usd, len(calls)',
+                '"running", 0.0, len(calls)',
                 "tests/adapters/shadows/test_a_shadow_at_the_command_line.py::test_what_is_on_disk_while_the_shadow_judges_is_the_whole_outcome",
             ),
             (

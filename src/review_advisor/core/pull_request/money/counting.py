@@ -54,7 +54,8 @@ def with_cost(
     else:
         money = counted_money(document.events)
         estimate = money.estimated_usd + (USD_OF_AN_UNTOLD_REVIEW if money.untold else 0.0)
-        usd = money.reported_usd + estimate + max(0.0, sum(each.usd for each in document.shadows))
+        in_shadow = sum(each.usd for each in document.shadows)
+        usd = money.reported_usd + estimate + max(0.0, in_shadow)
         today = today if asked else today.plus(usd)
         earlier, estimated = round(earlier + usd, 4), round(estimated + estimate, 4)
     return Counted(spent_usd=earlier, estimated_usd=estimated, counted=counted, day=today.day, day_usd=today.usd)
