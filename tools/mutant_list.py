@@ -4932,6 +4932,26 @@ MUTANTS = (
                 "tests/unit/evaluation/trials/test_gates.py::test_a_sure_failure_decides_whatever_stands_beside_it",
             ),
             (
+                "an arm that an outage silenced is compared",
+                "core/evaluation/trials/gates.py",
+                "for each in (arm, *others) if arms[each].whole.lost",
+                "for each in (arm,) if arms[each].whole.lost",
+                (
+                    "tests/unit/evaluation/trials/test_gates.py::"
+                    "test_a_lost_review_leaves_nothing_to_compare_whoever_was_to_make_it"
+                ),
+            ),
+            (
+                "a lost review of the arm itself is a wrong one",
+                "core/evaluation/trials/gates.py",
+                "for each in (arm, *others) if arms[each].whole.lost",
+                "for each in others if arms[each].whole.lost",
+                (
+                    "tests/unit/evaluation/trials/test_gates.py::"
+                    "test_a_lost_review_leaves_nothing_to_compare_whoever_was_to_make_it"
+                ),
+            ),
+            (
                 "a single model of unknown cost is not the cheapest",
                 "core/evaluation/trials/gates.py",
                 "for each in (arm, *singles) if arms[each].whole.unpriced",

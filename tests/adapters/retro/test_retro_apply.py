@@ -44,11 +44,19 @@ def file(terminal: Terminal) -> Path:
 
 
 def evaluation(
-    folder: Path, arm: Arm, today: Arm, *, share: float = 1.0, before: float = 0.5, missed: float = 1.0, **facts: Any
+    folder: Path,
+    arm: Arm,
+    today: Arm,
+    *,
+    share: float = 1.0,
+    before: float = 0.5,
+    missed: float = 1.0,
+    lost: int = 0,
+    **facts: Any,
 ) -> Path:
     """By models: the arm reviews so large a share correctly for half the price of a single, and today's rules another.
 
-    ``missed``: how many known faults each review misses.
+    ``missed``: how many known faults each review misses. ``lost``: how many reviews by today's rules got no answer.
     """
     singles = USUAL_ARMS[:2]
     manifest = EvaluationManifest(
@@ -70,8 +78,16 @@ def evaluation(
         for case in manifest.cases
         for each, right, usd in (*((single, 0.5, 0.2) for single in singles), (today, before, 0.1), (arm, share, 0.1))
     ]
+    silent = [each for each in trials if each.trial.arm == today.name][:lost]
+    trials = [_lost(each) if each in silent else each for each in trials]
     keep_evaluation(folder, manifest, trials)
     return folder
+
+
+def _lost(review: CountedTrial) -> CountedTrial:
+    """As an outage leaves it: nothing was found, and nothing paid."""
+    trial = replace(review.trial, verdict="none", status="lost", usd=0.0, why="An outage.")
+    return replace(review, trial=trial, sums=ReviewSums(reviews=1, decidable=1, missed=1, lost=1))
 
 
 def apply(terminal: Terminal, file: Path, *words: str | Path, proposal: str = "say-once") -> Done:
@@ -197,6 +213,7 @@ def test_a_branch_that_is_there_is_not_moved(terminal: Terminal, file: Path) -> 
         ({"prompts": "older"}, "other prompts"),
         ({"share": 0.15, "before": 0.0}, "says fail"),
         ({"share": 0.8, "before": 1.0}, "at most 2 points fewer correct reviews than today-say-once is not shown"),
+        ({"lost": 32}, "cannot be compared: 32 of 40 reviews by today-say-once got no answer."),
         ({"missed": 0.0}, "No case of it has a fault that is known"),
     ],
 )

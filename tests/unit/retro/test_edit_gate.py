@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
+import pytest
+
 from review_advisor.core.evaluation.trials.gates import Condition, GateAnswer, GateKind, GateVerdict
 from review_advisor.core.evaluation.trials.group_samples import sampled
 from review_advisor.core.evaluation.trials.manifest import ArmFacts, CaseShard, EvaluationManifest
@@ -48,6 +50,16 @@ def test_reviews_have_to_stay_as_good_as_by_todays_rules_whatever_the_gate_says(
     )
     assert "exactly today's rules" in why(passed, arms=(ARM,))
     assert why(passed, one=UNTOLD).startswith("No case of it has a fault that is known")
+
+
+@pytest.mark.parametrize("side", ["one", "other"])
+def test_rules_of_which_a_review_was_lost_are_not_compared(side: str) -> None:
+    lost = ReviewSums(reviews=1, decidable=1, missed=1, lost=1)
+    sides = {"one": RIGHT, "other": WRONG} | {side: lost}
+    name = ARM.name if side == "one" else TODAY.name
+    assert why(gate("pass"), **sides) == (
+        f"retro-mine and today-mine cannot be compared: 40 of 40 reviews by {name} got no answer."
+    )
 
 
 def test_the_set_is_named_with_nothing_but_plain_letters() -> None:

@@ -47,6 +47,8 @@ def why_not_shown(result: EvaluationResult, samples: Mapping[str, Sampled], rule
     if not all(each.sums.right + each.sums.missed for each in result.arms if each.name in (arm, today)):
         return "No case of it has a fault that is known, so nobody can tell what a review misses."
     as_good = as_good_condition(samples, arm, today)
+    if as_good.answer == "not_applicable":
+        return f"{arm} and {today} cannot be compared: {as_good.why}."
     if as_good.answer != "pass":
         return f"That {arm} has {as_good.asks} is not shown: {as_good.why}."
     return _why_no_pass(result, arm)

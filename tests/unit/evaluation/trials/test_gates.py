@@ -8,6 +8,7 @@ from review_advisor.core.evaluation.trials.gates import (
     Condition,
     GateAnswer,
     GateVerdict,
+    as_good_condition,
     cost_gate,
     ship_gate,
 )
@@ -175,6 +176,25 @@ def test_a_single_model_of_unknown_cost_may_be_the_cheapest() -> None:
 
     assert verdict.answer == "not_applicable"
     assert verdict.conditions[-1].why == "what a review of executor-only cost is not known"
+
+
+@pytest.mark.parametrize("lost", [1, 320])
+@pytest.mark.parametrize("silent", [PAIRED, ADVISOR, EXECUTOR])
+def test_a_lost_review_leaves_nothing_to_compare_whoever_was_to_make_it(silent: str, lost: int) -> None:
+    """An outage costs nothing and finds nothing: it must neither pass the other arm nor fail its own."""
+    told = arms(paired=(0.8, 0.05), executor_only=(0.8, 0.06), advisor_only=(0.8, 0.2))
+    outage = {f"g{n}": ReviewSums(reviews=10, decidable=10, correct=8, usd=0.3, lost=n < lost) for n in range(400)}
+    told |= sampled({silent: outage}, 400, Random(5).randrange)
+    other = silent if silent != PAIRED else EXECUTOR
+
+    for conditions in (
+        ship_gate(told, PAIRED, other).conditions,
+        cost_gate(told, PAIRED, [EXECUTOR, ADVISOR]).conditions,
+        (as_good_condition(told, PAIRED, other),),
+    ):
+        assert [(each.answer, each.why) for each in conditions] == [
+            ("not_applicable", f"{lost} of 4000 reviews by {silent} got no answer")
+        ]
 
 
 @pytest.mark.parametrize("beside", ["pass", "undecided", "not_applicable"])

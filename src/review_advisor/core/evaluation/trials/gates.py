@@ -122,9 +122,14 @@ def _why_no_costs(arms: Mapping[str, Sampled], arm: str, singles: Sequence[str])
 
 
 def _missing(arms: Mapping[str, Sampled], arm: str, others: Sequence[str], none: str) -> Condition | None:
+    """What keeps arms from being compared at all. A lost review looks wrong and cheap, whoever was to make it."""
     asks = "the arms can be compared"
     if not others:
         return Condition(asks, "not_applicable", none)
+    silent = next((each for each in (arm, *others) if arms[each].whole.lost), None)
+    if silent is not None:
+        lost = f"{arms[silent].whole.lost:.0f} of {arms[silent].whole.reviews:.0f} reviews by {silent}"
+        return Condition(asks, "not_applicable", f"{lost} got no answer")
     reviews = {arms[each].whole.reviews for each in (arm, *others)}
     if len(reviews) > 1 or reviews == {0}:
         return Condition(asks, "not_applicable", "the arms did not review the same cases")
