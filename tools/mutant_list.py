@@ -4952,6 +4952,16 @@ MUTANTS = (
                 ),
             ),
             (
+                "reviews without their judge are told nowhere",
+                "core/evaluation/trials/result_table.py",
+                "    if arm.degraded:",
+                "    if False:",
+                (
+                    "tests/unit/evaluation/trials/test_result_table.py::"
+                    "test_reviews_without_their_judge_and_those_without_an_answer_are_told_apart"
+                ),
+            ),
+            (
                 "a single model of unknown cost is not the cheapest",
                 "core/evaluation/trials/gates.py",
                 "for each in (arm, *singles) if arms[each].whole.unpriced",
@@ -7147,8 +7157,8 @@ MUTANTS = (
             (
                 "worse reviews than by today's rules allow a branch",
                 "core/retro/edit_gate.py",
-                'if as_good.answer != "pass":',
-                "if False:",
+                'case "pass":\n            return ""',
+                'case "pass" | "fail":\n            return ""',
                 "tests/unit/retro/test_edit_gate.py::test_reviews_have_to_stay_as_good_as_by_todays_rules_whatever_the_gate_says",
             ),
             (

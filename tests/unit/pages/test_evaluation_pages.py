@@ -4,6 +4,7 @@ from random import Random
 
 from review_advisor.core.evaluation.trials.manifest import ArmFacts, EvaluationManifest
 from review_advisor.core.evaluation.trials.measures import ReviewSums
+from review_advisor.core.evaluation.trials.result_table import besides
 from review_advisor.core.evaluation.trials.results import evaluation_result
 from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial
 from review_advisor.core.pages.evaluation_pages import evaluations_json
@@ -26,3 +27,19 @@ def test_it_tells_the_table_the_gates_and_that_no_model_answered() -> None:
     assert told["rows"][1] == ["reviewed correctly", "0.000 [0.000, 0.658]", "0.000 [0.000, 0.658]"]
     assert [gate["answer"] for gate in told["gates"]] == ["not applicable", "undecided"]
     assert "\u202e" not in str(told)
+
+
+def test_it_tells_which_reviews_were_lost_or_not_judged() -> None:
+    manifest = EvaluationManifest("evaluation.v1", "live", "ours", "d", ("a", "b"), (ArmFacts("paired", "paired"),))
+    trials = [
+        CountedTrial(
+            Trial("a", "paired", 1, "none", "lost"), "a", ReviewSums(reviews=1, decidable=1, lost=1, unpriced=1)
+        ),
+        CountedTrial(Trial("b", "paired", 1, "approved", "degraded"), "b", ReviewSums(reviews=1, decidable=1)),
+    ]
+    result = evaluation_result(manifest, trials, 20, Random(1).randrange)
+
+    (told,) = evaluations_json([result])["evaluations"]
+
+    assert told["besides"] == list(besides(result.arms[0]))
+    assert [line.partition(" of 2 ")[0] for line in told["besides"]] == ["paired: 1 review", "paired: 1 review"]

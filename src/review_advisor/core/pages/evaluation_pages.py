@@ -6,7 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from review_advisor.core.evaluation.trials.gates import GateVerdict
-from review_advisor.core.evaluation.trials.result_table import ANSWER_WORDS, GATE_WORDS, answers_words, table_rows
+from review_advisor.core.evaluation.trials.result_table import (
+    ANSWER_WORDS,
+    GATE_WORDS,
+    answers_words,
+    besides,
+    table_rows,
+)
 from review_advisor.core.evaluation.trials.results import EvaluationResult
 from review_advisor.core.pages.text import page_text
 
@@ -26,6 +32,7 @@ def _evaluation(result: EvaluationResult) -> dict[str, Any]:
         "groups": result.groups,
         "samples": result.samples,
         "rows": [[page_text(cell) for cell in row] for row in table_rows(result.arms)],
+        "besides": [page_text(line) for arm in result.arms for line in besides(arm)],
         "gates": [_gate(each) for each in result.gates],
     }
 

@@ -46,12 +46,7 @@ def why_not_shown(result: EvaluationResult, samples: Mapping[str, Sampled], rule
         return "None of its arms reviewed by exactly today's rules, so nobody can tell what the edit changes."
     if not all(each.sums.right + each.sums.missed for each in result.arms if each.name in (arm, today)):
         return "No case of it has a fault that is known, so nobody can tell what a review misses."
-    as_good = as_good_condition(samples, arm, today)
-    if as_good.answer == "not_applicable":
-        return f"{arm} and {today} cannot be compared: {as_good.why}."
-    if as_good.answer != "pass":
-        return f"That {arm} has {as_good.asks} is not shown: {as_good.why}."
-    return _why_no_pass(result, arm)
+    return _why_not_as_good(samples, arm, today) or _why_no_pass(result, arm)
 
 
 def named_set(manifest: EvaluationManifest) -> str:
@@ -62,6 +57,17 @@ def named_set(manifest: EvaluationManifest) -> str:
 
 def _arm_with(manifest: EvaluationManifest, settings: str) -> str | None:
     return next((each.name for each in manifest.arms if each.settings == settings), None)
+
+
+def _why_not_as_good(samples: Mapping[str, Sampled], arm: str, today: str) -> str:
+    as_good = as_good_condition(samples, arm, today)
+    match as_good.answer:
+        case "pass":
+            return ""
+        case "not_applicable":
+            return f"{arm} and {today} cannot be compared: {as_good.why}."
+        case "fail" | "undecided":
+            return f"That {arm} has {as_good.asks} is not shown: {as_good.why}."
 
 
 def _why_no_pass(result: EvaluationResult, arm: str) -> str:

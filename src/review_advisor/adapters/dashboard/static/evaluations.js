@@ -9,7 +9,7 @@
         : element("p", { class: "empty" }, "There is no whole evaluation. `review-advisor eval run` makes one."));
   };
 
-  function evaluation({ id, set, answers, cases, groups, samples, rows, gates }) {
+  function evaluation({ id, set, answers, cases, groups, samples, rows, besides, gates }) {
     const [heads, ...lines] = rows;
     return element("section", {},
       element("h2", {}, `${set} (${id})`),
@@ -17,6 +17,7 @@
       element("p", { class: "quiet" }, `${words.count(cases, "case")} in ${words.count(groups, "group")}. Brackets: the middle 95% of `
         + `${samples} samples of whole groups, the same for all arms.`),
       table(`Measures of ${id}`, ["Measure", ...heads.slice(1)], lines),
+      besides.length > 0 && element("ul", {}, besides.map((each) => element("li", {}, each))),
       gates.map(gate));
   }
 

@@ -32,7 +32,7 @@ def result_text(result: EvaluationResult) -> str:
         "",
         *table(table_rows(result.arms)).splitlines(),
         "",
-        *(line for arm in result.arms for line in _besides(arm)),
+        *(line for arm in result.arms for line in besides(arm)),
         *(line for gate in result.gates for line in _gate_lines(gate)),
         f"Brackets: the middle 95% of {result.samples:,} samples of whole groups, the same for all arms.",
     ]
@@ -78,11 +78,15 @@ def _value(value: float | None, measure: Measure) -> str:
     return f"{value:.4f}" if measure.is_usd else f"{value:.3f}"
 
 
-def _besides(arm: ArmResult) -> Iterator[str]:
+def besides(arm: ArmResult) -> Iterator[str]:
+    """What its measures do not say: which reviews were lost, what nobody can tell, and how much is noise."""
     sums, name = arm.sums, printable_line(arm.name)
     if sums.lost:
         lost = f"{counted(int(sums.lost), 'review')} of {int(sums.reviews)}"
         yield f"{name}: {lost} got no answer and count as not found."
+    if arm.degraded:
+        degraded = f"{counted(arm.degraded, 'review')} of {int(sums.reviews)}"
+        yield f"{name}: {degraded} ended without a judgement that was due, and count as they are."
     if sums.unknown:
         yield f"{name}: nobody can tell of {counted(int(sums.unknown), 'finding')} whether they are right."
     if sums.refuted:
@@ -123,6 +127,7 @@ def result_json(result: EvaluationResult) -> dict[str, Any]:
                 "name": arm.name,
                 "reviews": arm.sums.reviews,
                 "lost": arm.sums.lost,
+                "degraded": arm.degraded,
                 "unknown": arm.sums.unknown,
                 "refuted": arm.sums.refuted,
                 "decidable": arm.sums.decidable,

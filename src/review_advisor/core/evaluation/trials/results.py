@@ -33,13 +33,17 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class ArmResult:
-    """One arm. ``truth``: the true measures where reviewers are simulated."""
+    """One arm. ``truth``: the true measures where reviewers are simulated.
+
+    ``degraded``: reviews that ended without a judgement that was due.
+    """
 
     name: str
     sums: ReviewSums
     measures: Mapping[str, Estimate]
     repeated: Repeated
     truth: Mapping[str, float | None] = field(default_factory=dict)
+    degraded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ def evaluation_result(
                 {each.name: estimate(drawn[arm.name], each) for each in MEASURES},
                 repeated(each for each in trials if each.trial.arm == arm.name),
                 {each.name: each.of(expected[arm.name]) for each in MEASURES} if arm.name in expected else {},
+                sum(each.trial.arm == arm.name and each.trial.status == "degraded" for each in trials),
             )
             for arm in manifest.arms
         ),
