@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from review_advisor.core.evaluation.trials.trial import CountedTrial, TrialKey, 
 MANIFEST = "manifest.json"
 RESULTS = "results.jsonl"
 PARTIAL = "results.partial.jsonl"
+BEGUN = "results.begun.jsonl"
+"""Reviews under way, as lost: what a process leaves there that was interrupted or killed may have cost something."""
 
 
 class EvaluationError(Exception):
@@ -35,6 +38,8 @@ class EvaluationFolder:
         self._manifest = manifest
         self._partial: IO[bytes] | None = None
         self._so_far: list[CountedTrial] = []
+        self._under_way: dict[TrialKey, CountedTrial] = {}
+        self._writing = threading.Lock()
 
     @property
     def is_whole(self) -> bool:
@@ -45,7 +50,7 @@ class EvaluationFolder:
     def opened(self, *, fresh: bool = False) -> Iterator[dict[TrialKey, CountedTrial]]:
         """The results that need not be asked for again; with ``fresh`` none. Nothing that is kept is removed yet."""
         with _sentences(self.folder):
-            for name in (MANIFEST, RESULTS, PARTIAL):
+            for name in (MANIFEST, RESULTS, PARTIAL, BEGUN):
                 if (self.folder / name).is_symlink():
                     raise EvaluationError(f"{self.folder / name} is a symbolic link: it is not written through.")
             make_folder(self.folder)
@@ -61,16 +66,35 @@ class EvaluationFolder:
                 self._partial.close()
             os.close(lock)
 
+    def begin(self, lost: CountedTrial) -> None:
+        """Note that a review is under way, from any thread: until its result is kept, it counts as ``lost``."""
+        with self._writing:
+            self._take_up()
+            self._under_way[lost.trial.key] = lost
+            self._note_under_way()
+
     def keep(self, trial: CountedTrial) -> None:
         """Append one result: it is there if the process dies right after."""
+        with self._writing:
+            partial = self._take_up()
+            with _sentences(self.folder):
+                partial.write(trial_line(trial))
+                partial.flush()
+            if self._under_way.pop(trial.trial.key, None) is not None:
+                self._note_under_way()
+
+    def _take_up(self) -> IO[bytes]:
+        """The partial results, which begin with all that was there before."""
         if self._partial is None:
             # Written anew: half a line of a process that died would swallow the next one.
             _whole(self.folder, PARTIAL, b"".join(map(trial_line, self._so_far)))
-        with _sentences(self.folder):
-            if self._partial is None:
+            self._note_under_way()
+            with _sentences(self.folder):
                 self._partial = (self.folder / PARTIAL).open("ab")
-            self._partial.write(trial_line(trial))
-            self._partial.flush()
+        return self._partial
+
+    def _note_under_way(self) -> None:
+        _whole(self.folder, BEGUN, b"".join(map(trial_line, self._under_way.values())))
 
     def finish(self, trials: dict[TrialKey, CountedTrial]) -> None:
         """Put all results in the place of the partial ones, at once."""
@@ -78,6 +102,7 @@ class EvaluationFolder:
         _whole(self.folder, RESULTS, b"".join(map(trial_line, (*lost, *in_order(self._manifest, trials)))))
         with _sentences(self.folder):
             (self.folder / PARTIAL).unlink(missing_ok=True)
+            (self.folder / BEGUN).unlink(missing_ok=True)
 
     def _begun(self, *, fresh: bool) -> dict[TrialKey, CountedTrial]:
         wanted = set(wanted_of(self._manifest))
@@ -108,9 +133,13 @@ def read_evaluation(folder: Path) -> tuple[EvaluationManifest, list[CountedTrial
 
 
 def results_so_far(folder: Path) -> list[CountedTrial]:
-    """Every line of an evaluation, whole or not: lost tries as well. Raises ``EvaluationError``."""
+    """Every line of an evaluation, whole or not: lost tries as well, and those that were interrupted.
+
+    Raises ``EvaluationError``.
+    """
     with _sentences(folder, "read"):
-        return list(_lines(folder / (PARTIAL if (folder / PARTIAL).exists() else RESULTS)))
+        kept = PARTIAL if (folder / PARTIAL).exists() else RESULTS
+        return [*_lines(folder / kept), *_lines(folder / BEGUN)]
 
 
 def keep_evaluation(folder: Path, manifest: EvaluationManifest, trials: list[CountedTrial]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Condition, Event
+from threading import Barrier, Condition, Event
 
 import pytest
-from tests.adapters.command_line import Terminal, executable
+from tests.adapters.command_line import CREDENTIAL, Terminal, executable, fake_claude, wait_for
 
 from review_advisor.adapters.evaluation_folder import results_so_far
 from review_advisor.app.evaluation.evaluate import Evaluated, EvaluationError, evaluate, scored
@@ -17,6 +19,7 @@ from review_advisor.core.evaluation.golden.golden_case import FilesChange, Golde
 from review_advisor.core.evaluation.trials.kept_trials import spent_on
 from review_advisor.core.evaluation.trials.manifest import ArmFacts, EvaluationManifest
 from review_advisor.core.evaluation.trials.trial import Trial, TrialKey
+from review_advisor.core.roles.calls import ReviewInterrupted
 
 CASES = golden_set(
     "ours", "1", [GoldenCase(id=f"c{n}", group=f"g{n}", kind="clean", change=FilesChange(())) for n in range(6)]
@@ -46,10 +49,13 @@ class Reviewers:
 
     root: Path
     asked: list[str] = field(default_factory=list)
+    paid: bool = False
 
     def review(self, reply: Reply, *, jobs: int = 1, fresh: bool = False) -> Evaluated:
-        def answer(case: GoldenCase, key: TrialKey) -> Trial:
+        def answer(case: GoldenCase, key: TrialKey, begins: Callable[[], None]) -> Trial:
             self.asked.append(case.id)
+            if self.paid:
+                begins()
             return reply(key)
 
         return evaluate(MANIFEST, CASES, answer, self.root, lambda *_: None, jobs=jobs, fresh=fresh)
@@ -124,6 +130,47 @@ def test_reviews_under_way_when_one_fails_are_kept(reviewers: Reviewers) -> None
     assert kept >= {"c1", "c2", "c3", "c4"}
 
 
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_review_that_was_interrupted_counts_until_the_evaluation_is_over_and_after(
+    reviewers: Reviewers, jobs: int
+) -> None:
+    reviewers.paid = True
+    begun = Barrier(jobs)
+
+    def reply(key: TrialKey) -> Trial:
+        if jobs > 1:
+            begun.wait()
+        raise ReviewInterrupted("The review was interrupted.")
+
+    for times in (1, 2):
+        with pytest.raises(ReviewInterrupted):
+            reviewers.review(reply, jobs=jobs)
+        assert reviewers.spent == pytest.approx(times * jobs * REVIEW_USD)
+
+    reviewers.asked.clear()
+    whole = reviewers.review(approved)
+    assert reviewers.asked == list(MANIFEST.cases)
+    assert reviewers.spent == pytest.approx(2 * jobs * REVIEW_USD + 6 * 0.1)
+    assert whole.result.arms[0].sums.lost == 0
+    assert whole.result.arms[0].sums.usd == pytest.approx(0.6)
+    assert reviewers.review(approved).asked == 0
+
+
+def test_a_process_that_is_killed_leaves_what_is_under_way_as_lost(reviewers: Reviewers) -> None:
+    """What is on disk while a review is under way is all that a killed process leaves."""
+    reviewers.paid = True
+    during: list[float] = []
+
+    def reply(key: TrialKey) -> Trial:
+        during.append(reviewers.spent)
+        return approved(key)
+
+    reviewers.review(reply)
+
+    assert during == pytest.approx([REVIEW_USD + 0.1 * done for done in range(6)])
+    assert reviewers.spent == pytest.approx(0.6)
+
+
 def test_money_that_reviews_under_way_hold_is_waited_for() -> None:
     class EndOfAnother(Condition):
         """While one review waits, the other ends, and has cost little."""
@@ -159,6 +206,29 @@ def test_without_claude_no_live_review_begins(terminal: Terminal, cases: Path, t
     assert done.code == 2
     assert done.sentence.startswith("There is no claude on PATH.")
     assert not list((tmp_path / "out").rglob("*.jsonl"))
+
+
+@pytest.mark.one_of_its_kind
+def test_a_live_review_that_was_interrupted_has_spent_its_money(
+    terminal: Terminal, cases: Path, tmp_path: Path
+) -> None:
+    """A call that was under way may have cost anything: the bound holds for both runs together."""
+    claude = fake_claude(tmp_path / "bin", then=f"cat >/dev/null\n: >{tmp_path}/called-$$\nexec sleep 1000")
+    live = ("eval", "run", "--set", cases, "--answers", "live", "--max-usd", "2", "--out", tmp_path / "out")
+    words = (*live, "--arms", "executor-only")
+    env = {**CREDENTIAL, "PATH": f"{claude.parent}:{os.environ['PATH']}"}
+
+    process = terminal.start(*words, env=env)
+    wait_for(lambda: list(tmp_path.glob("called-*")))
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    terminal.assert_nothing_left()
+    again = terminal.run(*words, env=env)
+
+    assert again.code == 2
+    assert again.sentence.startswith("Of --max-usd, 0.00 dollars are left, and one review may need 2.00.")
+    assert len(list(tmp_path.glob("called-*"))) == 1
 
 
 @pytest.mark.every_case

@@ -22,7 +22,7 @@ from review_advisor.adapters.evaluation_folder import (
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase, GoldenSet
 from review_advisor.core.evaluation.trials.comparison import side_by_side
 from review_advisor.core.evaluation.trials.group_samples import SAMPLES, Sampled, sampled
-from review_advisor.core.evaluation.trials.kept_trials import UnansweredArm, unanswered_arms
+from review_advisor.core.evaluation.trials.kept_trials import UnansweredArm, interrupted, unanswered_arms
 from review_advisor.core.evaluation.trials.manifest import (
     EvaluationManifest,
     ShardError,
@@ -35,10 +35,14 @@ from review_advisor.core.evaluation.trials.result_table import result_json, resu
 from review_advisor.core.evaluation.trials.results import EvaluationResult, by_group, evaluation_result
 from review_advisor.core.evaluation.trials.simulated_reviewers import SIMULATED, true_sums
 from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial, TrialKey, count
+from review_advisor.lifetime.interruption import INTERRUPTION
 
 __all__ = ["EvaluationError", "ShardError"]
-Answers = Callable[[GoldenCase, TrialKey], Trial]
-"""Asks one arm to review one case. It is called from several threads."""
+Answers = Callable[[GoldenCase, TrialKey, Callable[[], None]], Trial]
+"""Asks one arm to review one case. It is called from several threads.
+
+It calls its last argument before anything is paid: from then on the review counts, also if no answer comes back.
+"""
 TrialProgress = Callable[[int, int, CountedTrial], None]
 
 
@@ -66,22 +70,32 @@ def evaluate(
     """Review every case of the manifest's shard by every arm, and score it. What was answered is not asked again.
 
     ``make_ready`` is called before the first review that is missing. Its exception, or one of ``answers``, ends it;
-    what was answered by then is kept. Raises ``EvaluationError``.
+    what was answered by then is kept. An interrupt leaves each review its time to end its calls. Raises
+    ``EvaluationError``.
     """
     kept = EvaluationFolder(folder_of(root, manifest), manifest)
     by_id = {case.id: case for case in cases.cases}
-    with kept.opened(fresh=fresh) as there:
+    with kept.opened(fresh=fresh) as there, INTERRUPTION.taken(_last_words):
         missing = [key for key in wanted(manifest) if key not in there]
         if missing:
             make_ready()
         total = len(there) + len(missing)
-        for trial in _answered(missing, lambda key: count(by_id[key.case], answers(by_id[key.case], key)), jobs):
+
+        def ask(key: TrialKey) -> CountedTrial:
+            case = by_id[key.case]
+            return count(case, answers(case, key, lambda: kept.begin(count(case, interrupted(key)))))
+
+        for trial in _answered(missing, ask, jobs):
             kept.keep(trial)
             there[trial.trial.key] = trial
             progress(len(there), total, trial)
         if missing or not kept.is_whole:
             kept.finish(there)
     return _evaluated(kept.folder, len(missing))
+
+
+def _last_words(_number: int) -> str:
+    return "The evaluation was interrupted. What was answered is kept."
 
 
 def folder_of(root: Path, manifest: EvaluationManifest) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -43,7 +43,7 @@ class RecordedReviews:
             raise EvaluationError(f"{self.folder} has no CASE/ARM/REPETITION/{OUTCOME} of these cases and arms.")
         return told.hexdigest()
 
-    def answer(self, case: GoldenCase, key: TrialKey) -> Trial:
+    def answer(self, case: GoldenCase, key: TrialKey, _begins: Callable[[], None]) -> Trial:
         """What was recorded. Raises ``EvaluationError`` for what is no outcome, or one of another change."""
         raw = self._bytes(key)
         if raw is None:

@@ -24,7 +24,7 @@ from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.core.evaluation.golden.golden_case import CommitsChange, GoldenCase, GoldenSet, NamedChange
 from review_advisor.core.evaluation.trials.arms import Arm
 from review_advisor.core.evaluation.trials.document_trial import trial_of
-from review_advisor.core.evaluation.trials.kept_trials import spent_on
+from review_advisor.core.evaluation.trials.kept_trials import interrupted, spent_on
 from review_advisor.core.evaluation.trials.manifest import AnswerSource, CaseShard, EvaluationManifest
 from review_advisor.core.evaluation.trials.trial import Trial, TrialKey
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -138,11 +138,13 @@ class Reviewing:
     purse: EvaluationPurse | None = None
     clones: GoldenClones = NO_CLONES
 
-    def answer(self, case: GoldenCase, key: TrialKey) -> Trial:
+    def answer(self, case: GoldenCase, key: TrialKey, begins: Callable[[], None]) -> Trial:
         """One review. What goes wrong in it is a lost trial. Raises ``EvaluationError`` once the money is spent."""
         mine = None if self.purse is None else self.purse.taken()
-        trial = _without(NoOutcome("it was interrupted"), key)
+        trial = interrupted(key)
         try:
+            if mine is not None:
+                begins()
             with temporary_folder("case") as folder:
                 document = self._reviewed(case, key, folder, mine)
             trial = _without(document, key) if isinstance(document, NoOutcome) else trial_of(document, case, key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 from review_advisor import __version__
@@ -31,7 +31,7 @@ def simulated(
     hard = difficulties(cases, _chance(seed, "difficulties"))
     reviewers = {each.name: each for each in SIMULATED}
 
-    def answer(case: GoldenCase, key: TrialKey) -> Trial:
+    def answer(case: GoldenCase, key: TrialKey, _begins: Callable[[], None]) -> Trial:
         chance = _chance(seed, *map(str, key))
         return simulated_trial(reviewers[key.arm], case, key.repetition, hard[case.group], chance)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.evaluation.trials.manifest import EvaluationManifest
-from review_advisor.core.evaluation.trials.trial import CountedTrial
+from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial, TrialKey
 
 _NO_ANSWER = ("lost", "refused")
 
@@ -15,6 +15,11 @@ _NO_ANSWER = ("lost", "refused")
 def is_settled(manifest: EvaluationManifest, kept: CountedTrial) -> bool:
     """Whether a result is not asked for again. A review without an answer may get one; a recorded one cannot change."""
     return manifest.answers in ("recorded", "simulated") or kept.trial.status not in _NO_ANSWER
+
+
+def interrupted(key: TrialKey) -> Trial:
+    """A review that was begun and did not come to its end: nobody knows what it cost."""
+    return Trial(*key, "none", "lost", why="It was interrupted.")
 
 
 def spent_on(tries: Iterable[CountedTrial], unknown_usd: float) -> float:
