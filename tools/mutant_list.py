@@ -5146,6 +5146,53 @@ MUTANTS = (
                 RECORDED + "an_outcome_of_another_change_is_refused",
             ),
             (
+                "an arm's rules are passed over where a case names commits",
+                "adapters/git/golden_repository.py",
+                "return _ruled(_borrowed(found, folder), rules) if rules else found",
+                "return found",
+                (
+                    "tests/adapters/evaluation/test_golden_repositories.py::"
+                    "test_rules_stand_beside_the_commits_of_a_clone_that_stays_as_it_is"
+                ),
+            ),
+            (
+                "a rule that an arm lacks is taken from the case",
+                "adapters/git/golden_repository.py",
+                "{'100644' if text else '0'}",
+                "100644",
+                (
+                    "tests/adapters/evaluation/test_golden_repositories.py::"
+                    "test_rules_stand_beside_the_commits_of_a_clone_that_stays_as_it_is"
+                ),
+            ),
+            (
+                "a review of a case does not hear of its arm's rules",
+                "app/evaluation/reviewed.py",
+                '["--rules", made.rules] if made.rules else []',
+                "[]",
+                (
+                    "tests/adapters/evaluation/test_eval_own_arms.py::"
+                    "test_rules_that_the_configuration_names_are_the_arms_too"
+                ),
+            ),
+            (
+                "what an arm's folder holds and no review reads is passed over",
+                "app/evaluation/own_arm.py",
+                "    if unread is not None:",
+                "    if False:",
+                (
+                    "tests/adapters/evaluation/test_eval_own_arms.py::"
+                    "test_what_a_review_could_not_use_or_would_not_read_is_refused_before_any_arm_reviews"
+                ),
+            ),
+            (
+                "a typo in an arm's configuration is found after others have paid",
+                "app/evaluation/own_arm.py",
+                "        parse_config(text, str(path))\n",
+                "",
+                "tests/adapters/evaluation/test_eval_own_arms.py::test_a_typo_in_a_configuration_file_is_refused_too",
+            ),
+            (
                 "commits that no clone holds are found missing only when they are reviewed",
                 "app/evaluation/reviewed.py",
                 "        if isinstance(case.change, CommitsChange):",

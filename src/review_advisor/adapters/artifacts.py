@@ -63,12 +63,12 @@ class FolderArtifacts:
         self.write(".gitignore", "*\n")
 
     def write(self, name: str, text: str) -> None:
-        """Store ``text`` as ``name`` in the folder, or one folder below it."""
+        """Store ``text`` as ``name`` in the folder, or in folders below it."""
         path = self.folder / name
         if path.parent != self.folder:
             self._refuse_links()
             try:
-                path.parent.mkdir(exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise ArtifactError(f"{path.parent} cannot be made: {error.strerror}.") from None
         write_whole(path, text)

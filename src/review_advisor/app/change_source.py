@@ -22,7 +22,8 @@ class Selection:
 
     For a working tree, any ``value`` asks for untracked files, too. ``head`` is the only head of the pull request that
     is reviewed; empty: any. ``memory`` is what ``begin`` said of the state; empty if it said nothing.
-    ``settle_seconds``: how long to wait for a newer push.
+    ``settle_seconds``: how long to wait for a newer push. ``rules`` is the commit whose rules hold for a range; empty:
+    its base.
     """
 
     kind: Literal["range", "base", "staged", "working_tree", "patch", "pull_request"]
@@ -30,6 +31,7 @@ class Selection:
     head: str = ""
     memory: str = ""
     settle_seconds: int = 0
+    rules: str = ""
 
 
 def open_change(
@@ -43,7 +45,7 @@ def open_change(
     """
     match selection.kind:
         case "range":
-            return open_range(repo, selection.value, about)
+            return open_range(repo, selection.value, about, selection.rules)
         case "base":
             return open_base(repo, selection.value, about)
         case "staged":

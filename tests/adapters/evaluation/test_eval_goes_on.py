@@ -188,6 +188,7 @@ def test_money_that_reviews_under_way_hold_is_waited_for() -> None:
         purse.taken()
 
 
+PATCH = "--- a/gone.py\n+++ b/gone.py\n@@ -1 +1 @@\n-one\n+two\n"
 SUM = 'kind = "clean"\n[[files]]\npath = "a.py"\nafter = "total = 1 + 2\\n"\n'
 
 
@@ -235,13 +236,25 @@ def test_a_live_review_that_was_interrupted_has_spent_its_money(
 def test_an_arm_that_got_no_answer_is_told_with_the_reason_and_is_no_success(
     terminal: Terminal, cases: Path, tmp_path: Path
 ) -> None:
-    broken = tmp_path / "broken.toml"
-    broken.write_text("no_such_key = 1\n", encoding="utf-8")
-    words = ("eval", "run", "--set", str(cases), "--answers", "embedded", "--out", str(tmp_path / "out"))
-    done = terminal.run(*words, "--arm", f"mine={broken}")
+    case = cases / "sum.toml"
+    case.write_text(f'kind = "clean"\npatch = """\n{PATCH}"""\n', encoding="utf-8")
+    words = (
+        "eval",
+        "run",
+        "--set",
+        str(cases),
+        "--answers",
+        "embedded",
+        "--arms",
+        "paired",
+        "--out",
+        str(tmp_path / "o"),
+    )
+    done = terminal.run(*words)
 
     assert done.code == 12
-    assert "1/1 sum by mine: none, refused: The review ended with exit code 2 and no outcome: Error: " in done.err
-    assert "mine: 1 of 1 reviews got no answer. The review ended with exit code 2" in done.err
-    broken.write_text("", encoding="utf-8")
-    assert terminal.run(*words, "--arm", f"mine={broken}").code == 0
+    why = "The patch of the case sum does not apply: "
+    assert f"1/1 sum by paired: none, refused: {why}" in done.err
+    assert f"paired: 1 of 1 reviews got no answer. {why}" in done.err
+    case.write_text(SUM, encoding="utf-8")
+    assert terminal.run(*words).code == 0

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git.golden_repository import GoldenClones, make_golden_repository
 from review_advisor.core.evaluation.golden.golden_case import (
@@ -88,3 +89,41 @@ def test_a_title_is_only_a_title(tmp_path: Path) -> None:
     assert git(made.folder, "log", "-1", "--format=%s", made.head).startswith("--amend")
     with pytest.raises(SourceError, match="is not empty"):
         make_golden_repository(CASE, tmp_path / "repo")
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_rules_stand_beside_the_commits_of_a_clone_that_stays_as_it_is(tmp_path: Path, object_format: str) -> None:
+    repo = Repo(tmp_path / "origin", f"--object-format={object_format}")
+    repo.write("REVIEW.md", "# Ours\n")
+    repo.write("AGENTS.md", "# Ours\n")
+    repo.write("a.py", "one\n")
+    repo.commit("Long ago")
+    repo.write("a.py", "two\n")
+    base = repo.commit("Begin")
+    repo.write("a.py", "three\n")
+    head = repo.commit("Go on")
+    git(tmp_path, "clone", "--quiet", "--depth=2", repo.path.as_uri(), "shallow")
+    case = replace(CASE, change=CommitsChange("octo/hello", base, head))
+    before = sorted((tmp_path / "shallow").rglob("*"))
+    rules = {"REVIEW.md": "# Mine\n", "AGENTS.md": "", "docs/rules.md": "# More\n"}
+
+    made = make_golden_repository(case, tmp_path / "own", GoldenClones(any_other=tmp_path / "shallow"), rules)
+
+    assert (made.folder, made.base, made.head) == (tmp_path / "own", base, head)
+    assert git(made.folder, "ls-tree", "-r", "--name-only", made.rules).split() == [
+        "REVIEW.md",
+        "a.py",
+        "docs/rules.md",
+    ]
+    assert git(made.folder, "show", f"{made.rules}:REVIEW.md") == "# Mine\n"
+    assert git(made.folder, "log", "--format=%s", head).splitlines() == ["Go on", "Begin"]
+    assert sorted((tmp_path / "shallow").rglob("*")) == before
+
+
+def test_rules_leave_the_change_that_a_case_makes_as_it_is(tmp_path: Path) -> None:
+    case = replace(CASE, change=FilesChange((*FILES.files, GoldenFile("REVIEW.md", "# Before\n", "# After\n"))))
+    plain = make_golden_repository(case, tmp_path / "plain")
+    made = make_golden_repository(case, tmp_path / "ruled", rules={"REVIEW.md": "# Mine\n"})
+
+    assert (made.base, made.head) == (plain.base, plain.head)
+    assert git(made.folder, "show", f"{made.rules}:REVIEW.md") == "# Mine\n"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from review_advisor.adapters.git.repository import open_repository
 from review_advisor.adapters.git.run import Git, find_git, identity
 from review_advisor.core.evaluation.golden.golden_case import (
     CommitsChange,
@@ -25,11 +27,15 @@ _BY = identity("Golden", "golden@example.invalid", "2026-01-05T09:00:00Z")
 
 @dataclass(frozen=True, slots=True)
 class GoldenRepository:
-    """Where the change of a case lies, and between which commits."""
+    """Where the change of a case lies, and between which commits.
+
+    ``rules`` is the commit whose files say by which rules it is reviewed; empty: the base.
+    """
 
     folder: Path
     base: str
     head: str
+    rules: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +64,25 @@ def make_golden_repository(
     """The change of ``case`` in a repository: made in the empty ``folder``, or found in one of ``clones``.
 
     The same case makes the same commits. A clone is needed for a case that names commits, and is not changed.
-    ``rules`` are further files of a base that is made, which the change leaves alone unless it is about them.
-    Raises ``SourceError``: for a patch that does not apply, and for commits that its clone does not hold.
+    ``rules`` are files by which it is reviewed, in the place of the base's own; an empty one is not there. Raises
+    ``SourceError``: for a patch that does not apply, and for commits that its clone does not hold.
     """
-    more = [GoldenFile(path, text, text) for path, text in (rules or {}).items()]
     change = case.change
     if isinstance(change, CommitsChange):
-        return _found(change.repository, change.base, change.head, clones.of(change.repository))
+        found = _found(change.repository, change.base, change.head, clones.of(change.repository))
+        return _ruled(_borrowed(found, folder), rules) if rules else found
     if isinstance(change, NamedChange):
         raise SourceError(f"The case {case.id} only names {change.url}: it has no change that can be reviewed.")
     if isinstance(change, FilesChange):
-        git = _begun(folder, (*more, *change.files))
+        git = _begun(folder, change.files)
         _write(folder, ((file.path, file.after) for file in change.files), git)
     else:
-        git = _begun(folder, (*more, *change.base_files))
+        git = _begun(folder, change.base_files)
         _apply(change, git, case.id)
     git.run("commit", "--quiet", "--allow-empty", f"--message={printable_line(case.title).strip() or case.id}")
     base, head = (git.run("rev-parse", name).decode().strip() for name in ("HEAD~1", "HEAD"))
-    return GoldenRepository(folder, base, head)
+    made = GoldenRepository(folder, base, head)
+    return _ruled(made, rules) if rules else made
 
 
 def files_of(made: GoldenRepository, paths: Iterable[str]) -> tuple[GoldenFile, ...]:
@@ -87,6 +94,34 @@ def files_of(made: GoldenRepository, paths: Iterable[str]) -> tuple[GoldenFile, 
 def _text(git: Git, commit: str, path: str) -> str | None:
     reply = git.attempt("cat-file", "blob", f"{commit}:{path}")
     return reply.stdout.decode("utf-8", "replace") if reply.code == 0 else None
+
+
+def _borrowed(found: GoldenRepository, folder: Path) -> GoldenRepository:
+    """The same commits in a repository of its own in ``folder``, which borrows what the clone holds."""
+    clone = open_repository(found.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    init = ("init", "--quiet", "--template=", f"--object-format={clone.object_format}")
+    Git(find_git(folder), folder).run(*init)
+    try:
+        (folder / ".git/objects/info/alternates").write_bytes(bytes(clone.objects) + b"\n")
+        if clone.shallow_file.is_file():
+            shutil.copyfile(clone.shallow_file, folder / ".git/shallow")
+    except OSError as error:
+        raise SourceError(f"The clone {found.folder} cannot be borrowed from: {error.strerror}.") from None
+    return replace(found, folder=folder)
+
+
+def _ruled(made: GoldenRepository, rules: Mapping[str, str]) -> GoldenRepository:
+    """With a commit beside the change: the files of its base, but for these."""
+    own = {**_ENVIRONMENT, "GIT_INDEX_FILE": str(made.folder.resolve() / ".git/rules-index")}
+    git = Git(find_git(made.folder), made.folder, (), own)
+    git.run("read-tree", f"{made.base}^{{tree}}")
+    for path, text in rules.items():
+        blob = git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=text.encode()).decode().strip()
+        told = f"{'100644' if text else '0'} {blob}\t{path}\0"
+        git.run("update-index", "-z", "--index-info", stdin=told.encode())
+    tree = git.run("write-tree").decode().strip()
+    return replace(made, rules=git.run("commit-tree", tree, stdin=b"Rules").decode().strip())
 
 
 def _begun(folder: Path, files: Iterable[GoldenFile]) -> Git:

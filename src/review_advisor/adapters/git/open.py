@@ -17,10 +17,11 @@ _SHORT = 12
 _MOST_NAMED = 5
 
 
-def open_range(repo: Path, revisions: str, about: About | None = None) -> GitSource:
+def open_range(repo: Path, revisions: str, about: About | None = None, rules: str = "") -> GitSource:
     """``A..B`` (from A to B) or ``A...B`` (from their merge base to B); a right side left out is HEAD.
 
-    All paths of the range count, also where ``repo`` is a folder inside the repository. Raises ``SourceError``.
+    All paths of the range count, also where ``repo`` is a folder inside the repository. ``rules`` is the commit whose
+    rules hold, where that is not the base. Raises ``SourceError``.
     """
     dots = "..." if "..." in revisions else ".."
     left, found, right = revisions.partition(dots)
@@ -34,7 +35,7 @@ def open_range(repo: Path, revisions: str, about: About | None = None) -> GitSou
     store = ObjectStore(repository)
     head = repository.commit(right or "HEAD")
     base = repository.base(left) if dots == ".." else _merge_base(repository, store, left, head)
-    return _between(store, base, head, about)
+    return _between(store, base, head, about, repository.commit(rules) if rules else None)
 
 
 def open_base(repo: Path, ref: str, about: About | None = None) -> GitSource:
@@ -45,9 +46,9 @@ def open_base(repo: Path, ref: str, about: About | None = None) -> GitSource:
     return _between(store, _merge_base(repository, store, ref, head), head, about)
 
 
-def _between(store: ObjectStore, base: str, head: str, about: About | None) -> GitSource:
+def _between(store: ObjectStore, base: str, head: str, about: About | None, rules: str | None = None) -> GitSource:
     base_tree, head_tree = store.trees(base, head)
-    return GitSource(store, Sides(base, head, base_tree, head_tree, commits=True), about or About())
+    return GitSource(store, Sides(base, head, base_tree, head_tree, commits=True, rules=rules), about or About())
 
 
 def open_staged(repo: Path, about: About | None = None) -> GitSource:

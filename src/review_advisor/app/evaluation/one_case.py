@@ -24,11 +24,15 @@ def review_one(
     body_file: Path | None,
     spec_file: Path | None,
     most_usd: float | None,
+    rules: str,
 ) -> int:
-    """Review it past every cache and leave the outcome at ``output``: the exit code. Raises as a review does."""
+    """Review it past every cache and leave the outcome at ``output``: the exit code. Raises as a review does.
+
+    ``rules`` is the commit whose rules hold; empty: the base.
+    """
     options = ReviewOptions(
         repo=repo,
-        selection=Selection("range", revisions),
+        selection=Selection("range", revisions, rules=rules),
         agent=AgentChoice(agent, staged=agent == "embedded"),
         artifacts=artifacts,
         output=output,

@@ -176,6 +176,7 @@ class Reviewing:
             if text or option == "config":
                 (folder / option).write_text(text, encoding="utf-8")
                 arguments += [f"--{option}", str(folder / option)]
+        arguments += ["--rules", made.rules] if made.rules else []
         arguments += ["--title", case.title] if case.title else []
         arguments += ["--most-usd", f"{most_usd:.4f}"] if most_usd is not None else []
         own = {name: value for name, value in self.environ.items() if not name.startswith(_SWITCHES)}

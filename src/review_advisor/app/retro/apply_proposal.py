@@ -15,7 +15,7 @@ from review_advisor.adapters.git.repository import open_repository
 from review_advisor.adapters.user_file import required_file
 from review_advisor.app.configuration import BaseFile
 from review_advisor.app.evaluation.evaluate import scored_with_samples
-from review_advisor.app.evaluation.own_arm import RULE_FILES, write_arm
+from review_advisor.app.evaluation.own_arm import rule_files, write_arm
 from review_advisor.app.settings import CONFIG_FILE, ConfigError, guideline_rules, parse_config
 from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.core.evaluation.trials.arms import Arm, configured
@@ -100,15 +100,15 @@ def _named(file: Path, name: str) -> ImprovementProposal:
 
 def _arms_of(name: str, edit: ProposedEdit, base_file: BaseFile) -> _Arms:
     """The rules of the base without and with the edit. Raises ``EditRefusedError`` and ``ConfigError``."""
-    config, *rules = (_text(base_file(path)) for path in (CONFIG_FILE, *RULE_FILES))
-    if edit.path == RULES_FILE and RULES_FILE not in guideline_rules(parse_config(config, CONFIG_FILE)).files:
+    config = _text(base_file(CONFIG_FILE))
+    parsed = parse_config(config, CONFIG_FILE)
+    if edit.path == RULES_FILE and RULES_FILE not in guideline_rules(parsed).files:
         raise EditRefusedError(f"The configuration has no review read {RULES_FILE}.")
-    before = dict(zip(RULE_FILES, rules, strict=True))
+    before = {path: _text(base_file(path)) for path in rule_files(parsed)}
     if edit.is_in(before[edit.path]):
         raise EditRefusedError(f"{edit.path} holds its text already.")
     after = before | {edit.path: edit.applied_to(before[edit.path])}
-    today, edited = ({path: text for path, text in files.items() if text} for files in (before, after))
-    return _Arms(configured(f"today-{name}", config, today), configured(f"retro-{name}", config, edited))
+    return _Arms(configured(f"today-{name}", config, before), configured(f"retro-{name}", config, after))
 
 
 def _text(raw: bytes | None) -> str:

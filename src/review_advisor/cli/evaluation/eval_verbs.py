@@ -71,7 +71,7 @@ def evaluation() -> None:
     "own",
     multiple=True,
     metavar="NAME=FILE",
-    help="An arm with a configuration file of your own, or a folder with the files that a base would have.",
+    help="An arm with a configuration file of your own, or a folder with that, its files of rules, and thresholds.",
 )
 @click.option("--matrix", metavar="MODEL,...", help="Each model alone, and each as the executor of each other.")
 @click.option(
@@ -245,6 +245,7 @@ def scenarios(context: click.Context, root: Path, as_json: bool) -> None:
 @click.option("--body-file", type=PATH)
 @click.option("--spec-file", type=PATH)
 @click.option("--most-usd", type=float)
+@click.option("--rules", default="")
 @click.pass_context
 def review_case(context: click.Context, /, repo: Path, revisions: str, agent: str, **given: Any) -> None:
     """Review one golden case: `eval run` starts this for each."""

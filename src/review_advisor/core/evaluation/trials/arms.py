@@ -21,7 +21,8 @@ _COUNCIL = '[advisors]\npreset = "release"\n'
 class Arm:
     """One way to review. ``config`` is a configuration file's text; ``models`` are the executor's and the advisor's.
 
-    ``files`` are texts of the base by their paths: what a review reads there beside its configuration.
+    ``files`` are texts by their paths that stand in the place of the base's: what a review reads there beside its
+    configuration. An empty one is not there.
     """
 
     name: str

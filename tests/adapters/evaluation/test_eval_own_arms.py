@@ -1,0 +1,182 @@
+"""``eval run --arm NAME=FOLDER``: exactly the rules of the folder hold, and what would not is refused beforehand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.adapters.command_line import Done, Terminal
+from tests.adapters.git_repository import Repo
+
+from review_advisor.app.evaluation.own_arm import read_arm, write_arm
+from review_advisor.core.evaluation.trials.arms import configured
+
+pytestmark = pytest.mark.every_case
+
+OWN = "# Rules of the case\n"
+CHANGE = """--- a/a.py
++++ b/a.py
+@@ -1 +1 @@
+-total = 1
++total = 2
+"""
+FILES = f"""kind = "clean"
+files = [
+  {{path = "REVIEW.md", before = {json.dumps(OWN)}, after = {json.dumps(OWN)}}},
+  {{path = "a.py", before = "total = 1\\n", after = "total = 2\\n"}},
+]
+"""
+PATCH = f"""kind = "clean"
+patch = {json.dumps(CHANGE)}
+files = [{{path = "REVIEW.md", before = {json.dumps(OWN)}}}, {{path = "a.py", before = "total = 1\\n"}}]
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Repo:
+    """A clone with rules of its own and two commits."""
+    repo = Repo(tmp_path / "clone")
+    repo.write("REVIEW.md", OWN)
+    repo.write("a.py", "total = 1\n")
+    repo.commit("Begin")
+    repo.write("a.py", "total = 2\n")
+    repo.commit("Go on")
+    return repo
+
+
+@pytest.fixture
+def cases(tmp_path: Path, clone: Repo) -> Path:
+    """The same change as whole files, as a patch, and as commits."""
+    folder = tmp_path / "cases"
+    folder.mkdir()
+    base, head = clone.rev("HEAD~1"), clone.rev("HEAD")
+    named = f'kind = "clean"\nrepository = "octo/hello"\nbase = "{base}"\nhead = "{head}"\n'
+    for name, text in (("files", FILES), ("patch", PATCH), ("commits", named)):
+        (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def arm(folder: Path, **files: str) -> Path:
+    """An arm: ``__`` of a name is a folder, and a file without a name of its own is the configuration."""
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def run(terminal: Terminal, cases: Path, clone: Repo, *arms: str) -> Done:
+    words = (
+        "eval",
+        "run",
+        "--set",
+        cases,
+        "--answers",
+        "embedded",
+        "--clone",
+        clone.path,
+        "--out",
+        cases.parent / "out",
+    )
+    return terminal.run(*words, *(word for each in arms for word in ("--arm", each)))
+
+
+def guidelines(cases: Path) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """By case and arm, which rules held in each review, as its own record tells."""
+    found = {}
+    for outcome in (cases.parent / "out").rglob("outcome.json"):
+        events = json.loads(outcome.read_text())["events"]
+        (policy,) = (event for event in events if event["kind"] == "policy_frozen")
+        found[outcome.parts[-4], outcome.parts[-3]] = policy["guidelines"]
+    return found
+
+
+def test_the_rules_of_an_arm_hold_in_the_place_of_the_cases_own_whatever_names_its_change(
+    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path
+) -> None:
+    before = clone.git("count-objects", "-v")
+    mine = arm(tmp_path / "mine", **{"REVIEW.md": "# One\n# Two\n# Three\n"})
+    none = arm(tmp_path / "none", **{".review-advisor.toml": ""})
+    done = run(terminal, cases, clone, f"mine={mine}", f"none={none}", f"file={none / '.review-advisor.toml'}")
+
+    assert done.code == 0, done.err
+    held = {key: [(each["name"], each["lines"]) for each in told] for key, told in guidelines(cases).items()}
+    assert held == {
+        (case, name): rules
+        for case in ("files", "patch", "commits")
+        for name, rules in (("mine", [("REVIEW.md", 3)]), ("none", []), ("file", [("REVIEW.md", 1)]))
+    }
+    assert clone.git("count-objects", "-v") == before, "a clone is not changed"
+
+
+def test_rules_that_the_configuration_names_are_the_arms_too(
+    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path
+) -> None:
+    config = 'guideline_files = ["AGENTS.md"]\n[[guidelines]]\npaths = ["*.py"]\nfile = "docs/team/rules.md"\n'
+    files = {".review-advisor.toml": config, "AGENTS.md": "# A\n", "docs__team__rules.md": "# B\n"}
+    folder = arm(tmp_path / "named", **files)
+    done = run(terminal, cases, clone, f"named={folder}")
+
+    assert done.code == 0, done.err
+    assert {tuple(each["name"] for each in told) for told in guidelines(cases).values()} == {
+        ("docs/team/rules.md", "AGENTS.md")
+    }
+
+
+def test_the_outcomes_of_an_arm_of_ones_own_can_be_scored_again(
+    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path
+) -> None:
+    mine = arm(tmp_path / "mine", **{"REVIEW.md": "# One\n"})
+    assert run(terminal, cases, clone, f"mine={mine}").code == 0
+    (reviews,) = (tmp_path / "out").glob("eval_*/reviews")
+    again = terminal.run(
+        *("eval", "run", "--set", cases, "--answers", "recorded", "--recorded", reviews, "--arm", f"mine={mine}"),
+        *("--out", tmp_path / "again", "--json"),
+    )
+
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["arms"][0]["lost"] == 0
+
+
+@pytest.mark.one_of_its_kind
+@pytest.mark.parametrize(
+    "files,says",
+    [
+        ({".review-advisor.toml": "no_such_key = 1\n"}, "no_such_key"),
+        ({".review-advisor.toml": "jobs = \n"}, "is not valid TOML"),
+        ({".review-advisor__thresholds.toml": "[[threshold]]\nvalue = 8\n"}, ".review-advisor/thresholds.toml: "),
+        ({"REVIEW.md": "#", ".review-advisor__advisors__a.toml": ""}, ".review-advisor/advisors/a.toml is not read"),
+        ({"REVIEW.md": "#", ".review-advisor__calibration.toml": ""}, ".review-advisor/calibration.toml is not read"),
+        ({"REVIEW.md": "#", "pyproject.toml": "[tool.review-advisor]\njobs = 2\n"}, "pyproject.toml is not read"),
+        ({"OTHER.md": "#"}, "holds neither .review-advisor.toml nor REVIEW.md nor .review-advisor/thresholds.toml."),
+    ],
+)
+def test_what_a_review_could_not_use_or_would_not_read_is_refused_before_any_arm_reviews(
+    terminal: Terminal, cases: Path, clone: Repo, files: dict[str, str], says: str
+) -> None:
+    done = run(terminal, cases, clone, f"mine={arm(cases.parent / 'mine', **files)}")
+
+    assert done.code == 2
+    assert says in done.sentence
+    assert not (cases.parent / "out").exists()
+
+
+def test_a_typo_in_a_configuration_file_is_refused_too(
+    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path
+) -> None:
+    done = run(terminal, cases, clone, f"mine={arm(tmp_path / 'mine', wrong='no_such_key = 1') / 'wrong'}")
+
+    assert done.code == 2
+    assert "no_such_key" in done.sentence
+
+
+def test_an_arm_that_is_written_is_read_as_the_same_one(tmp_path: Path) -> None:
+    for number, texts in enumerate((("", ""), ("# One\n", ""), ("", "[[threshold]]\nvalue = 0.8\n"))):
+        files = dict(zip(("REVIEW.md", ".review-advisor/thresholds.toml"), texts, strict=True))
+        for config in ("", "jobs = 2\n"):
+            written = configured("mine", config, files)
+            write_arm(written, tmp_path / f"arm{number}{bool(config)}")
+
+            assert read_arm("mine", tmp_path / f"arm{number}{bool(config)}") == written
