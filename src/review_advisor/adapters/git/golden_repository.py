@@ -113,7 +113,7 @@ def _borrowed(found: GoldenRepository, folder: Path) -> GoldenRepository:
 
 def _ruled(made: GoldenRepository, rules: Mapping[str, str]) -> GoldenRepository:
     """With a commit beside the change: the files of its base, but for these."""
-    own = {**_ENVIRONMENT, "GIT_INDEX_FILE": str(made.folder.resolve() / ".git/rules-index")}
+    own = {**_BY, "GIT_INDEX_FILE": str(made.folder.resolve() / ".git/rules-index")}
     git = Git(find_git(made.folder), made.folder, (), own)
     git.run("read-tree", f"{made.base}^{{tree}}")
     for path, text in rules.items():
