@@ -5118,6 +5118,27 @@ MUTANTS = (
                 GOES_ON + "a_fresh_evaluation_takes_the_place_of_the_old_one_only_when_it_is_whole",
             ),
             (
+                "a merge takes the place of results that were paid for",
+                "adapters/evaluation_folder.py",
+                "if any((folder / name).exists() for name in (RESULTS, PARTIAL)):",
+                "if False:",
+                "tests/adapters/evaluation/test_eval.py::test_a_merge_takes_the_place_of_no_result",
+            ),
+            (
+                "lost tries of a shard have cost nothing",
+                "app/evaluation/evaluate.py",
+                "[each for part in folders for each in earlier_tries(part)]",
+                "[]",
+                GOES_ON + "what_lost_tries_of_a_shard_cost_still_counts_in_the_whole",
+            ),
+            (
+                "an arm is held against the advisor of another evaluation",
+                "core/evaluation/trials/results.py",
+                "key=lambda name: evaluations.get(name) != own",
+                "key=lambda name: 0",
+                "tests/unit/evaluation/trials/test_results.py::test_an_arm_is_held_against_the_advisor_of_its_own_evaluation",
+            ),
+            (
                 "live reviews begin without claude",
                 "app/evaluation/evaluate.py",
                 "            make_ready()",
@@ -7095,6 +7116,13 @@ MUTANTS = (
                 "label = truth if judged else None",
                 "label = truth",
                 "tests/unit/evaluation/trials/test_trial.py::test_a_case_that_does_not_tell_wrong_findings_gives_no_label_of_confidence",
+            ),
+            (
+                "a repetition of a review is a further label",
+                "core/evaluation/calibration/confidence_pair.py",
+                "kept.setdefault((*of, times[of]), each)",
+                "kept[(*of, len(kept))] = each",
+                f"{UNIT}evaluation/calibration/test_confidence_pair.py::test_what_is_asked_again_of_a_case_tells_nothing_new",
             ),
             (
                 "a map is fitted on reverts",

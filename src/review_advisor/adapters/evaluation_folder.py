@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Literal
@@ -96,9 +96,9 @@ class EvaluationFolder:
     def _note_under_way(self) -> None:
         _whole(self.folder, BEGUN, b"".join(map(trial_line, self._under_way.values())))
 
-    def finish(self, trials: dict[TrialKey, CountedTrial]) -> None:
-        """Put all results in the place of the partial ones, at once."""
-        lost = [each for each in self._so_far if not is_settled(self._manifest, each)]
+    def finish(self, trials: dict[TrialKey, CountedTrial], earlier: Sequence[CountedTrial] = ()) -> None:
+        """Put all results in the place of the partial ones, at once. ``earlier``: further tries that were lost."""
+        lost = [*earlier, *(each for each in self._so_far if not is_settled(self._manifest, each))]
         _whole(self.folder, RESULTS, b"".join(map(trial_line, (*lost, *in_order(self._manifest, trials)))))
         with _sentences(self.folder):
             (self.folder / PARTIAL).unlink(missing_ok=True)
@@ -142,10 +142,26 @@ def results_so_far(folder: Path) -> list[CountedTrial]:
         return [*_lines(folder / kept), *_lines(folder / BEGUN)]
 
 
-def keep_evaluation(folder: Path, manifest: EvaluationManifest, trials: list[CountedTrial]) -> None:
-    """Write a whole evaluation. Raises ``EvaluationError``."""
-    with EvaluationFolder(folder, manifest).opened(fresh=True):
-        EvaluationFolder(folder, manifest).finish({each.trial.key: each for each in trials})
+def earlier_tries(folder: Path) -> list[CountedTrial]:
+    """The tries of a whole evaluation that others took the place of: they cost as well. Raises ``EvaluationError``."""
+    with _sentences(folder, "read"):
+        tries = list(_lines(folder / RESULTS))
+    last = {each.trial.key: place for place, each in enumerate(tries)}
+    return [each for place, each in enumerate(tries) if last[each.trial.key] != place]
+
+
+def keep_evaluation(
+    folder: Path,
+    manifest: EvaluationManifest,
+    trials: Sequence[CountedTrial],
+    earlier: Sequence[CountedTrial] = (),
+) -> None:
+    """Write a whole evaluation into a folder without results: those were paid for. Raises ``EvaluationError``."""
+    kept = EvaluationFolder(folder, manifest)
+    with kept.opened():
+        if any((folder / name).exists() for name in (RESULTS, PARTIAL)):
+            raise EvaluationError(f"{folder} has results already, and nothing is written over them: use another --out.")
+        kept.finish({each.trial.key: each for each in trials}, earlier)
 
 
 def make_folder(folder: Path) -> Path:

@@ -99,6 +99,23 @@ def test_shards_of_several_machines_make_the_whole(terminal: Terminal, tmp_path:
         assert (refused.code, refused.err) == (2, f"Error: {says}\n")
 
 
+@pytest.mark.parametrize("kept", ["results.jsonl", "results.partial.jsonl"])
+def test_a_merge_takes_the_place_of_no_result(terminal: Terminal, tmp_path: Path, kept: str) -> None:
+    """An evaluation that was begun on this machine before it was cut into shards: what it has was paid for."""
+    evaluated(terminal, tmp_path / "out", "--arms", "paired")
+    folder = only_folder(tmp_path / "out")
+    (folder / "results.jsonl").rename(folder / kept)
+    before = files_of(folder)
+    evaluated(terminal, tmp_path / "shard", "--arms", "paired", "--shard", "1/1", "--seed", "17")
+    shard = only_folder(tmp_path / "shard")
+
+    refused = terminal.run("eval", "merge", str(shard), "--out", str(tmp_path / "out"))
+
+    says = f"{folder} has results already, and nothing is written over them: use another --out."
+    assert (refused.code, refused.sentence) == (2, says)
+    assert files_of(folder) == before
+
+
 def test_a_shard_without_a_case_is_a_whole_shard(terminal: Terminal, tmp_path: Path) -> None:
     """Four machines, three cases."""
     for number in range(1, 5):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Barrier, Condition, Event
 
@@ -13,7 +13,7 @@ import pytest
 from tests.adapters.command_line import CREDENTIAL, Terminal, executable, fake_claude, wait_for
 
 from review_advisor.adapters.evaluation_folder import results_so_far
-from review_advisor.app.evaluation.evaluate import Evaluated, EvaluationError, evaluate, scored
+from review_advisor.app.evaluation.evaluate import Evaluated, EvaluationError, evaluate, merge, scored
 from review_advisor.app.evaluation.reviewed import REVIEW_USD, EvaluationPurse
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, golden_set
 from review_advisor.core.evaluation.trials.kept_trials import spent_on
@@ -93,6 +93,18 @@ def test_what_got_no_answer_is_asked_again_and_what_it_cost_still_counts(reviewe
     assert second.result.arms[0].sums.lost == 0
     assert reviewers.spent == pytest.approx(2 * REVIEW_USD + 6 * 0.1)
     assert reviewers.review(approved).asked == 0
+
+
+def test_what_lost_tries_of_a_shard_cost_still_counts_in_the_whole(reviewers: Reviewers, tmp_path: Path) -> None:
+    reviewers.review(lambda key: replace(lost(key), usd=0.3) if key.case == "c1" else approved(key))
+    reviewers.review(lambda key: replace(lost(key), usd=0.4))
+    reviewers.review(approved)
+    assert reviewers.spent == pytest.approx(0.3 + 0.4 + 6 * 0.1)
+
+    whole = merge([reviewers.root / MANIFEST.id], tmp_path / "whole")
+
+    assert spent_on(results_so_far(whole.folder), REVIEW_USD) == pytest.approx(reviewers.spent)
+    assert whole.result == scored(reviewers.root / MANIFEST.id)
 
 
 @pytest.mark.every_case

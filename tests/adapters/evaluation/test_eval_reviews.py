@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 from threading import Thread
 
 import pytest
@@ -179,6 +180,30 @@ def test_golden_cases_say_whether_stated_confidence_came_true(terminal: Terminal
     assert told["sources"]["golden"]["right"] == 1
     (kind, *_) = [each["kind"] for each in told["cells"] if each["kind"]]
     assert (kind["advisor"], kind["surface"]) == ("executor", "pr_review")
+
+
+@pytest.mark.every_case
+def test_a_label_counts_once_however_often_its_case_was_reviewed(
+    terminal: Terminal, cases: Path, tmp_path: Path
+) -> None:
+    def reviewed(root: str, arms: str) -> Path:
+        asked = ("--set", str(cases), "--answers", "embedded", "--arms", arms, "--out", str(tmp_path / root))
+        assert terminal.run("eval", "run", *asked).code == 0
+        (folder,) = (tmp_path / root).glob("eval_*")
+        return folder
+
+    def calibrated(*folders: Path) -> tuple[int, str]:
+        named = [word for each in folders for word in ("--evaluation", str(each))]
+        done = terminal.run("calibrate", "--labels", "golden", *named, "--json")
+        return json.loads(done.out)["sources"]["golden"]["labels"], done.err
+
+    one, two = reviewed("one", "paired"), reviewed("two", "executor-only,paired")
+    copy = copytree(one, tmp_path / "copy")
+
+    assert calibrated(one) == (1, "")
+    again = "that other reviews of the same case count for\n"
+    assert calibrated(one, one, copy, one) == (1, f"left out: 3 findings {again}")
+    assert calibrated(two) == (1, f"left out: 1 finding {again}")
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,12 @@ from review_advisor.core.evaluation.calibration.calibration_table import (
     proposed_kinds,
     proposed_thresholds,
 )
-from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, LabelSource
+from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, LabelSource, stated_once
 from review_advisor.core.evaluation.calibration.observed_pairs import observed_pairs, stated_run
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.report.wording import counted
 from review_advisor.ports.review import ArtifactError
 
 MOST_CALIBRATED_REVIEWS = 10_000
@@ -80,9 +81,15 @@ def calibrate(ledger: Path, wanted: RunFilter, source: LabelSource) -> Calibrate
 
 
 def calibrate_on_golden(folders: Sequence[Path]) -> Calibrated:
-    """The calibration of what whole evaluations found on golden cases. Raises ``EvaluationError``."""
-    pairs = [pair for folder in folders for trial in read_evaluation(folder)[1] for pair in trial.pairs]
-    return Calibrated(_calibrated(pairs, "golden"), (), more=False)
+    """The calibration of what whole evaluations found on golden cases. Raises ``EvaluationError``.
+
+    What several reviews of a case have in common counts once.
+    """
+    reviews = [(trial.trial.case, trial.pairs) for folder in folders for trial in read_evaluation(folder)[1]]
+    pairs = stated_once(reviews)
+    again = sum(len(its) for _, its in reviews) - len(pairs)
+    left_out = (f"{counted(again, 'finding')} that other reviews of the same case count for",) if again else ()
+    return Calibrated(_calibrated(pairs, "golden"), left_out, more=False)
 
 
 def _calibrated(pairs: Sequence[ConfidencePair], source: LabelSource) -> Calibration:

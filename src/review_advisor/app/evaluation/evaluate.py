@@ -14,6 +14,7 @@ from random import Random
 from review_advisor.adapters.evaluation_folder import (
     EvaluationError,
     EvaluationFolder,
+    earlier_tries,
     evaluations_in,
     keep_evaluation,
     keep_text,
@@ -156,12 +157,15 @@ def as_json(result: EvaluationResult) -> str:
 
 
 def merge(folders: Sequence[Path], root: Path) -> Evaluated:
-    """The shards of one evaluation as a whole one. Raises ``ShardError`` and ``EvaluationError``."""
+    """The shards of one evaluation as a whole one, with what lost tries cost.
+
+    Raises ``ShardError`` and ``EvaluationError``: also where the whole one has results already.
+    """
     parts = [read_evaluation(folder) for folder in folders]
     whole = merged_manifest([manifest for manifest, _ in parts])
     folder = folder_of(root, whole)
     together = [each for _, trials in parts for each in trials]
-    keep_evaluation(folder, whole, together)
+    keep_evaluation(folder, whole, together, [each for part in folders for each in earlier_tries(part)])
     return _evaluated(folder, len(together))
 
 
@@ -174,7 +178,8 @@ def compare(folders: Sequence[Path]) -> EvaluationResult:
             raise EvaluationError(f"{folders[0]} and {folder} cannot be compared. {why}")
     beside = side_by_side(evaluations)
     truth = _truth(beside.manifest, {arm.facts.name: arm.own_name for arm in beside.arms})
-    result = evaluation_result(beside.manifest, beside.trials, SAMPLES, _draw(beside.manifest), truth)
+    of = {arm.facts.name: arm.evaluation for arm in beside.arms}
+    result = evaluation_result(beside.manifest, beside.trials, SAMPLES, _draw(beside.manifest), truth, of)
     return replace(result, differs=beside.differs)
 
 

@@ -1,8 +1,15 @@
 """A kind of findings, and the wider ones that hold it."""
 
+from dataclasses import replace
+
 from tests.unit.evaluation.calibration.streams import KIND
 
-from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind, labelled
+from review_advisor.core.evaluation.calibration.confidence_pair import (
+    ConfidencePair,
+    FindingKind,
+    labelled,
+    stated_once,
+)
 
 
 def test_the_parents_of_a_kind_are_wider_step_by_step() -> None:
@@ -23,3 +30,20 @@ def test_sources_are_kept_apart() -> None:
 
     assert labelled([people, revert, silent]) == (people, revert)
     assert labelled([people, revert, silent], "people") == (people,)
+
+
+def test_what_is_asked_again_of_a_case_tells_nothing_new() -> None:
+    """By a second repetition, by another arm with the same model, with other prompts, or in the same evaluation."""
+    right, wrong = (ConfidencePair("shop", KIND, 0.9, truth, "golden") for truth in (True, False))
+    reworded = replace(right, kind=replace(KIND, prompts="p2", category="bug"), confidence=0.5)
+
+    assert stated_once([("c1", [right, wrong])] * 4) == (right, wrong)
+    assert stated_once([("c1", [right]), ("c1", [reworded])]) == (right,)
+    assert stated_once([("c1", [right]), ("c1", [right, right, wrong])]) == (right, right, wrong)
+
+
+def test_other_cases_and_other_models_tell_something_new() -> None:
+    right = ConfidencePair("shop", KIND, 0.9, True, "golden")
+    others = [replace(right, kind=replace(KIND, model="haiku")), replace(right, kind=replace(KIND, advisor="critic"))]
+
+    assert len(stated_once([("c1", [right]), ("c2", [right]), *(("c1", [each]) for each in others)])) == 4

@@ -1,5 +1,6 @@
 """What an evaluation comes to."""
 
+from dataclasses import replace
 from random import Random
 
 from review_advisor.core.evaluation.trials.manifest import ArmFacts, ArmPart, EvaluationManifest
@@ -49,6 +50,28 @@ def test_paired_arms_and_councils_have_both_gates_and_single_models_none() -> No
         ("cost_of_correct", "council"),
     ]
     assert {each.answer for each in result.gates} == {"undecided"}, "two groups decide nothing"
+
+
+def test_an_arm_is_held_against_the_advisor_of_its_own_evaluation() -> None:
+    """Two evaluations beside one another, as before and after a change of prompts."""
+    parts: tuple[ArmPart, ...] = ("advisor", "paired")
+    models = {"advisor": ("opus",), "paired": ("haiku", "opus")}
+    arms = tuple(ArmFacts(f"{number}:{part}", part, "", models[part]) for number in (1, 2) for part in parts)
+    asked = replace(manifest(), arms=arms)
+    trials = [counted(case, arm.name, 1, "x") for case in ("a1", "b1") for arm in arms]
+    evaluations = {arm.name: int(arm.name[0]) for arm in arms}
+
+    for order in (arms, arms[::-1], (arms[1], arms[2], arms[3])):
+        told = evaluation_result(
+            replace(asked, arms=order),
+            [each for each in trials if each.trial.arm in {arm.name for arm in order}],
+            50,
+            Random(1).randrange,
+            evaluations=evaluations,
+        )
+        against = {each.arm: each.against for each in told.gates if each.gate == "ship"}
+        one = "1:advisor" if arms[0] in order else "2:advisor"
+        assert against == {"1:paired": one, "2:paired": "2:advisor"}
 
 
 def test_measures_are_of_all_groups_and_a_truth_stands_only_where_there_is_one() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,3 +61,19 @@ class ConfidencePair:
 def labelled(pairs: Iterable[ConfidencePair], source: LabelSource = "") -> tuple[ConfidencePair, ...]:
     """The pairs of which it is known whether they are right; of one source where that is named."""
     return tuple(each for each in pairs if each.right is not None and source in ("", each.source))
+
+
+def stated_once(reviews: Iterable[tuple[str, Sequence[ConfidencePair]]]) -> tuple[ConfidencePair, ...]:
+    """The pairs of many reviews of golden cases, each of the case that is named: repetitions tell nothing new.
+
+    A model's right, wrong and unlabelled findings on a case count as often as in the one review that has most of them,
+    whatever arm, prompts or evaluation asked; those of the first reviews count.
+    """
+    kept: dict[tuple[object, ...], ConfidencePair] = {}
+    for case, pairs in reviews:
+        times = Counter[tuple[object, ...]]()
+        for each in pairs:
+            of = (case, each.group, each.kind.advisor, each.kind.model, each.right)
+            times[of] += 1
+            kept.setdefault((*of, times[of]), each)
+    return tuple(kept.values())

@@ -14,10 +14,11 @@ TrialsOf = tuple[EvaluationManifest, Sequence[CountedTrial]]
 
 @dataclass(frozen=True, slots=True)
 class BesideArm:
-    """An arm under the name that it has beside others, and what it is called in its own evaluation."""
+    """An arm under the name that it has beside others, what it is called in its own evaluation, and which that is."""
 
     facts: ArmFacts
     own_name: str
+    evaluation: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def side_by_side(evaluations: Sequence[TrialsOf]) -> SideBySide:
     trials: list[CountedTrial] = []
     for number, (manifest, told) in enumerate(evaluations, 1):
         names = {arm.name: f"{number}:{arm.name}" if times[arm.name] > 1 else arm.name for arm in manifest.arms}
-        arms += [BesideArm(replace(arm, name=names[arm.name]), arm.name) for arm in manifest.arms]
+        arms += [BesideArm(replace(arm, name=names[arm.name]), arm.name, number) for arm in manifest.arms]
         trials += [replace(each, trial=replace(each.trial, arm=names[each.trial.arm])) for each in told]
     together = replace(evaluations[0][0], arms=tuple(arm.facts for arm in arms))
     return SideBySide(together, tuple(trials), tuple(arms), tuple(_differs([each for each, _ in evaluations])))

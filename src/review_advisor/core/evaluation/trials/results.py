@@ -67,8 +67,12 @@ def evaluation_result(
     samples: int,
     draw: Draw,
     truth: Mapping[str, ReviewSums] | None = None,
+    evaluations: Mapping[str, int] | None = None,
 ) -> EvaluationResult:
-    """The measures of all arms over the same samples of groups, and the two gates of each advised arm."""
+    """The measures of all arms over the same samples of groups, and the two gates of each advised arm.
+
+    ``evaluations`` says of which evaluation each arm is, where several are beside one another.
+    """
     drawn = sampled(by_group(manifest, trials), samples, draw)
     expected = truth or {}
     return EvaluationResult(
@@ -84,7 +88,7 @@ def evaluation_result(
             )
             for arm in manifest.arms
         ),
-        tuple(gates(manifest, drawn)),
+        tuple(gates(manifest, drawn, evaluations or {})),
         len({each.group for each in trials}),
         samples,
     )
@@ -98,7 +102,9 @@ def by_group(manifest: EvaluationManifest, trials: Iterable[CountedTrial]) -> di
     return sums
 
 
-def gates(manifest: EvaluationManifest, drawn: Mapping[str, Sampled]) -> list[GateVerdict]:
+def gates(
+    manifest: EvaluationManifest, drawn: Mapping[str, Sampled], evaluations: Mapping[str, int]
+) -> list[GateVerdict]:
     """Both gates of each paired arm and each council, side by side."""
     singles = [arm.name for arm in manifest.arms if arm.part in ("executor", "advisor")]
     return [
@@ -106,17 +112,21 @@ def gates(manifest: EvaluationManifest, drawn: Mapping[str, Sampled]) -> list[Ga
         for arm in manifest.arms
         if arm.part in ("paired", "council")
         for verdict in (
-            ship_gate(drawn, arm.name, _advisor_of(arm, manifest.arms)),
+            ship_gate(drawn, arm.name, _advisor_of(arm, manifest.arms, evaluations)),
             cost_gate(drawn, arm.name, singles),
         )
     ]
 
 
-def _advisor_of(arm: ArmFacts, arms: Sequence[ArmFacts]) -> str | None:
-    """The arm that is its advisor alone: the one that asks the same model, or the one that says so."""
+def _advisor_of(arm: ArmFacts, arms: Sequence[ArmFacts], evaluations: Mapping[str, int]) -> str | None:
+    """The arm that is its advisor alone: the one that asks the same model, or the one that says so.
+
+    One of its own evaluation is taken before one of another.
+    """
     alike = [each.name for each in arms if arm.models and each.models == arm.models[-1:]]
     said = [each.name for each in arms if each.part == "advisor"]
-    return next(iter((*alike, *said)), None)
+    own = evaluations.get(arm.name)
+    return min((*alike, *said), key=lambda name: evaluations.get(name) != own, default=None)
 
 
 def repeated(trials: Iterable[CountedTrial]) -> Repeated:
