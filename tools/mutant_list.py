@@ -7118,6 +7118,27 @@ MUTANTS = (
                 "tests/unit/evaluation/trials/test_trial.py::test_a_case_that_does_not_tell_wrong_findings_gives_no_label_of_confidence",
             ),
             (
+                "any annotated tag starts a release, and takes what was merged before out of its evidence",
+                "adapters/git/history/release_history.py",
+                ', *(f"--match={each}" for each in _VERSIONS), "HEAD")',
+                ', "HEAD")',
+                "tests/adapters/git/test_release_history.py::test_an_annotated_tag_that_names_no_version_is_passed_over_and_named",
+            ),
+            (
+                "a letter is a quotation",
+                "core/readiness/readiness_rules.py",
+                'elif len(quote.replace(" ", "")) < SHORTEST_QUOTE and quote not in lines:',
+                "elif False:",
+                f"{UNIT}readiness/test_readiness_rules.py::test_the_evidence_of_a_blocker_is_quoted_word_for_word",
+            ),
+            (
+                "a calibration of the future never ages",
+                "app/diagnosis/calibration_age.py",
+                "elif made > today:",
+                "elif False:",
+                "tests/adapters/doctor/test_calibration_checks.py::test_each_file_is_told_with_its_age_and_its_sample",
+            ),
+            (
                 "a repetition of a review is a further label",
                 "core/evaluation/calibration/confidence_pair.py",
                 "kept.setdefault((*of, times[of]), each)",

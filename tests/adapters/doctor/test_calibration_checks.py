@@ -16,6 +16,7 @@ from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
 
 TODAY = date(2026, 11, 26)
 YOUNG, OLD = TODAY - timedelta(days=MOST_DAYS), TODAY - timedelta(days=MOST_DAYS + 1)
+NEXT = TODAY + timedelta(days=1)
 KIND = 'advisor = "executor"\nmodel = "m"\nsurface = "pr_review"\ncategory = "bug"\n'
 
 
@@ -25,6 +26,9 @@ KIND = 'advisor = "executor"\nmodel = "m"\nsurface = "pr_review"\ncategory = "bu
         (THRESHOLDS_FILE, "[[threshold]]\nvalue = 0.5\n", True, "no calibration is behind it"),
         (THRESHOLDS_FILE, f"made = {YOUNG}\n[[threshold]]\nvalue = 0.5\nlabels = 200\n", True, f"of {YOUNG}"),
         (THRESHOLDS_FILE, f"made = {OLD}\n[[threshold]]\nvalue = 0.5\nlabels = 200\n", False, "91 days ago"),
+        (THRESHOLDS_FILE, f"made = {TODAY}\n[[threshold]]\nvalue = 0.5\nlabels = 200\n", True, f"of {TODAY}"),
+        (THRESHOLDS_FILE, f"made = {NEXT}\n[[threshold]]\nvalue = 0.5\nlabels = 200\n", False, "still to come"),
+        (KINDS_FILE, 'made = 2099-01-01\nlabels_of = "people"\n', False, "of 2099-01-01, which is still to come"),
         (THRESHOLDS_FILE, "[[threshold]]\nvalue = 0.5\nlabels = 200\n", False, "does not say when"),
         (
             THRESHOLDS_FILE,

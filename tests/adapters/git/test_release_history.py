@@ -88,6 +88,29 @@ def test_the_newest_tag_that_leads_to_head_is_the_last(repo: Repo) -> None:
     assert [each.title for each in open_release_history(repo.path, "v1.0").changes] == ["Third (#3)", "Second"]
 
 
+def test_an_annotated_tag_that_names_no_version_is_passed_over_and_named(repo: Repo) -> None:
+    repo.git("tag", "-a", "-m", "old", "old")
+    repo.commit("Unreviewed (#5)")
+    for name in ("mid", "version", "vain"):
+        repo.git("tag", "-a", "-m", name, name)
+    repo.git("tag", "v1.1")
+    repo.commit("Reviewed (#6)")
+    history = open_release_history(repo.path, "")
+    assert (history.since, [each.pull_request for each in history.changes]) == ("v1.0", [6, 5])
+    assert history.passed == ("mid", "old", "vain", "version")
+    chosen = open_release_history(repo.path, "mid")
+    assert (chosen.since, [each.pull_request for each in chosen.changes], chosen.passed) == ("mid", [6], ())
+
+
+@pytest.mark.parametrize("name", ["v2", "v1.1.0-rc.1", "1.1", "2026.11"])
+def test_a_tag_that_is_called_like_a_version_is_a_release(repo: Repo, name: str) -> None:
+    repo.commit("Second")
+    repo.git("tag", "-a", "-m", name, name)
+    repo.commit("Third (#3)")
+    history = open_release_history(repo.path, "")
+    assert (history.since, history.passed, len(history.changes)) == (name, (), 1)
+
+
 def test_no_more_than_so_many_changes_are_told(repo: Repo) -> None:
     branch = repo.git("symbolic-ref", "HEAD").decode().strip()
     by = "committer Ada <ada@example.org> 0 +0000"
@@ -99,7 +122,7 @@ def test_no_more_than_so_many_changes_are_told(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize(
-    "since, words", [("", "No annotated tag leads"), ("v9", "names no commit"), ("-x", "no commit")]
+    "since, words", [("", "No annotated tag of a version leads"), ("v9", "names no commit"), ("-x", "no commit")]
 )
 def test_a_start_that_is_not_there_is_one_sentence(repo: Repo, since: str, words: str) -> None:
     repo.git("tag", "-d", "v1.0")

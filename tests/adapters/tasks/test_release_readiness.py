@@ -94,7 +94,8 @@ def judge(terminal: Terminal, models: Path, report: dict[str, Any], **vote: int)
 def test_the_sample_can_be_judged_without_a_model_and_is_never_let_go(terminal: Terminal) -> None:
     done = terminal.process(*SAMPLE)
     told = printed(done)
-    assert list(told) == ["run_id", "run_dir", "status", "vertical_passed", "verdict", "evaluation", "evidence"]
+    names = ["run_id", "run_dir", "status", "vertical_passed", "verdict", "evaluation", "evidence", "required_action"]
+    assert list(told) == names
     assert (done.code, told["vertical_passed"], told["verdict"]) == (10, "true", "conditional_go")
     assert Path(told["evaluation"]) == Path(told["run_dir"]) / "release_readiness_evaluation.json"
 
@@ -113,6 +114,7 @@ def test_a_release_is_held_for_what_the_evidence_says(terminal: Terminal, models
     held = {"id": "B1", "severity": "high", "description": "It cannot be undone.", "evidence": quote}
     done = judge(terminal, models, report("hold", blockers=[held]), hold=95)
     assert (done.code, printed(done)["vertical_passed"], printed(done)["verdict"]) == (10, "true", "hold")
+    assert "blocker: high, It cannot be undone.\n" in done.out
 
 
 @pytest.mark.one_of_its_kind
@@ -402,6 +404,34 @@ def test_without_a_ledger_every_merge_is_a_gap_and_the_evidence_says_why(termina
     text, held = gathered(terminal, "--since", "v1.0")
     assert "The ledger could not be asked: There is no ledger" in text
     assert len(held["gaps"]) == 3
+
+
+def test_what_is_open_and_what_is_required_is_printed(terminal: Terminal) -> None:
+    repo = released(terminal.folder)
+    repo.write("fourth.py", "a = 1\n")
+    repo.commit("Say \x1b[2Jnothing")
+    done = terminal.run("release-readiness", *FAKE)
+    assert (done.code, printed(done)["verdict"]) == (10, "conditional_go")
+    gaps = [line.removeprefix("gap: ") for line in done.out.splitlines() if line.startswith("gap: ")]
+    assert gaps == evaluation(done)["gaps"]
+    assert len(gaps) == 4
+    assert "\x1b" not in done.out
+    (action,) = evaluation(done)["report"]["required_actions"]
+    assert f"required_action: {action}\n" in done.out
+
+
+def test_a_tag_that_names_no_version_hides_nothing_and_is_named(terminal: Terminal) -> None:
+    """Whoever may push tags pushes one right after their own unreviewed change."""
+    repo = released(terminal.folder)
+    repo.git("tag", "-a", "-m", "mid", "mid")
+    repo.write("fourth.py", "a = 1\n")
+    repo.commit("Add a feature (#9)")
+    done = terminal.run("release-readiness", *FAKE)
+    assert "gap: Bump the version: it came without a pull request\n" in done.out
+    assert printed(done)["evidence"].endswith("; no version, and passed over: the tag mid")
+    chosen = terminal.run("release-readiness", *FAKE, "--since", "mid")
+    assert printed(chosen)["evidence"].startswith("1 change since mid (")
+    assert "Bump the version" not in chosen.out
 
 
 def test_a_tag_on_head_has_nothing_to_judge(terminal: Terminal) -> None:

@@ -21,7 +21,7 @@ from review_advisor.core.readiness.readiness_rules import (
 )
 from review_advisor.core.readiness.release_report import RELEASE_VERDICTS, ReleaseReport
 
-EVIDENCE = "All tests passed.\nThe migration has\n  no way back.\n"
+EVIDENCE = "All tests passed.\nThe migration has\n  no way back.\n  no  go\n"
 
 
 def blocker(severity: str = "high", evidence: str = "All tests passed.") -> dict[str, Any]:
@@ -86,6 +86,11 @@ def test_each_count_is_the_length_of_its_list(name: str) -> None:
         ("The migration has no way back!", False),
         ("the migration has no way back.", False),
         ("All tests passed. ... no way back.", False),
+        ("s", False),
+        ("way back", False),
+        ("no  way back", True),
+        ("no go", True),
+        ("no", False),
     ],
 )
 def test_the_evidence_of_a_blocker_is_quoted_word_for_word(quote: str, is_there: bool) -> None:

@@ -85,6 +85,8 @@ def _age(name: str, made: date | None, samples: Iterable[Sample], today: date) -
     if made is None:
         if any(samples):
             yield f"{name} does not say when its calibration was made: add `made`, or calibrate again."
+    elif made > today:
+        yield f"{name} rests on a calibration of {made.isoformat()}, which is still to come: correct `made`."
     elif (today - made).days > MOST_DAYS:
         yield (
             f"{name} rests on a calibration of {made.isoformat()}, {(today - made).days} days ago; models and prompts"

@@ -179,7 +179,8 @@ def compare(folders: Sequence[Path]) -> EvaluationResult:
     beside = side_by_side(evaluations)
     truth = _truth(beside.manifest, {arm.facts.name: arm.own_name for arm in beside.arms})
     of = {arm.facts.name: arm.evaluation for arm in beside.arms}
-    result = evaluation_result(beside.manifest, beside.trials, SAMPLES, _draw(beside.manifest), truth, of)
+    draw = _draw(beside.manifest)
+    result = evaluation_result(beside.manifest, beside.trials, SAMPLES, draw, truth, evaluations=of)
     return replace(result, differs=beside.differs)
 
 

@@ -85,7 +85,10 @@ def evaluation() -> None:
     help="Where the commits that cases name are; repeatable.",
 )
 @click.option(
-    "--max-usd", type=BoundedNumber(0.01, 100_000), metavar="USD", help="What live reviews may spend together."
+    "--max-usd",
+    type=BoundedNumber(0.01, 100_000),
+    metavar="USD",
+    help="What the live reviews of this command may spend together: each shard is a command of its own.",
 )
 @click.option("--groups", type=click.IntRange(1, 10_000), help="Of simulated cases. [default: 40]")
 @click.option("--repeat", type=click.IntRange(1, 20), default=1, show_default=True, help="Reviews of a case by an arm.")

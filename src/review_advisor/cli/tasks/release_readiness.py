@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "--since",
     default="",
     metavar="COMMIT",
-    help="Judge by what was merged since, and its reviews in the ledger. [default: the last annotated tag]",
+    help="Judge by what was merged since, and its reviews in the ledger. [default: a version's last annotated tag]",
 )
 @shared_options("release_readiness", questions=(1, 2))
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation.")
@@ -34,8 +34,9 @@ def release_readiness(
 ) -> None:
     """Judge whether a release is ready: go, conditional_go or hold.
 
-    Without --evidence and --sample the evidence is what was merged since the last annotated tag. Exit codes: 0 go, 10
-    conditional_go or hold, 11 a rule does not hold and a person decides, 12 the run could not go on, 2 usage or setup.
+    Without --evidence and --sample the evidence is what was merged since the last annotated tag of a version.
+    Exit codes: 0 go, 10 conditional_go or hold, 11 a rule does not hold and a person decides, 12 the run could not go
+    on, 2 usage or setup.
     """
     with clear_refusals():
         from review_advisor.app.tasks.judge_release import ReleaseChoice, judge_release
@@ -65,4 +66,9 @@ def _lines(judged: JudgedRelease) -> Iterator[str]:
     yield f"verdict: {evaluation.verdict}"
     yield f"evaluation: {judged.path}"
     yield f"evidence: {printable_line(evaluation.evidence)}"
+    report = evaluation.report
     yield from (f"failure: {printable_line(each)}" for each in evaluation.failures)
+    yield from (f"gap: {printable_line(each)}" for each in evaluation.gaps)
+    if report is not None:
+        yield from (f"blocker: {printable_line(f'{each.severity}, {each.description}')}" for each in report.blockers)
+        yield from (f"required_action: {printable_line(each)}" for each in report.required_actions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,7 @@ _MOST_TOLD = 50_000
 _LONGEST_TITLE = 80
 _LONGEST_PHRASE = 300
 _SHORT = 12
+_MOST_TAGS = 10
 _NO_END = ("stopped", "unfinished")
 
 
@@ -35,7 +36,7 @@ class MergedChange:
 class ReleaseHistory:
     """What came after ``since``, the newest first. ``start`` is its commit.
 
-    ``more``: there is more than ``MOST_CHANGES``.
+    ``more``: there is more than ``MOST_CHANGES``. ``passed``: annotated tags from there on that name no version.
     """
 
     since: str
@@ -43,6 +44,7 @@ class ReleaseHistory:
     head: str
     changes: tuple[MergedChange, ...]
     more: bool = False
+    passed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ def gathered_evidence(history: ReleaseHistory, reviews: Mapping[int, LastReview]
     gaps = [f"{_named(change)}: {_phrase(words)}" for change, _, end, words in known if end not in SETTLED]
     counts = Counter(end for *_, end, _ in known)
     ended = "; ".join(f"{end}: {counts[end]}" for end in sorted(counts))
-    since = f"{_phrase(history.since)} ({history.start})"
+    since = f"{_phrase(history.since)} ({history.start}){_passed(history.passed)}"
     lines = [
         f"# Changes since {since}",
         "",
@@ -149,6 +151,15 @@ def gathered_evidence(history: ReleaseHistory, reviews: Mapping[int, LastReview]
         told.append(f"\nOpen: {untold}.")
     source = f"{counted(len(history.changes), 'change')} since {since}"
     return ReleaseEvidence(source, "\n".join((*lines, *told)), tuple(gaps))
+
+
+def _passed(tags: Sequence[str]) -> str:
+    """Tags that a reader may take for releases, so that nobody wonders from which one changes are told."""
+    if not tags:
+        return ""
+    more = f" and {len(tags) - _MOST_TAGS} more" if len(tags) > _MOST_TAGS else ""
+    named = ", ".join(_phrase(each)[:_LONGEST_TITLE] for each in tags[:_MOST_TAGS])
+    return f"; no version, and passed over: the tag{'s' if len(tags) > 1 else ''} {named}{more}"
 
 
 def _as_many_as_fit(told: Iterable[str]) -> list[str]:

@@ -11,6 +11,9 @@ from review_advisor.core.task.task_events import CouncilVoted, counted_votes
 GRAVE = ("critical", "high")
 """Severities of a blocker that holds a release, and of an open risk with which it goes out on conditions only."""
 
+SHORTEST_QUOTE = 8
+"""Characters besides blanks: of fewer nobody can tell what they quote."""
+
 
 def mildest_verdict(report: ReleaseReport) -> tuple[ReleaseVerdict, str]:
     """The mildest verdict that a report with these blockers, risks and actions can have, and why."""
@@ -60,11 +63,17 @@ def miscounted(report: ReleaseReport) -> Iterator[str]:
 
 
 def invented_quotes(report: ReleaseReport, evidence: str) -> Iterator[str]:
-    """Each blocker quotes the evidence verbatim. Line breaks and blanks are no difference."""
-    supplied = _flat(evidence)
+    """Each blocker quotes the evidence verbatim, so much of it that it says something, or a whole line.
+
+    Line breaks and blanks are no difference.
+    """
+    supplied, lines = _flat(evidence), {_flat(each) for each in evidence.splitlines()}
     for each in report.blockers:
-        if _flat(each.evidence) not in supplied:
+        quote = _flat(each.evidence)
+        if quote not in supplied:
             yield f"The evidence of blocker {each.id} is no quotation of the evidence."
+        elif len(quote.replace(" ", "")) < SHORTEST_QUOTE and quote not in lines:
+            yield f"The evidence of blocker {each.id} is too short: quote {SHORTEST_QUOTE} characters, or a whole line."
 
 
 def unconsulted(report: ReleaseReport, answered: int) -> Iterator[str]:

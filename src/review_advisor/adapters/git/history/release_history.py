@@ -12,12 +12,16 @@ from review_advisor.ports.review import SourceError
 
 _MOST_LISTED = 16_000_000
 _MOST_SECONDS = 60.0
+_VERSIONS = ("v[0-9]*", "[0-9]*.[0-9]*")
 _MERGED = re.compile(r"Merge pull request #(\d{1,10}) ", re.ASCII)
 _SQUASHED = re.compile(r" \(#(\d{1,10})\)$", re.ASCII)
 
 
 def open_release_history(repo: Path, since: str) -> ReleaseHistory:
-    """What HEAD has brought since the commit ``since``; empty: since the last annotated tag. Raises ``SourceError``."""
+    """What HEAD has brought since the commit ``since``; empty: since the last annotated tag of a version.
+
+    Raises ``SourceError``.
+    """
     repository = open_repository(repo)
     head = repository.commit("HEAD")
     tag = "" if since else _last_tag(repository)
@@ -37,7 +41,8 @@ def open_release_history(repo: Path, since: str) -> ReleaseHistory:
     changes = tuple(map(_change, told.decode("utf-8", "replace").split("\0")[:-1]))
     if not changes:
         raise SourceError(f"Nothing has changed since {since}: name an earlier tag with --since.")
-    return ReleaseHistory(since, start, head, changes[:MOST_CHANGES], more=len(changes) > MOST_CHANGES)
+    passed = _passed_over(repository, tag, start) if tag else ()
+    return ReleaseHistory(since, start, head, changes[:MOST_CHANGES], len(changes) > MOST_CHANGES, passed)
 
 
 def origin_of(repo: Path) -> str:
@@ -47,14 +52,29 @@ def origin_of(repo: Path) -> str:
 
 
 def _last_tag(repository: GitRepository) -> str:
-    """The nearest annotated one: a lightweight tag is a name that anybody leaves in passing."""
-    reply = repository.git.attempt("describe", "--abbrev=0", "HEAD")
+    """The nearest annotated one that is called like a version: any other name is one that is left in passing."""
+    reply = repository.git.attempt("describe", "--abbrev=0", *(f"--match={each}" for each in _VERSIONS), "HEAD")
     name = reply.stdout.decode("utf-8", "replace").strip()
     if reply.code != 0 or not name:
-        raise SourceError(
-            f"No annotated tag leads to HEAD: name a commit with --since, or {repository.advice('check the tags, or')}."
-        )
+        advice = repository.advice("check the tags, or")
+        raise SourceError(f"No annotated tag of a version leads to HEAD: name a commit with --since, or {advice}.")
     return name
+
+
+def _passed_over(repository: GitRepository, tag: str, start: str) -> tuple[str, ...]:
+    """The other annotated tags from ``start`` on: each may have been meant as a release."""
+    told = repository.git.limited(
+        "for-each-ref",
+        "--format=%(objecttype) %(refname:strip=2)",
+        f"--contains={start}",
+        "--merged=HEAD",
+        "refs/tags",
+        most=_MOST_LISTED,
+        seconds=_MOST_SECONDS,
+    )
+    lines = told.decode("utf-8", "replace").splitlines()
+    names = (line.removeprefix("tag ") for line in lines if line.startswith("tag "))
+    return tuple(name for name in names if name != tag)
 
 
 def _change(entry: str) -> MergedChange:

@@ -67,6 +67,7 @@ def evaluation_result(
     samples: int,
     draw: Draw,
     truth: Mapping[str, ReviewSums] | None = None,
+    *,
     evaluations: Mapping[str, int] | None = None,
 ) -> EvaluationResult:
     """The measures of all arms over the same samples of groups, and the two gates of each advised arm.
