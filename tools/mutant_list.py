@@ -7125,6 +7125,13 @@ MUTANTS = (
                 "tests/adapters/git/test_release_history.py::test_an_annotated_tag_that_names_no_version_is_passed_over_and_named",
             ),
             (
+                "a remark beside the lines of a label says it, whatever it says",
+                "core/evaluation/golden/matching.py",
+                'place == "near" and (said or likeness >= NEAR_ALIKE)',
+                'place == "near"',
+                "tests/unit/evaluation/golden/test_matching.py::test_beside_the_lines_of_a_label_a_finding_says_it_in_words_alike",
+            ),
+            (
                 "a letter is a quotation",
                 "core/readiness/readiness_rules.py",
                 'elif len(quote.replace(" ", "")) < SHORTEST_QUOTE and quote not in lines:',

@@ -88,6 +88,11 @@ def test_every_case_goes_through_the_real_pipeline_and_can_be_scored_again(
         assert (measures["recall"], measures["correct"], measures["usd_per_review"]) == (1.0, 1.0, 0.0), arm["name"]
         assert rearm["measures"] == arm["measures"]
     assert told["label"] == "the embedded agent, with static checks. No model answered."
+    assert told["chance"] == retold["chance"]
+    assert (told["chance"]["recall"], told["chance"]["correct"], told["chance"]["false_alarms"]) == (0.2, 0.1, 1.0)
+    (folder,) = (tmp_path / "made").glob("eval_*")
+    by_chance = "By chance (one remark on any new line of each case, and changes requested): reviewed correctly 0.100,"
+    assert by_chance in terminal.run("eval", "show", str(folder)).out
     assert {gate["answer"] for gate in told["gates"]} == {"not_applicable"}
     (lost,) = (arm for arm in retold["arms"] if arm["name"] == "council")
     assert (lost["lost"], lost["measures"]["recall"]["value"]) == (2, 0.0)

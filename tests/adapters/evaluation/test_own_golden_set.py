@@ -14,6 +14,8 @@ from review_advisor.core.evaluation.golden.case_text import case_text
 from review_advisor.core.evaluation.golden.changed_lines import lines_of, new_lines
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, GoldenFile
 from review_advisor.core.evaluation.golden.matching import RaisedFinding, matched
+from review_advisor.core.evaluation.trials.chance_reviewer import chance_sums
+from review_advisor.core.evaluation.trials.measures import MEASURES
 
 FOLDER = Path(__file__).parents[3] / "golden"
 OWN = read_golden_set(FOLDER)
@@ -34,6 +36,14 @@ def test_the_set_is_large_and_varied_enough() -> None:
     assert min(languages.values()) >= 8
     assert {case.language for case in OWN.cases if case.kind == "hostile"} == set(languages)
     assert len({case.group for case in OWN.cases}) >= 20
+
+
+def test_chance_does_not_pass_the_set() -> None:
+    """A reviewer that has read nothing, and remarks on any line."""
+    sums = chance_sums(OWN)
+    assert sums is not None
+    told = {each.name: round(each.of(sums) or 0.0, 2) for each in MEASURES}
+    assert (told["correct"], told["precision"], told["recall"]) == (0.23, 0.1, 0.27)
 
 
 def test_the_faults_are_of_many_kinds() -> None:

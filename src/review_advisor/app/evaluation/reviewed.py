@@ -23,6 +23,7 @@ from review_advisor.app.evaluation.recorded_reviews import OUTCOME, RecordedRevi
 from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.core.evaluation.golden.golden_case import CommitsChange, GoldenCase, GoldenSet, NamedChange
 from review_advisor.core.evaluation.trials.arms import Arm
+from review_advisor.core.evaluation.trials.chance_reviewer import chance_sums
 from review_advisor.core.evaluation.trials.document_trial import trial_of
 from review_advisor.core.evaluation.trials.kept_trials import interrupted, spent_on
 from review_advisor.core.evaluation.trials.manifest import AnswerSource, CaseShard, EvaluationManifest
@@ -70,6 +71,7 @@ def manifest_of(
         version=__version__,
         shard=extent.shard,
         recordings="" if recorded is None else recorded.digest(cases, arms, extent.repetitions),
+        chance=chance_sums(cases),
     )
 
 

@@ -38,8 +38,17 @@ def labels_of(matching: Matching) -> set[str]:
     ],
 )
 def test_a_finding_is_at_a_label_from_three_lines_on(first: int, last: int, by: str) -> None:
-    matching = matched(CASE, [finding("pool.py", first, last)])
+    matching = matched(CASE, [finding("pool.py", first, last, "not returned to the pool")])
     assert [each.by for each in matching.right] == ([by] if by else [])
+
+
+@pytest.mark.parametrize("first, by", [(10, "lines"), (12, "lines"), (9, ""), (13, ""), (15, "")])
+def test_beside_the_lines_of_a_label_a_finding_says_it_in_words_alike(first: int, by: str) -> None:
+    """A remark at random is near to something in any small change."""
+    for text in ("Consider renaming this helper for clarity.", "This could be clearer."):
+        remark = finding("pool.py", first, text=text)
+        assert [each.by for each in matched(CASE, [remark]).right] == ([by] if by else [])
+        assert len(matched(CASE, [remark], {(LEAK.text, text): True}).right) == 1, "a judge says the same"
 
 
 def test_the_same_lines_of_another_file_are_another_place() -> None:
@@ -69,7 +78,7 @@ def test_the_nearest_finding_is_the_one_that_says_a_label() -> None:
 def test_a_pair_more_outweighs_a_nearer_place() -> None:
     second = replace(LEAK, text="The lock is held", first_line=15, last_line=15)
     case = replace(CASE, labels=(LEAK, second))
-    between, above = finding("pool.py", 12, 15), finding("pool.py", 8)
+    between, above = finding("pool.py", 12, 15), finding("pool.py", 8, text=LEAK.text)
     assert len(matched(case, [between, above]).right) == 2
 
 

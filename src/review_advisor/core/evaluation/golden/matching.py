@@ -13,7 +13,9 @@ from review_advisor.core.evaluation.golden.golden_case import WIDEST, GoldenCase
 from review_advisor.core.evaluation.golden.same_words import KnownTexts
 
 NEAR_LINES = 3
-"""A finding so many lines away from a label is at the same place."""
+"""A finding so many lines away from a label is at the same place, where the words are somewhat alike."""
+NEAR_ALIKE = 0.2
+"""Half as alike as texts without a place: a remark at random is near many labels, and on the lines of few."""
 ALIKE = 0.4
 """The likeness of words from which on two texts without a common place say the same: ADR-0127 fixed it."""
 By = Literal["lines", "near", "text"]
@@ -147,7 +149,7 @@ def _same(label: GoldenLabel, finding: RaisedFinding, likeness: float, said: boo
     place = _place(label, finding)
     if said is False or place == "elsewhere":
         return None
-    if place in {"lines", "near"}:
+    if place == "lines" or (place == "near" and (said or likeness >= NEAR_ALIKE)):
         return place
     return "text" if said or (place is None and likeness >= ALIKE) else None
 

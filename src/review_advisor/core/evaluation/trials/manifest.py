@@ -10,14 +10,18 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from review_advisor.core.evaluation.golden.golden_case import WIDEST
-from review_advisor.core.evaluation.golden.matching import ALIKE, NEAR_LINES
+from review_advisor.core.evaluation.golden.matching import ALIKE, NEAR_ALIKE, NEAR_LINES
 from review_advisor.core.evaluation.golden.same_words import LONGEST
+from review_advisor.core.evaluation.trials.measures import ReviewSums
 from review_advisor.core.evaluation.trials.trial import CountedTrial, TrialKey
 
 AnswerSource = Literal["simulated", "embedded", "recorded", "live"]
 ArmPart = Literal["executor", "advisor", "paired", "council", "other"]
 """``executor`` and ``advisor`` are one model alone, the cheap and the dear one; ``other`` takes no part in a gate."""
-MATCHING = f"2: one to one, {NEAR_LINES} lines near, of {WIDEST} at most, words of {LONGEST} signs alike from {ALIKE}"
+MATCHING = (
+    f"3: one to one, {NEAR_LINES} lines near with words alike from {NEAR_ALIKE}, of {WIDEST} at most,"
+    f" words of {LONGEST} signs alike from {ALIKE}"
+)
 """The rules by which findings are held against labels. A change of the rules is a change of this text."""
 _Repetitions = Annotated[int, Field(ge=1, le=20)]
 _Shards = Annotated[int, Field(ge=1, le=9_999)]
@@ -51,7 +55,7 @@ class CaseShard:
 class EvaluationManifest:
     """What was evaluated. ``cases`` are the ids of the whole set; ``prices`` is the date of the list of prices.
 
-    ``recordings`` is a digest of recorded answers.
+    ``recordings`` is a digest of recorded answers, ``chance`` what a reviewer gets on the whole set by chance.
     """
 
     schema: Literal["evaluation.v1"]
@@ -68,6 +72,7 @@ class EvaluationManifest:
     matching: str = MATCHING
     shard: CaseShard = CaseShard()
     recordings: str = ""
+    chance: ReviewSums | None = None
 
     @property
     def id(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from review_advisor.core.evaluation.trials.gates import COST_SHARE, POINTS, GateVerdict
 from review_advisor.core.evaluation.trials.group_samples import Estimate
-from review_advisor.core.evaluation.trials.measures import MEASURES, Measure
+from review_advisor.core.evaluation.trials.measures import MEASURES, Measure, ReviewSums
 from review_advisor.core.evaluation.trials.results import AGREEMENT, ArmResult, EvaluationResult
 from review_advisor.core.evaluation.trials.simulated_reviewers import LABEL
 from review_advisor.core.report.wording import counted, printable_line, table
@@ -32,6 +32,7 @@ def result_text(result: EvaluationResult) -> str:
         "",
         *table(table_rows(result.arms)).splitlines(),
         "",
+        *_by_chance(manifest.chance),
         *(line for arm in result.arms for line in besides(arm)),
         *(line for gate in result.gates for line in _gate_lines(gate)),
         f"Brackets: the middle 95% of {result.samples:,} samples of whole groups, the same for all arms.",
@@ -102,6 +103,13 @@ def besides(arm: ArmResult) -> Iterator[str]:
         )
 
 
+def _by_chance(sums: ReviewSums | None) -> Iterator[str]:
+    """What an arm has to beat before it says anything."""
+    if sums is not None:
+        told = ", ".join(f"{each.words} {_value(each.of(sums), each)}" for each in MEASURES if not each.is_usd)
+        yield f"By chance (one remark on any new line of each case, and changes requested): {told}."
+
+
 def _gate_lines(gate: GateVerdict) -> Iterator[str]:
     yield f"{ANSWER_WORDS[gate.answer]}: {printable_line(gate.arm)}, {GATE_WORDS[gate.gate]}"
     for each in gate.conditions:
@@ -136,6 +144,11 @@ def result_json(result: EvaluationResult) -> dict[str, Any]:
             }
             for arm in result.arms
         ],
+        **(
+            {}
+            if manifest.chance is None
+            else {"chance": {each.name: _number(each.of(manifest.chance)) for each in MEASURES if not each.is_usd}}
+        ),
         "gates": [
             {
                 "gate": gate.gate,
