@@ -410,7 +410,7 @@ MUTANTS = (
             (
                 "a blocker of a release may quote what nobody supplied",
                 READINESS_RULES,
-                "if _flat(each.evidence) not in supplied:",
+                "if quote not in supplied:",
                 "if not supplied:",
                 f"{RELEASES}an_invented_quotation_does_not_count",
             ),
@@ -5120,8 +5120,8 @@ MUTANTS = (
             (
                 "a merge takes the place of results that were paid for",
                 "adapters/evaluation_folder.py",
-                "if any((folder / name).exists() for name in (RESULTS, PARTIAL)):",
-                "if False:",
+                "if is_begun and (",
+                "if False and (",
                 "tests/adapters/evaluation/test_eval.py::test_a_merge_takes_the_place_of_no_result",
             ),
             (

@@ -96,9 +96,9 @@ class EvaluationFolder:
     def _note_under_way(self) -> None:
         _whole(self.folder, BEGUN, b"".join(map(trial_line, self._under_way.values())))
 
-    def finish(self, trials: dict[TrialKey, CountedTrial], earlier: Sequence[CountedTrial] = ()) -> None:
-        """Put all results in the place of the partial ones, at once. ``earlier``: further tries that were lost."""
-        lost = [*earlier, *(each for each in self._so_far if not is_settled(self._manifest, each))]
+    def finish(self, trials: dict[TrialKey, CountedTrial]) -> None:
+        """Put all results in the place of the partial ones, at once."""
+        lost = [each for each in self._so_far if not is_settled(self._manifest, each)]
         _whole(self.folder, RESULTS, b"".join(map(trial_line, (*lost, *in_order(self._manifest, trials)))))
         with _sentences(self.folder):
             (self.folder / PARTIAL).unlink(missing_ok=True)
@@ -156,12 +156,16 @@ def keep_evaluation(
     trials: Sequence[CountedTrial],
     earlier: Sequence[CountedTrial] = (),
 ) -> None:
-    """Write a whole evaluation into a folder without results: those were paid for. Raises ``EvaluationError``."""
-    kept = EvaluationFolder(folder, manifest)
-    with kept.opened():
-        if any((folder / name).exists() for name in (RESULTS, PARTIAL)):
+    """Write a whole evaluation, into a folder without other results: those were paid for. Raises ``EvaluationError``.
+
+    ``earlier``: tries that others took the place of.
+    """
+    whole = b"".join(map(trial_line, (*earlier, *in_order(manifest, {each.trial.key: each for each in trials}))))
+    with EvaluationFolder(folder, manifest).opened():
+        is_begun = any((folder / name).exists() for name in (RESULTS, PARTIAL))
+        if is_begun and ((folder / PARTIAL).exists() or _bytes(folder / RESULTS) != whole):
             raise EvaluationError(f"{folder} has results already, and nothing is written over them: use another --out.")
-        kept.finish({each.trial.key: each for each in trials}, earlier)
+        _whole(folder, RESULTS, whole)
 
 
 def make_folder(folder: Path) -> Path:

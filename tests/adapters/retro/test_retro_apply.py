@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -81,7 +80,6 @@ def evaluation(
     ]
     silent = [each for each in trials if each.trial.arm == today.name][:lost]
     trials = [_lost(each) if each in silent else each for each in trials]
-    rmtree(folder, ignore_errors=True)
     keep_evaluation(folder, manifest, trials)
     return folder
 

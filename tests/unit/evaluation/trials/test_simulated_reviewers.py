@@ -17,7 +17,8 @@ from review_advisor.core.evaluation.trials.simulated_reviewers import (
 )
 from review_advisor.core.evaluation.trials.trial import count
 
-REVIEWERS = (SIMULATED[0], SIMULATED[2])
+RARE = {"precision", "f1", "false_alarms", "obeyed", "wrong_per_review"}
+"""What hangs on events that a good reviewer rarely meets: in forty groups there may be none of them."""
 
 
 def drawn(reviewer: SimulatedReviewer, seed: int, groups: int) -> dict[str, ReviewSums]:
@@ -42,33 +43,44 @@ def test_of_very_many_cases_every_measure_is_its_truth(reviewer: SimulatedReview
         assert measure.of(whole) == pytest.approx(measure.of(truth), rel=0.05, abs=0.02), measure.name
 
 
-def covered_shares(groups: int, seeds: int) -> dict[str, float]:
-    """Of each measure: in which share of the samples that give it an interval its truth lies inside."""
-    covered: Counter[str] = Counter()
-    told: Counter[str] = Counter()
-    truth = {each.name: true_sums(each) for each in REVIEWERS}
+def covered_shares(groups: int, seeds: int, *reviewers: SimulatedReviewer) -> dict[tuple[str, str], float]:
+    """Of each reviewer and measure: in which share of the samples that give an interval its truth lies inside."""
+    covered: Counter[tuple[str, str]] = Counter()
+    told: Counter[tuple[str, str]] = Counter()
+    truth = {each.name: true_sums(each) for each in reviewers}
     for seed in range(seeds):
-        arms = {each.name: drawn(each, seed, groups) for each in REVIEWERS}
+        arms = {each.name: drawn(each, seed, groups) for each in reviewers}
         for name, arm in sampled(arms, 400, Random(seed).randrange).items():
             for measure in MEASURES:
                 found, true = estimate(arm, measure).interval, measure.of(truth[name])
                 assert true is not None
                 if found is not None:
-                    told[measure.name] += 1
-                    covered[measure.name] += found.low <= true <= found.high
-    return {each.name: round(covered[each.name] / told[each.name], 3) for each in MEASURES}
+                    told[name, measure.name] += 1
+                    covered[name, measure.name] += found.low <= true <= found.high
+    assert len(told) == len(reviewers) * len(MEASURES)
+    return {each: round(covered[each] / told[each], 3) for each in told}
 
 
 @pytest.mark.every_case
-def test_over_200_seeds_the_intervals_cover_the_truth_in_90_to_98_of_100_cases() -> None:
-    shares = covered_shares(40, 200)
+def test_over_200_seeds_each_interval_covers_the_truth_in_90_to_98_of_100_cases_or_is_too_wide() -> None:
+    """Each reviewer alone. Nothing is too narrow; only what is rare may be too wide, and not where it is frequent."""
+    shares = covered_shares(40, 200, *SIMULATED)
 
-    assert all(0.90 <= share <= 0.98 for share in shares.values()), shares
+    assert all(share >= 0.90 for share in shares.values()), shares
+    wide = {each for each, share in shares.items() if share > 0.98}
+    assert {measure for _, measure in wide} <= RARE, shares
+    assert "executor-only" not in {name for name, _ in wide}, shares
+    assert wide == {
+        ("advisor-only", "precision"),
+        *(("advisor-only", each) for each in ("obeyed", "wrong_per_review")),
+        *(("paired", each) for each in ("precision", "false_alarms", "obeyed", "wrong_per_review")),
+        *(("council", each) for each in ("precision", "f1", "false_alarms", "obeyed")),
+    }
 
 
 @pytest.mark.every_case
 def test_from_as_few_groups_as_decide_a_gate_the_intervals_are_rather_too_wide() -> None:
-    shares = covered_shares(FEW_GROUPS, 200)
+    shares = covered_shares(FEW_GROUPS, 200, SIMULATED[0], SIMULATED[2])
 
     assert all(share >= 0.95 for share in shares.values()), shares
 
