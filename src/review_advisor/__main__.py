@@ -43,7 +43,9 @@ def main() -> None:
         INTERRUPTION.leave()
         for number in (*_ENDING, signal.SIGALRM):  # the interpreter would undo its handlers while it ends
             signal.signal(number, signal.SIG_IGN)
-    sys.exit(128 + watch.number if watch.number else code)
+    if watch.number:
+        watch.end()
+    sys.exit(code)
 
 
 class _Watch:
@@ -62,7 +64,7 @@ class _Watch:
         for number in (*_ENDING, signal.SIGALRM):
             # A process under nohup outlives its terminal.
             if number != signal.SIGHUP or signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _yield_to_the_watch)
+                signal.signal(number, self._yield)
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
 
@@ -70,6 +72,18 @@ class _Watch:
         """The main thread has noticed the signal and has nothing to add: wait for the end, which is on its way."""
         self._thread.join(_ALL_SECONDS)
         os._exit(128 + self.number)
+
+    def _yield(self, number: int, frame: FrameType | None) -> None:
+        """In the main thread: note the signal, and let the watch have its turn.
+
+        Once it ends the process, nothing else happens here. A regular expression holds the interpreter for as long as
+        it takes, but lets handlers run: from now on, every tick.
+        """
+        del frame
+        if number != signal.SIGALRM:
+            self.number = self.number or number
+            signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
+        time.sleep(60 if INTERRUPTION.parked else _TURN_SECONDS)
 
     def _listen(self) -> None:
         self.number = self._next(None)
@@ -90,17 +104,6 @@ class _Watch:
             number = os.read(self._heard, 1)[0]
             if number in _ENDING:
                 return number
-
-
-def _yield_to_the_watch(number: int, frame: FrameType | None) -> None:
-    """In the main thread: let the watch have its turn; once it ends the process, nothing else happens here.
-
-    A regular expression holds the interpreter for as long as it takes, but lets handlers run: from now on, every tick.
-    """
-    del frame
-    if number != signal.SIGALRM:
-        signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
-    time.sleep(60 if INTERRUPTION.parked else _TURN_SECONDS)
 
 
 def _say(sentence: str) -> None:
