@@ -43,9 +43,9 @@ def main() -> None:
         INTERRUPTION.leave()
         for number in (*_ENDING, signal.SIGALRM):  # the interpreter would undo its handlers while it ends
             signal.signal(number, signal.SIG_IGN)
-    if watch.number:
+    if watch.speaks:
         watch.end()
-    sys.exit(code)
+    sys.exit(128 + watch.number if watch.number else code)
 
 
 class _Watch:
@@ -58,6 +58,8 @@ class _Watch:
 
     def __init__(self) -> None:
         self.number = 0
+        self.speaks = False
+        """Whether a signal came that no review of its own takes: the watch says so, and ends the process."""
         self._heard, writable = os.pipe()
         os.set_blocking(writable, False)
         signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
@@ -82,6 +84,7 @@ class _Watch:
         del frame
         if number != signal.SIGALRM:
             self.number = self.number or number
+            self.speaks = self.speaks or not INTERRUPTION.is_taken
             signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
         time.sleep(60 if INTERRUPTION.parked else _TURN_SECONDS)
 
