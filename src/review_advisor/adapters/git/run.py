@@ -92,7 +92,9 @@ class Git:
         """The same in blocks, as the output comes. A failure is raised before the output is said to be over."""
         left = most
         with self._watched(arguments, seconds) as process:
-            while block := b"" if process.stdout is None else process.stdout.read(min(_BLOCK, left + 1)):
+            block = None
+            while block != b"":
+                block = b"" if process.stdout is None else process.stdout.read(min(_BLOCK, max(left, 0) + 1))
                 left -= len(block)
                 if left < 0:
                     process.kill()

@@ -9,8 +9,7 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-
-from review_advisor.core.facts.ruff_settings import table_in
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def switched_off(checker: str, text: str) -> tuple[str, ...]:
 
 def _of_oxlint(text: str) -> Iterator[str]:
     try:
-        rules = table_in(json.loads(_COMMENT_LINE.sub("", text)), "rules")
+        rules = _table(json.loads(_COMMENT_LINE.sub("", text)), "rules")
     except (ValueError, RecursionError):
         return
     for name, level in rules.items():
@@ -79,7 +78,12 @@ def _of_zizmor(text: str) -> Iterator[str]:
     import yaml  # noqa: PLC0415 - only if the base configures zizmor
 
     try:
-        rules = table_in(yaml.safe_load(text), "rules")
+        rules = _table(yaml.safe_load(text), "rules")
     except (yaml.YAMLError, ValueError, RecursionError):
         return
-    yield from (str(name) for name, rule in rules.items() if table_in({"": rule}, "").get("disable") is True)
+    yield from (str(name) for name, rule in rules.items() if _table({"": rule}, "").get("disable") is True)
+
+
+def _table(value: Any, key: str) -> dict[str, Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}

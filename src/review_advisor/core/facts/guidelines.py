@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Literal
 
-from review_advisor.core.facts.files.paths import PathRule, folders_of, literal
+from review_advisor.core.facts.files.paths import PathRule, literal
 from review_advisor.core.facts.patches.diff_text import shown_path
 
 GuidelineFile = Literal["REVIEW.md", "CLAUDE.md", "AGENTS.md", ".github/copilot-instructions.md"]
@@ -140,10 +141,8 @@ NO_GUIDELINES = FoundGuidelines()
 
 def looked_for(rules: GuidelineRules, paths: Iterable[str]) -> tuple[str, ...]:
     """The paths at which a guideline for these files can stand, each once."""
-    folders = dict.fromkeys(folder for path in paths for folder in folders_of(path))
-    found = [
-        f"{each}/{name}" if each else name for each in folders for name in rules.files if not each or "/" not in name
-    ]
+    folders = dict.fromkeys(folder for path in paths for folder in _folders(path))
+    found = [_in_folder(folder, name) for folder in folders for name in rules.files if not folder or "/" not in name]
     return tuple(dict.fromkeys((*(each.file for each in rules.configured if each.file), *found)))
 
 
@@ -168,9 +167,7 @@ def found_guidelines(
             problems.append(GuidelineFact(name, name, problem=text.problem))
         else:
             applied.append(_guideline(name, each.file or config_path or "", each.paths, text.text))
-    for path in sorted(
-        looked_for(GuidelineRules(rules.files), these), key=lambda each: -len(folders_of(_folder(each, rules.files)))
-    ):
+    for path in sorted(looked_for(GuidelineRules(rules.files), these), key=lambda each: -_depth(each, rules.files)):
         text = texts.get(path, BaseText())
         if text.problem:
             problems.append(GuidelineFact(path, path, problem=text.problem))
@@ -201,6 +198,16 @@ def _guideline(name: str, file: str, paths: tuple[str, ...], text: str) -> Guide
     return Guideline(name, file, paths, kept, len(text) - len(kept))
 
 
+def _folders(path: str) -> Iterator[str]:
+    """The folders that a file lies in, the nearest first; the root is empty."""
+    for folder in PurePosixPath(path).parents:
+        yield "" if str(folder) == "." else str(folder)
+
+
+def _in_folder(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
 def _below(path: str, names: Iterable[str]) -> str:
     """The glob of everything for which a file of rules holds: what lies in its folder, or below."""
     folder = _folder(path, names)
@@ -211,3 +218,7 @@ def _folder(path: str, names: Iterable[str]) -> str:
     """The folder that a file of rules is about; empty for the root."""
     name = next(each for each in names if path == each or path.endswith(f"/{each}"))
     return path.removesuffix(name).strip("/")
+
+
+def _depth(path: str, names: Iterable[str]) -> int:
+    return len([part for part in _folder(path, names).split("/") if part])

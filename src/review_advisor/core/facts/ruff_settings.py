@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 from typing import Any
 
-from review_advisor.core.facts.files.paths import folders_of
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 
 CONFIG_FILES = (".ruff.toml", "ruff.toml", "pyproject.toml")
@@ -30,9 +30,7 @@ class RuffSettings:
     def allows(self, rule: str, path: str, name: str = "") -> bool:
         """Whether ``rule`` may be broken in ``path``, below ``folder``. ``name``: the unknown name that it is about."""
         within = path.removeprefix(f"{self.folder}/") if self.folder else path
-        if any(
-            _matches(pattern, each) for pattern in self.excluded for each in (within, *filter(None, folders_of(within)))
-        ):
+        if any(_matches(pattern, each) for pattern in self.excluded for each in _with_folders(within)):
             return True
         if name and name in self.builtins:
             return True
@@ -48,15 +46,15 @@ def ruff_settings(text: str, folder: str, name: str) -> RuffSettings | None:
     except TomlError:
         return None
     if name == CONFIG_FILES[-1]:
-        table = table_in(table_in(table, "tool"), "ruff") if "ruff" in table_in(table, "tool") else None
+        table = _table(_table(table, "tool"), "ruff") if "ruff" in _table(table, "tool") else None
     if table is None:
         return None
-    lint = table_in(table, "lint")
+    lint = _table(table, "lint")
     per_file = [
         (str(pattern)[:200], tuple(_words(rules)))
         for each in (table, lint)
         for key in ("per-file-ignores", "extend-per-file-ignores")
-        for pattern, rules in table_in(each, key).items()
+        for pattern, rules in _table(each, key).items()
     ]
     return RuffSettings(
         folder=folder,
@@ -77,7 +75,7 @@ def nearest(settings: Sequence[RuffSettings], path: str) -> RuffSettings | None:
 
 def folders_above(paths: Iterable[str]) -> list[str]:
     """Every folder that one of these paths lies in, the root (an empty name) first."""
-    found = {folder for path in paths for folder in folders_of(path)}
+    found = {"" if str(folder) == "." else str(folder) for path in paths for folder in PurePosixPath(path).parents}
     return sorted(found, key=lambda folder: (folder.count("/") if folder else -1, folder))
 
 
@@ -102,8 +100,12 @@ def _matches(pattern: str, path: str) -> bool:
     return any(fnmatchcase(path, each) for each in wanted) or fnmatchcase(path.rpartition("/")[2], trimmed)
 
 
-def table_in(value: Any, key: str) -> Mapping[str, Any]:
-    """The table of that name in what was read; empty if there is none."""
+def _with_folders(path: str) -> Iterator[str]:
+    yield path
+    yield from (str(folder) for folder in PurePosixPath(path).parents if str(folder) != ".")
+
+
+def _table(value: Any, key: str) -> Mapping[str, Any]:
     found = value.get(key) if isinstance(value, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 

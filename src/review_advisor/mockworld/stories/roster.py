@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, assert_never
@@ -28,8 +28,23 @@ from review_advisor.mockworld.stories.story_lines import (
 )
 from review_advisor.mockworld.world import MockWorld
 
-LOST: dict[str, LostReason] = {"prose": LostReason.NO_STRUCTURED_OUTPUT, **{each.value: each for each in LostReason}}
-"""The faults that the adapter hands on as a lost answer, each called as its reason but for one."""
+LOST: dict[Fault, LostReason] = {
+    "crash": LostReason.CRASH,
+    "silent": LostReason.SILENT,
+    "truncated": LostReason.TRUNCATED,
+    "server_error": LostReason.SERVER_ERROR,
+    "rate_limited": LostReason.RATE_LIMITED,
+    "crashed_again": LostReason.CRASHED_AGAIN,
+    "timeout": LostReason.TIMEOUT,
+    "prose": LostReason.NO_STRUCTURED_OUTPUT,
+    "model_refused": LostReason.MODEL_REFUSED,
+    "output_limit": LostReason.OUTPUT_LIMIT,
+    "bad_request": LostReason.BAD_REQUEST,
+    "call_budget": LostReason.CALL_BUDGET,
+    "too_long": LostReason.TOO_LONG,
+    "unguarded_consult": LostReason.UNGUARDED_CONSULT,
+}
+"""The faults that the adapter hands on as a lost answer."""
 ENDINGS: dict[Fault, Callable[[], Line]] = {
     "garbage": lines.garbage,
     "credit_gone": lines.credit_gone,
@@ -53,7 +68,8 @@ def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
         (Role.POST_VERIFY, review.post_verify),
     )
     for role, spoken in roster:
-        _give(agents, role, spoken, doing)
+        for each in spoken:
+            agents.script(role, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
     for vote in review.votes:
         agents.script(Role.POST_VERIFY, _Unspoken(vote, doing), advisor=vote.advisor)
     agents.struck.update(_struck(review.trouble))
@@ -61,12 +77,8 @@ def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
 
 def cast_shadow(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
     """The same for the agents that run in shadow."""
-    _give(agents, Role.POST_VERIFY, review.in_shadow, doing)
-
-
-def _give(agents: FakeAdvisorRunner, role: Role, spoken: Iterable[SpokenLine], doing: Doing) -> None:
-    for each in spoken:
-        agents.script(role, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
+    for each in review.in_shadow:
+        agents.script(Role.POST_VERIFY, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
 
 
 def _struck(trouble: TroubleBlock) -> dict[int, Line]:
@@ -131,7 +143,10 @@ class _Unspoken:
 
 
 def _line(spoken: SpokenLine, **facts: Any) -> Line:
-    """What is said, late or of an old head too, or what goes wrong instead, with all other ``facts`` of the line."""
+    """What is said, or what goes wrong instead, with all other ``facts`` of the line.
+
+    What is slow, or comes when the head has moved, is an answer all the same.
+    """
     if spoken.fault in (None, "slow", "stale_head"):
         return Line(_answer(spoken), **facts)
     if spoken.fault in SPOILT:

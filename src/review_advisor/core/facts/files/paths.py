@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import Annotated
 
 from pathspec import GitIgnoreSpec
@@ -52,11 +51,6 @@ _TELLS_WHAT_TO_DO = (
 )
 NEVER_REPAIRED: tuple[str, ...] = tuple(_TELLS_WHAT_TO_DO.split())
 """What no repair may touch, next to the bot's own implementation: it tells CI, git, editors or agents what to do."""
-
-
-def folders_of(path: str) -> list[str]:
-    """The folders that a file lies in, the nearest first; the root is empty."""
-    return ["" if str(folder) == "." else str(folder) for folder in PurePosixPath(path).parents]
 
 
 def literal(path: str) -> str:
