@@ -182,10 +182,12 @@ $(AXE_READY): tests/e2e/axe/package.json tests/e2e/axe/package-lock.json
 sim: setup ## Play N seeded worlds and hold every promise of ADR-0059 against them (N=20000)
 	@$(BIN)/review-advisor simulate --seeds 1..$(or $(N),20000) --jobs $(or $(JOBS),2) $(ARGS)
 
-eval: setup ## Score simulated reviews of a known truth and hold it against that: a table, gates, a page in the dashboard
+eval: setup ## Score simulated reviews of a known truth: a table, gates, a dashboard (MARTIAN=DIR: that benchmark, too)
 	@$(PY) tools/check_evaluation.py
 	@$(BIN)/review-advisor eval run --fresh $(ARGS)
 	@$(BIN)/review-advisor ui --out review_logs/dashboard
+	@if [[ -n "$(MARTIAN)" ]]; then $(BIN)/review-advisor score --martian "$(MARTIAN)"; \
+		else echo "No table of Martian's benchmark: MARTIAN=DIR names a checkout of it."; fi
 
 bench: setup ## Run the benchmarks; each says how to read it
 	@shopt -s nullglob; failed=; for bench in benchmarks/[!_]*.py; do echo "== $$bench"; \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,38 @@ def arm(folder: Path, **files: str) -> Path:
     return folder
 
 
-def run(terminal: Terminal, cases: Path, clone: Repo, *arms: str) -> Done:
+def test_two_arms_of_one_configuration_may_differ_in_their_models(
+    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path
+) -> None:
+    strict = tmp_path / "strict.toml"
+    strict.write_text('fail_on = "degraded"\n', encoding="utf-8")
+    named = (f"cheap={strict}", f"usual={strict}")
+    done = run(terminal, cases, clone, *named, more=("--models", "cheap=haiku,sonnet"))
+    assert done.code == 0, done.err
+    (manifest,) = (cases.parent / "out").glob("*/manifest.json")
+    arms = {each["name"]: each for each in json.loads(manifest.read_text())["arms"]}
+    assert (arms["cheap"]["models"], arms["usual"]["models"]) == (["haiku", "sonnet"], ["sonnet", "opus"])
+    assert arms["cheap"]["settings"] != arms["usual"]["settings"]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        ("nobody=haiku,opus", "--models is for 'nobody': no --arm is called so."),
+        ("cheap=haiku", "--models is 'cheap=haiku': use NAME=EXECUTOR,ADVISOR, once for each arm."),
+        ("cheap=haiku,", "--models is 'cheap=haiku,': use NAME=EXECUTOR,ADVISOR, once for each arm."),
+    ],
+)
+def test_models_of_no_arm_are_refused(
+    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path, refused: tuple[str, str]
+) -> None:
+    models, said = refused
+    (tmp_path / "strict.toml").write_text("", encoding="utf-8")
+    done = run(terminal, cases, clone, f"cheap={tmp_path / 'strict.toml'}", more=("--models", models))
+    assert (done.code, said in done.err) == (2, True)
+
+
+def run(terminal: Terminal, cases: Path, clone: Repo, *arms: str, more: Sequence[str] = ()) -> Done:
     words = (
         "eval",
         "run",
@@ -80,7 +112,7 @@ def run(terminal: Terminal, cases: Path, clone: Repo, *arms: str) -> Done:
         "--out",
         cases.parent / "out",
     )
-    return terminal.run(*words, *(word for each in arms for word in ("--arm", each)))
+    return terminal.run(*words, *(word for each in arms for word in ("--arm", each)), *more)
 
 
 def guidelines(cases: Path) -> dict[tuple[str, str], list[dict[str, Any]]]:

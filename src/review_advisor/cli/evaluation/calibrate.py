@@ -54,9 +54,10 @@ def calibrate(
     """Hold the confidence that models stated against what `observe` recorded of people's decisions.
 
     Each kind of finding is told with its calibration error, its Brier score and the area under risk by coverage, all
-    better at 0; a kind below 30 labels is told by a wider one. Brackets are 95% intervals over whole pull requests. A
-    map needs 200 labels and a gain on held-out pull requests that excludes 0. `--propose` writes files for a person to
-    read and commit; no configuration changes. With `--labels golden`, golden cases say what is right, not people.
+    better at 0; a kind with fewer than 30 labels takes the figures of a wider one. Brackets are 95% intervals over
+    whole pull requests. A map needs 200 labels and a gain on held-out pull requests that excludes 0. `--propose` writes
+    files for a person to read and commit; no configuration changes. With `--labels golden`, golden cases say what is
+    right, not people.
     """
     if (source == "golden") is not bool(evaluations):
         raise ExitWithCode("--labels golden and --evaluation DIR go together: give both, or neither.", NOTHING_ASKED)

@@ -73,6 +73,12 @@ def evaluation() -> None:
     metavar="NAME=FILE",
     help="An arm with a configuration file of your own, or a folder with that, its files of rules, and thresholds.",
 )
+@click.option(
+    "--models",
+    multiple=True,
+    metavar="NAME=EXECUTOR,ADVISOR",
+    help="The models of an --arm, instead of the usual ones; repeatable.",
+)
 @click.option("--matrix", metavar="MODEL,...", help="Each model alone, and each as the executor of each other.")
 @click.option(
     "--recorded", type=PATH, metavar="DIR", help="Earlier reviews: CASE/ARM/REPETITION/outcome.json below DIR."
@@ -118,6 +124,7 @@ class EvalRun(NamedTuple):
     answers: AnswerSource
     arm_names: str | None
     own: tuple[str, ...]
+    models: tuple[str, ...]
     matrix: str | None
     recorded: Path | None
     clones: tuple[str, ...]
@@ -177,8 +184,10 @@ def _check(asked: EvalRun) -> None:
     is_simulated = asked.answers == "simulated"
     if (asked.set_path is None) != is_simulated:
         raise click.UsageError("--set names the golden set of reviews: simulated answers have cases of their own.")
-    if is_simulated and (asked.own or asked.matrix is not None):
-        raise click.UsageError("--arm and --matrix are about reviews: simulated answers have arms of their own.")
+    if is_simulated and (asked.own or asked.models or asked.matrix is not None):
+        raise click.UsageError(
+            "--arm, --models and --matrix are about reviews: simulated answers have arms of their own."
+        )
     if not is_simulated and (asked.groups, asked.seed) != (None, None):
         raise click.UsageError("--groups and --seed are for simulated answers: the cases of a set are what they are.")
     if (asked.recorded is None) == (asked.answers == "recorded"):
@@ -193,7 +202,7 @@ def _check(asked: EvalRun) -> None:
 
 def _arms(asked: EvalRun) -> list[Arm]:
     from review_advisor.app.evaluation.own_arm import read_arm
-    from review_advisor.core.evaluation.trials.arms import USUAL_ARMS, matrix
+    from review_advisor.core.evaluation.trials.arms import USUAL_ARMS, matrix, modelled
 
     usual = {arm.name: arm for arm in USUAL_ARMS}
     others = bool(asked.own) or asked.matrix is not None
@@ -202,11 +211,15 @@ def _arms(asked: EvalRun) -> list[Arm]:
     if unknown:
         raise click.UsageError(f"--arms has {unknown[0]!r}: there are {', '.join(usual)}.")
     arms = [usual[name] for name in names]
+    chosen = _models(asked.models)
     for each in asked.own:
         name, given, file = each.partition("=")
         if not given or not _ARM.fullmatch(name):
             raise click.UsageError(f"--arm is {each!r}: use NAME=FILE, the name of letters, digits and dashes.")
-        arms.append(read_arm(name, Path(file)))
+        models = chosen.pop(name, None)
+        arms.append(read_arm(name, Path(file)) if models is None else modelled(read_arm(name, Path(file)), *models))
+    if chosen:
+        raise click.UsageError(f"--models is for {next(iter(chosen))!r}: no --arm is called so.")
     arms += matrix(_words(asked.matrix)) if asked.matrix else ()
     twice = [name for name, times in Counter(arm.name for arm in arms).items() if times > 1]
     if twice:
@@ -214,6 +227,17 @@ def _arms(asked: EvalRun) -> list[Arm]:
     if not arms:
         raise click.UsageError("No arm is named: --arms and --matrix take names with commas between them.")
     return arms
+
+
+def _models(given: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+    chosen: dict[str, tuple[str, str]] = {}
+    for each in given:
+        name, _, models = each.partition("=")
+        two = models.split(",")
+        if len(two) != 2 or not all(two) or name in chosen:  # noqa: PLR2004 (executor and advisor)
+            raise click.UsageError(f"--models is {each!r}: use NAME=EXECUTOR,ADVISOR, once for each arm.")
+        chosen[name] = (two[0], two[1])
+    return chosen
 
 
 def _words(given: str) -> list[str]:

@@ -67,6 +67,12 @@ def configured(name: str, config: str, files: Mapping[str, str] | None = None) -
     return replace(pair(name, DEFAULT_EXECUTOR_MODEL, DEFAULT_ADVISOR_MODEL, config), files=files or {})
 
 
+def modelled(arm: Arm, executor: str, advisor: str) -> Arm:
+    """The same arm with other models."""
+    other = pair(arm.name, executor, advisor)
+    return replace(arm, environment={**arm.environment, **other.environment}, models=other.models)
+
+
 def matrix(models: Sequence[str]) -> tuple[Arm, ...]:
     """Each model alone, and each as the executor of each other."""
     return (
