@@ -1966,13 +1966,6 @@ MUTANTS = (
         (f"{LARGE}test_a_stop_in_one_part_starts_no_further_call_and_ends_the_running_ones_once",),
     ),
     Mutant(
-        "a call starts although as many run as may",
-        DISPATCH,
-        "return self._purse.running >= self._jobs or",
-        "return self._purse.running > self._jobs or",
-        (f"{TURNS}test_never_more_calls_run_than_may_and_as_many_as_may_do",),
-    ),
-    Mutant(
         "a call that reports no cost costs nothing",
         "core/metrics/purse.py",
         "(self.estimate(call, receipt) or 0.0) if cost is None else cost",

@@ -118,6 +118,32 @@ def test_never_more_calls_run_than_may_and_as_many_as_may_do(world: MockWorld, p
     assert (crowd.most, len(starts(calls))) == (2, parts)
 
 
+def test_a_third_call_waits_for_the_end_of_one_of_two(world: MockWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The two go on until the third has begun, or looks a second time for an interrupt, as it does while it waits."""
+    both, known, over = threading.Barrier(3, timeout=LONG), threading.Event(), list[int]()
+    looks = iter([lambda: None] * 3)
+    began_behind: list[int] = []
+
+    def at_work() -> None:
+        both.wait()
+        assert known.wait(LONG)
+        over.append(1)
+
+    def third() -> None:
+        began_behind.append(len(over))
+        known.set()
+
+    world.agents.script(Role.EXECUTOR, *(approve().while_doing(doing) for doing in (at_work, at_work, third)))
+    monkeypatch.setattr(world.agents, "check_interrupt", lambda: next(looks, known.set)())  # noqa: PLW0108 (each its own)
+    calls = dispatch(world, jobs=2)
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(calls.ask, executor(number), ReviewReport) for number in range(2)]
+        both.wait()
+        asked.append(threads.submit(calls.ask, executor(2), ReviewReport))
+        assert all(isinstance(each.result(LONG).answer, ReviewReport) for each in asked)
+    assert began_behind[0] >= 1
+
+
 def test_a_change_of_sixty_parts_starts_no_sixty_threads(world: MockWorld) -> None:
     names: set[str] = set()
     calls = dispatch(world, jobs=3)
