@@ -5,7 +5,8 @@ from random import Random
 
 from review_advisor.core.evaluation.trials.manifest import ArmFacts, ArmPart, EvaluationManifest
 from review_advisor.core.evaluation.trials.measures import ReviewSums
-from review_advisor.core.evaluation.trials.results import evaluation_result, repeated
+from review_advisor.core.evaluation.trials.result_table import besides
+from review_advisor.core.evaluation.trials.results import Turned, evaluation_result, repeated
 from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial
 
 
@@ -72,6 +73,25 @@ def test_an_arm_is_held_against_the_advisor_of_its_own_evaluation() -> None:
         against = {each.arm: each.against for each in told.gates if each.gate == "ship"}
         one = "1:advisor" if arms[0] in order else "2:advisor"
         assert against == {"1:paired": one, "2:paired": "2:advisor"}
+
+
+def test_advice_turns_wrong_reviews_right_and_right_ones_wrong() -> None:
+    arms = manifest(small="executor", large="advisor", paired="paired")
+    told = {"a1": ("", "x"), "a2": ("", "x"), "b1": ("x", ""), "b2": ("x", "x"), "b3": ("", "")}
+    trials = [
+        counted(case, arm, 1, *filter(None, [found]))
+        for case, both in told.items()
+        for arm, found in zip(("small", "paired"), both, strict=True)
+    ]
+    lost = counted("c1", "paired", 1, "x")
+    trials += [counted("c1", "small"), replace(lost, sums=replace(lost.sums, correct=0, lost=1))]
+
+    small, large, paired = evaluation_result(arms, trials, 50, Random(1).randrange).arms
+
+    assert paired.turned == Turned("small", right=2, wrong=1, pairs=5)
+    assert (small.turned, large.turned) == (None, None)
+    told_line = "paired: advice turned 2 wrong right and 1 right wrong, of 5 reviews that small answered as well."
+    assert told_line in list(besides(paired))
 
 
 def test_measures_are_of_all_groups_and_a_truth_stands_only_where_there_is_one() -> None:

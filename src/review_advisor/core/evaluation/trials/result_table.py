@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -95,6 +96,12 @@ def besides(arm: ArmResult) -> Iterator[str]:
     if sums.decidable < sums.reviews:
         undecidable = f"{counted(int(sums.reviews - sums.decidable), 'review')} of {int(sums.reviews)}"
         yield f"{name}: nobody can tell of {undecidable} what is correct: their cases have no label."
+    if arm.turned is not None and arm.turned.pairs:
+        told, of = arm.turned, counted(arm.turned.pairs, "review")
+        yield (
+            f"{name}: advice turned {told.right} wrong right and {told.wrong} right wrong, of {of} that "
+            f"{printable_line(told.alone)} answered as well."
+        )
     if arm.repeated.pairs:
         word = "at" if arm.repeated.is_quiet else "BELOW"
         yield (
@@ -140,6 +147,7 @@ def result_json(result: EvaluationResult) -> dict[str, Any]:
                 "refuted": arm.sums.refuted,
                 "decidable": arm.sums.decidable,
                 "measures": {each.name: _estimate_json(arm, each.name) for each in MEASURES},
+                "turned": None if arm.turned is None else asdict(arm.turned),
                 "repeated": {"alike": arm.repeated.alike, "pairs": arm.repeated.pairs},
             }
             for arm in result.arms

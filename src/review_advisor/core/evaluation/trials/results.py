@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Literal
 
 from review_advisor.core.evaluation.judged_change import Draw
 from review_advisor.core.evaluation.trials.gates import GateVerdict, cost_gate, ship_gate
@@ -32,10 +33,20 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
+class Turned:
+    """What advice turned, beside the same reviews by the executor alone: ``pairs`` are those that both answered."""
+
+    alone: str
+    right: int
+    wrong: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
 class ArmResult:
     """One arm. ``truth``: the true measures where reviewers are simulated.
 
-    ``degraded``: reviews that ended without a judgement that was due.
+    ``degraded``: reviews that ended without a judgement that was due. ``turned``: None where no executor is alone.
     """
 
     name: str
@@ -44,6 +55,7 @@ class ArmResult:
     repeated: Repeated
     truth: Mapping[str, float | None] = field(default_factory=dict)
     degraded: int = 0
+    turned: Turned | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +98,7 @@ def evaluation_result(
                 repeated(each for each in trials if each.trial.arm == arm.name),
                 {each.name: each.of(expected[arm.name]) for each in MEASURES} if arm.name in expected else {},
                 sum(each.trial.arm == arm.name and each.trial.status == "degraded" for each in trials),
+                turned(trials, arm, _alone_of(arm, "executor", manifest.arms, evaluations or {})),
             )
             for arm in manifest.arms
         ),
@@ -113,21 +126,39 @@ def gates(
         for arm in manifest.arms
         if arm.part in ("paired", "council")
         for verdict in (
-            ship_gate(drawn, arm.name, _advisor_of(arm, manifest.arms, evaluations)),
+            ship_gate(drawn, arm.name, _alone_of(arm, "advisor", manifest.arms, evaluations)),
             cost_gate(drawn, arm.name, singles),
         )
     ]
 
 
-def _advisor_of(arm: ArmFacts, arms: Sequence[ArmFacts], evaluations: Mapping[str, int]) -> str | None:
-    """The arm that is its advisor alone: the one that asks the same model, or the one that says so.
+def _alone_of(
+    arm: ArmFacts, part: Literal["executor", "advisor"], arms: Sequence[ArmFacts], evaluations: Mapping[str, int]
+) -> str | None:
+    """The arm that is its executor or its advisor alone: the one that asks the same model, or the one that says so.
 
     One of its own evaluation is taken before one of another.
     """
-    alike = [each.name for each in arms if arm.models and each.models == arm.models[-1:]]
-    said = [each.name for each in arms if each.part == "advisor"]
+    model = arm.models[:1] if part == "executor" else arm.models[-1:]
+    alike = [each.name for each in arms if model and each.models == model]
+    said = [each.name for each in arms if each.part == part]
     own = evaluations.get(arm.name)
     return min((*alike, *said), key=lambda name: evaluations.get(name) != own, default=None)
+
+
+def turned(trials: Iterable[CountedTrial], arm: ArmFacts, alone: str | None) -> Turned | None:
+    """Of an advised arm, how many reviews are right that the executor ``alone`` has wrong, and the other way round."""
+    if alone is None or arm.part not in ("paired", "council"):
+        return None
+    answered = {each.trial.key: each.sums for each in trials if each.sums.decidable and not each.sums.lost}
+    pairs = [
+        (sums.correct, answered[key._replace(arm=alone)].correct)
+        for key, sums in answered.items()
+        if key.arm == arm.name and key._replace(arm=alone) in answered
+    ]
+    return Turned(
+        alone, sum(now > before for now, before in pairs), sum(now < before for now, before in pairs), len(pairs)
+    )
 
 
 def repeated(trials: Iterable[CountedTrial]) -> Repeated:
