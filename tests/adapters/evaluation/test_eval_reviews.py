@@ -110,7 +110,7 @@ def test_live_reviews_need_a_bound_of_money(terminal: Terminal, cases: Path) -> 
     "given,says",
     [
         (("--answers", "embedded"), "--set names the golden set"),
-        (("--matrix", "haiku,opus"), "--arm and --matrix are about reviews"),
+        (("--matrix", "haiku,opus"), "--arm, --models and --matrix are about reviews"),
         (("--max-usd", "3"), "--max-usd is for --answers live"),
         (("--clone", "."), "--clone is for reviews that are made now"),
         (("--recorded", "."), "--answers recorded and --recorded DIR belong together."),
