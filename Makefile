@@ -15,6 +15,7 @@ READY := .venv/.ready
 PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist=worksteal
 ONES_OF_A_KIND := -m "not every_case or one_of_its_kind"
+OTHERS_OF_A_KIND := -m "every_case and not one_of_its_kind"
 
 LOWEST_HOME := .tools/lowest
 LOWEST_READY := $(LOWEST_HOME)/.ready
@@ -78,19 +79,22 @@ endif
 test: setup ## Run the tests while you work: of hundreds alike some, of processes one of a kind, nothing huge
 	@$(PYTEST) -q $(ONES_OF_A_KIND) --hypothesis-profile=quick $(ARGS)
 
-test-all: setup ## Run every test except the end-to-end ones (COVER=yes: with coverage, so that make quality need not)
-ifeq ($(COVER),yes)
+test-all: setup ## Run every test except the end-to-end ones; the first part measures coverage for make quality
+ifeq ($(strip $(ARGS)),)
+	@rm -f $(COVERED)
 	@$(MAKE) $(COVERED)
+	@$(PYTEST) -q $(OTHERS_OF_A_KIND)
 else
 	@$(PYTEST) -q $(ARGS)
 endif
 	@$(PY) tools/count_e2e.py
 
-# The tests with branch coverage, run again only where a file of the checkout is newer than their last success.
+# The tests of make test with branch coverage, run again only where a file of the checkout is newer than their last success.
+# Most of the others do the same with other values: measured too, they would add minutes and next to no line.
 $(COVERED): $(or $(wildcard $(shell git ls-files --cached --others --exclude-standard)),FORCE)
 	@rm -f $@
 	@$(BIN)/coverage erase
-	@$(PYTEST) -q --cov --cov-report=
+	@$(PYTEST) -q $(ONES_OF_A_KIND) --cov --cov-report=
 	@touch $@
 
 FORCE:
