@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import Annotated
 from urllib.parse import quote
 
-from pydantic import Field
+from pydantic import AliasPath, Field
 
 from review_advisor.adapters.github.address import api_address, repository_name, token_value
-from review_advisor.adapters.github.rest_answers import Read
+from review_advisor.adapters.github.git_data import RepositoryReader
+from review_advisor.adapters.github.rest_answers import Identified, Read
 from review_advisor.adapters.github.transport import Exchange
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.facts.change import OBJECT_NAME
@@ -24,18 +25,9 @@ MOST_LOOKED_AT = 5
 """The newest pull requests among which a sealed check is looked for."""
 
 
-class _Permissions(Read):
-    push: bool = False
-
-
 class _Collaborator(Read):
     type: str = "User"
-    permissions: _Permissions = _Permissions()
-
-
-class _Repository(Read):
-    default_branch: str
-    permissions: _Permissions | None = None
+    may_push: bool = Field(default=False, validation_alias=AliasPath("permissions", "push"))
 
 
 class _ProtectedCheck(Read):
@@ -58,25 +50,14 @@ class _ProtectedChecks(Read):
         return tuple(check.value() for check in checks)
 
 
-class _Protection(Read):
-    required_status_checks: _ProtectedChecks = _ProtectedChecks()
-
-
-class _App(Read):
-    id: int
-
-
-class _Branch(Read):
-    protected: bool = False
-    protection: _Protection = _Protection()
-
-
-class _Head(Read):
-    sha: Annotated[str, Field(pattern=rf"^({OBJECT_NAME})$")]
+class _ProtectedBranch(Read):
+    checks: _ProtectedChecks = Field(
+        default=_ProtectedChecks(), validation_alias=AliasPath("protection", "required_status_checks")
+    )
 
 
 class _Pull(Read):
-    head: _Head
+    head_sha: Annotated[str, Field(pattern=rf"^({OBJECT_NAME})$")] = Field(validation_alias=AliasPath("head", "sha"))
 
 
 class _Run(Read):
@@ -92,17 +73,17 @@ class _RuledCheck(Read):
     integration_id: int | None = None
 
 
-class _Parameters(Read):
-    strict: bool = Field(default=False, alias="strict_required_status_checks_policy")
-    checks: tuple[_RuledCheck, ...] = Field(default=(), alias="required_status_checks")
-
-
 class _Rule(Read):
     """A rule of any kind: only those about required checks have these parameters."""
 
     type: str
     ruleset_id: int = 0
-    parameters: _Parameters | None = None
+    strict: bool = Field(
+        default=False, validation_alias=AliasPath("parameters", "strict_required_status_checks_policy")
+    )
+    checks: tuple[_RuledCheck, ...] = Field(
+        default=(), validation_alias=AliasPath("parameters", "required_status_checks")
+    )
 
 
 def open_gate(repository: str, *, token: str, api_url: str, clock: Clock) -> GateReader:
@@ -111,44 +92,39 @@ def open_gate(repository: str, *, token: str, api_url: str, clock: Clock) -> Gat
     return GateReader(repository_name(repository), Wire(exchange, clock, between_writes=0.0))
 
 
-class GateReader:
+class GateReader(RepositoryReader):
     """Reads one repository's rules, and writes nothing. Every method raises ``ForgeError``."""
-
-    def __init__(self, repository: str, wire: Wire) -> None:
-        self._path = f"/repos/{repository}"
-        self._wire = wire
 
     def may_push(self) -> bool:
         """Whether GitHub says that the token's account may push: what the publishing job needs."""
-        found = self._repository().permissions
-        return found is not None and found.push
+        return self._read_repository().may_push
 
     def maintainers(self) -> int | None:
         """How many people may push, up to the first page of collaborators; None where the token cannot tell."""
-        path, most = f"{self._path}/collaborators", 100
+        path, most = f"{self._root}/collaborators", 100
         try:
             asked = {"affiliation": "all", "per_page": str(most)}
             found = self._wire.get("list the collaborators", path, list[_Collaborator], asked)
         except (ForgeDenied, ForgeMissing):  # only whoever may push is shown them
             return None
-        pushing = sum(each.permissions.push for each in found if each.type == "User")
+        pushing = sum(each.may_push for each in found if each.type == "User")
         return None if pushing < 1 or (pushing == 1 and len(found) == most) else pushing
 
     def gate(self, login: str) -> Gate:
         """The rules of the default branch, for a bot that writes as ``login``."""
-        name = self._repository().default_branch
+        name = self._read_repository().default_branch
         branch = quote(name, safe="")
-        protected = self._wire.get("read the branch", f"{self._path}/branches/{branch}", _Branch)
-        rules = self._wire.pages("read the branch's rules", f"{self._path}/rules/branches/{branch}", list[_Rule])
-        checks = protected.protection.required_status_checks.values()
+        protected = self._wire.get("read the branch", f"{self._root}/branches/{branch}", _ProtectedBranch)
+        rules = self._wire.pages("read the branch's rules", f"{self._root}/rules/branches/{branch}", list[_Rule])
+        checks = protected.checks.values()
         found = [rule for page in rules for rule in page]
-        ruled = [(rule.ruleset_id, rule.parameters) for rule in found if rule.type == "required_status_checks"]
+        ruled = [rule for rule in found if rule.type == "required_status_checks"]
         required = checks + tuple(
-            RequiredCheck(check.context, check.integration_id, f"ruleset {ruleset}")
-            for ruleset, parameters in ruled
-            for check in (parameters.checks if parameters else ())
+            RequiredCheck(check.context, check.integration_id, f"ruleset {rule.ruleset_id}")
+            for rule in ruled
+            for check in rule.checks
         )
-        strict: bool | None = any(parameters.strict for _, parameters in ruled if parameters)
+        strict: bool | None = any(rule.strict for rule in ruled)
         if checks and not strict:
             strict = self._protected_strictly(branch)
         queue = any(rule.type == "merge_queue" for rule in found)
@@ -156,13 +132,13 @@ class GateReader:
 
     def guarded(self, names: Iterable[str]) -> tuple[str, dict[str, bool | None]]:
         """The default branch, and for each of these branches whether a rule guards it; None for one not there."""
-        return self._repository().default_branch, {name: self._guarded(name) for name in names}
+        return self._read_repository().default_branch, {name: self._guarded(name) for name in names}
 
     def sealed(self, check_name: str) -> str:
         """How the newest reviewed pull request's state is sealed: ``signed``, ``noted``, or empty for not at all."""
         asked = {"state": "all", "sort": "created", "direction": "desc", "per_page": str(MOST_LOOKED_AT)}
-        for pull in self._wire.get("list the newest pull requests", f"{self._path}/pulls", list[_Pull], asked):
-            path = f"{self._path}/commits/{pull.head.sha}/check-runs"
+        for pull in self._wire.get("list the newest pull requests", f"{self._root}/pulls", list[_Pull], asked):
+            path = f"{self._root}/commits/{pull.head_sha}/check-runs"
             found = self._wire.get("read its checks", path, _Runs, {"check_name": check_name, "filter": "all"})
             seals = [seal_in(run.external_id or "") for run in found.check_runs]
             if any(seals):
@@ -170,27 +146,21 @@ class GateReader:
         return ""
 
     def _guarded(self, name: str) -> bool | None:
-        branch = quote(name, safe="")
         try:
-            found = self._wire.get("read the branch", f"{self._path}/branches/{branch}", _Branch)
+            return self._has_rules(quote(name, safe=""))
         except ForgeMissing:
             return None
-        rules = self._wire.pages("read the branch's rules", f"{self._path}/rules/branches/{branch}", list[_Rule])
-        return found.protected or any(rules)
-
-    def _repository(self) -> _Repository:
-        return self._wire.get("read the repository", self._path, _Repository)
 
     def _app(self, login: str) -> int | None:
         """The id of the app whose bot this is, which differs from server to server; None if it cannot be seen."""
         slug = quote(login.removesuffix("[bot]"), safe="")
         try:
-            return self._wire.get(f"read the app {slug}", f"/apps/{slug}", _App).id
+            return self._wire.get(f"read the app {slug}", f"/apps/{slug}", Identified).id
         except (ForgeDenied, ForgeMissing):  # a private app is shown to its owner only
             return None
 
     def _protected_strictly(self, branch: str) -> bool | None:
-        path = f"{self._path}/branches/{branch}/protection/required_status_checks"
+        path = f"{self._root}/branches/{branch}/protection/required_status_checks"
         try:
             return self._wire.get("read the branch protection", path, _ProtectedChecks).strict
         except (ForgeDenied, ForgeMissing):  # only an administrator's token may

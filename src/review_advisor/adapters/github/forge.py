@@ -29,7 +29,6 @@ from review_advisor.adapters.github.graph_answers import (
     IssueNode,
     RecentNode,
     RemarkNode,
-    RepositoryRoot,
     Root,
     ThreadNode,
 )
@@ -102,7 +101,7 @@ class GitHubForge(Authorship):
         head = commit_name(head_sha)
         asked = {"state": "open", "sort": "created", "direction": "asc"}
         pages = self._wire.pages("list the open pull requests", f"{self._root}/pulls", list[PullRequestAnswer], asked)
-        found = {each.number: each for page in pages for each in page if each.state == "open" and each.head.sha == head}
+        found = {each.number: each for page in pages for each in page if each.state == "open" and each.head_sha == head}
         return tuple(found[number].value(self._repository) for number in sorted(found))
 
     def linked_issues(self, number: int) -> tuple[LinkedIssue, ...]:
@@ -185,7 +184,7 @@ class GitHubForge(Authorship):
         """The pull requests that changed ``since`` then, at most ``MOST_RECENT``, one request for fifty of them."""
         asked = {"owner": self._owner, "name": self._name, "check": check_name}
         doing = "list the pull requests that changed lately"
-        nodes = self._wire.graph_nodes(doing, queries.RECENT, asked, RepositoryRoot[RecentNode])
+        nodes = self._wire.graph_nodes(doing, queries.RECENT, asked, Root[RecentNode])
         found = list(islice(takewhile(lambda node: node.updated_at >= since, nodes), MOST_RECENT + 1))
         return RecentWork(tuple(node.value() for node in found[:MOST_RECENT]), len(found) <= MOST_RECENT)
 

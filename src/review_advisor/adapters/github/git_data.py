@@ -7,23 +7,14 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from review_advisor.adapters.github.address import commit_name, quoted
-from review_advisor.adapters.github.rest_answers import Read
+from review_advisor.adapters.github.rest_answers import BranchAnswer, Read, RepositoryAnswer
 from review_advisor.adapters.github.wire import Wire
 from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
 from review_advisor.ports.forge import ForgeRejected
 
 
-class _Repository(Read):
-    default_branch: str
-
-
 class _Named(Read):
     sha: str
-
-
-class _Branch(Read):
-    protected: bool
-    commit: _Named
 
 
 class _Commit(_Named):
@@ -36,27 +27,35 @@ class _Commit(_Named):
 Shape = TypeVar("Shape")
 
 
-class GitData:
-    """Branches and git objects of one repository, as ``ports.Forge``. Every method raises ``ForgeError``."""
+class RepositoryReader:
+    """What all that is about one repository has to ask. Every method raises ``ForgeError``."""
 
     def __init__(self, repository: str, wire: Wire) -> None:
         self._root = f"/repos/{repository}"
         self._wire = wire
 
+    def _read_repository(self) -> RepositoryAnswer:
+        return self._wire.get("read the repository", self._root, RepositoryAnswer)
+
+    def _has_rules(self, path: str) -> bool:
+        """Whether branch protection or a ruleset guards the branch. Raises ``ForgeMissing`` if it is not there."""
+        if self._wire.get("read the branch", f"{self._root}/branches/{path}", BranchAnswer).protected:
+            return True
+        return any(self._wire.pages("read the branch's rules", f"{self._root}/rules/branches/{path}", list[Any]))
+
+
+class GitData(RepositoryReader):
+    """Branches and git objects of one repository, as ``ports.Forge``. Every method raises ``ForgeError``."""
+
     def is_protected(self, branch: str) -> bool:
         """Whether any rule guards a branch, or it is the default one: branch protection and rulesets both count."""
-        name = _path(branch)
-        if self._wire.get("read the repository", self._root, _Repository).default_branch == branch:
-            return True
-        if self._wire.get("read the branch", f"{self._root}/branches/{name}", _Branch).protected:
-            return True
-        rules = self._wire.pages("read the branch's rules", f"{self._root}/rules/branches/{name}", list[Any])
-        return any(rules)
+        path = _path(branch)
+        return self._read_repository().default_branch == branch or self._has_rules(path)
 
     def tip(self, branch: str) -> str:
         """The commit that a branch ends with."""
         doing = f"read the branch {quoted(branch)}"
-        return self._wire.get(doing, f"{self._root}/branches/{_path(branch)}", _Branch).commit.sha
+        return self._wire.get(doing, f"{self._root}/branches/{_path(branch)}", BranchAnswer).tip
 
     def make_commit(self, parent: str, files: tuple[CommittedFile, ...], message: str) -> MadeCommit:
         """Make a commit on ``parent`` with these files put into its tree. No branch leads to it yet.

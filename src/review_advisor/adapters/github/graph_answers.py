@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-from pydantic import AwareDatetime, Field
+from pydantic import AliasChoices, AliasPath, AwareDatetime, Field
 
 from review_advisor.adapters.github.rest_answers import Read
 from review_advisor.core.facts.pull_request import GHOST, LinkedIssue
@@ -28,6 +28,10 @@ class Actor(Read):
         return self.login if self.kind != "Bot" or self.login.endswith(_BOT_ENDING) else f"{self.login}{_BOT_ENDING}"
 
 
+def _name_of(actor: Actor | None) -> str:
+    return actor.name() if actor else GHOST
+
+
 class CommentNode(Read):
     """A comment as GraphQL tells it, which alone knows who edited it. Its old id holds 32 bits only."""
 
@@ -39,20 +43,14 @@ class CommentNode(Read):
 
     def value(self) -> StandingComment:
         """The fact. An editor whose account is deleted has still edited."""
-        edited_by = self.editor.name() if self.editor else GHOST if self.edited_at else ""
-        author = self.author.name() if self.author else GHOST
-        return StandingComment(self.id, author, self.body, edited_by, self.edited_at or "")
+        edited_by = _name_of(self.editor) if self.editor or self.edited_at else ""
+        return StandingComment(self.id, _name_of(self.author), self.body, edited_by, self.edited_at or "")
 
 
 class _Remark(Read):
     id: int = Field(alias="fullDatabaseId")
     author: Actor | None
     body: str
-
-
-class _Remarks(Read):
-    total: int = Field(alias="totalCount")
-    nodes: list[_Remark | None]
 
 
 class ThreadNode(Read):
@@ -62,44 +60,30 @@ class ThreadNode(Read):
     path: str
     resolved: bool = Field(alias="isResolved")
     outdated: bool = Field(alias="isOutdated")
-    comments: _Remarks
+    comments: int = Field(validation_alias=AliasPath("comments", "totalCount"))
+    first: _Remark | None = Field(default=None, validation_alias=AliasPath("comments", "nodes", 0))
 
     @property
     def begun(self) -> int:
         """The id of its first comment, which are given upwards; 0 without one."""
-        first = self.comments.nodes[0] if self.comments.nodes else None
-        return first.id if first else 0
+        return self.first.id if self.first else 0
 
     def value(self) -> Thread:
         """The fact. A thread whose comments are all deleted says nothing, by nobody."""
-        first = self.comments.nodes[0] if self.comments.nodes else None
         return Thread(
             id=self.id,
-            author=first.author.name() if first and first.author else GHOST,
-            body=first.body if first else "",
+            author=_name_of(self.first.author if self.first else None),
+            body=self.first.body if self.first else "",
             path=self.path,
             resolved=self.resolved,
             outdated=self.outdated,
-            replies=max(self.comments.total - 1, 0),
+            replies=max(self.comments - 1, 0),
         )
-
-
-class _Login(Read):
-    login: str
-
-
-class _Oid(Read):
-    oid: str
 
 
 class _ReactionNode(Read):
     content: str
-    user: _Login | None
-
-
-class _Reactions(Read):
-    total: int = Field(alias="totalCount")
-    nodes: list[_ReactionNode | None]
+    by: str = Field(default="", validation_alias=AliasPath("user", "login"))
 
 
 class _FirstRemark(Read):
@@ -107,12 +91,9 @@ class _FirstRemark(Read):
     body: str
     editor: Actor | None
     edited_at: str | None = Field(alias="lastEditedAt")
-    commit: _Oid | None = Field(alias="originalCommit")
-    reactions: _Reactions
-
-
-class _FirstRemarks(Read):
-    nodes: list[_FirstRemark | None]
+    commit: str = Field(default="", validation_alias=AliasPath("originalCommit", "oid"))
+    counted: int = Field(validation_alias=AliasPath("reactions", "totalCount"))
+    reactions: list[_ReactionNode | None] = Field(validation_alias=AliasPath("reactions", "nodes"))
 
 
 class RemarkNode(Read):
@@ -123,33 +104,29 @@ class RemarkNode(Read):
     line: int | None = Field(alias="originalLine")
     start_line: int | None = Field(alias="originalStartLine")
     resolved: bool = Field(alias="isResolved")
-    resolved_by: _Login | None = Field(alias="resolvedBy")
-    comments: _FirstRemarks
+    resolved_by: str = Field(default="", validation_alias=AliasPath("resolvedBy", "login"))
+    first: _FirstRemark | None = Field(default=None, validation_alias=AliasPath("comments", "nodes", 0))
 
     def value(self) -> StandingRemark | None:
         """The fact; None for a thread whose comments are all deleted."""
-        first = self.comments.nodes[0] if self.comments.nodes else None
+        first = self.first
         if first is None:
             return None
-        thumbs = [each for each in first.reactions.nodes if each and each.content in _THUMBS]
+        thumbs = [each for each in first.reactions if each and each.content in _THUMBS]
         return StandingRemark(
-            author=first.author.name() if first.author else GHOST,
+            author=_name_of(first.author),
             body=first.body,
-            edited_by=first.editor.name() if first.editor else GHOST if first.edited_at else "",
+            edited_by=_name_of(first.editor) if first.editor or first.edited_at else "",
             path=self.path,
-            commit=first.commit.oid if first.commit else "",
+            commit=first.commit,
             start_line=self.start_line or self.line or 0,
             line=self.line or 0,
             removed=self.side == "LEFT",
             resolved=self.resolved,
-            resolved_by=self.resolved_by.login if self.resolved_by else "",
-            reactions=tuple(Reaction(e.user.login if e.user else "", e.content == "THUMBS_UP") for e in thumbs),
-            uncounted=first.reactions.total > len(first.reactions.nodes),
+            resolved_by=self.resolved_by,
+            reactions=tuple(Reaction(each.by, each.content == "THUMBS_UP") for each in thumbs),
+            uncounted=first.counted > len(first.reactions),
         )
-
-
-class _NamedWithOwner(Read):
-    name: str = Field(alias="nameWithOwner")
 
 
 class IssueNode(Read):
@@ -158,15 +135,11 @@ class IssueNode(Read):
     number: int
     title: str
     body: str
-    repository: _NamedWithOwner
+    repository: str = Field(validation_alias=AliasPath("repository", "nameWithOwner"))
 
     def value(self) -> LinkedIssue:
         """The fact."""
-        return LinkedIssue(self.repository.name, self.number, self.title, self.body)
-
-
-class _App(Read):
-    slug: str
+        return LinkedIssue(self.repository, self.number, self.title, self.body)
 
 
 class _CheckRunNode(Read):
@@ -174,38 +147,14 @@ class _CheckRunNode(Read):
     conclusion: str | None
 
 
-class _CheckRuns(Read):
-    nodes: list[_CheckRunNode | None]
-
-
 class _CheckSuite(Read):
-    app: _App | None
-    check_runs: _CheckRuns | None = Field(alias="checkRuns")
+    app: str = Field(default="", validation_alias=AliasPath("app", "slug"))
+    check_runs: list[_CheckRunNode | None] = Field(default=[], validation_alias=AliasPath("checkRuns", "nodes"))
 
     def marks(self) -> Iterator[CheckMark]:
         """What its check runs say of themselves."""
-        for run in filter(None, self.check_runs.nodes if self.check_runs else ()):
-            yield CheckMark(self.app.slug if self.app else "", run.external_id or "", run.conclusion is None)
-
-
-class _CheckSuites(Read):
-    nodes: list[_CheckSuite | None]
-
-
-class _CheckedCommit(Read):
-    suites: _CheckSuites | None = Field(alias="checkSuites")
-
-
-class _CommitNode(Read):
-    commit: _CheckedCommit
-
-
-class _CommitNodes(Read):
-    nodes: list[_CommitNode | None]
-
-
-class _NumberedActor(Read):
-    id: int | None = Field(default=None, alias="databaseId")
+        for run in filter(None, self.check_runs):
+            yield CheckMark(self.app, run.external_id or "", run.conclusion is None)
 
 
 class RecentNode(Read):
@@ -213,56 +162,31 @@ class RecentNode(Read):
 
     number: int
     updated_at: AwareDatetime = Field(alias="updatedAt")
-    author: _NumberedActor | None
-    commits: _CommitNodes
+    author: int | None = Field(default=None, validation_alias=AliasPath("author", "databaseId"))
+    suites: list[_CheckSuite | None] = Field(
+        default=[], validation_alias=AliasPath("commits", "nodes", 0, "commit", "checkSuites", "nodes")
+    )
 
     def value(self) -> RecentPullRequest:
         """The fact."""
-        suites = (each.commit.suites for each in self.commits.nodes if each)
-        marks = (mark for found in suites if found for suite in found.nodes if suite for mark in suite.marks())
-        return RecentPullRequest(self.number, (self.author.id if self.author else None) or 0, tuple(marks))
-
-
-class _PageInfo(Read):
-    more: bool = Field(alias="hasNextPage")
-    cursor: str | None = Field(alias="endCursor")
+        marks = (mark for suite in filter(None, self.suites) for mark in suite.marks())
+        return RecentPullRequest(self.number, self.author or 0, tuple(marks))
 
 
 class Connection(Read, Generic[Node]):
     """One page of GraphQL's; what the token may not see is null in it."""
 
     nodes: list[Node | None]
-    info: _PageInfo = Field(alias="pageInfo")
-
-
-class _Paged(Read, Generic[Node]):
-    page: Connection[Node]
-
-
-class _RepositoryNode(Read, Generic[Node]):
-    pull_request: _Paged[Node] = Field(alias="pullRequest")
+    more: bool = Field(validation_alias=AliasPath("pageInfo", "hasNextPage"))
+    cursor: str | None = Field(validation_alias=AliasPath("pageInfo", "endCursor"))
 
 
 class Root(Read, Generic[Node]):
-    """The data of a query for one page of something of a pull request."""
+    """The data of a query for one page of something of a pull request, or of a repository."""
 
-    repository: _RepositoryNode[Node]
-
-    @property
-    def page(self) -> Connection[Node]:
-        """The page."""
-        return self.repository.pull_request.page
-
-
-class RepositoryRoot(Read, Generic[Node]):
-    """The same of something of a repository."""
-
-    repository: _Paged[Node]
-
-    @property
-    def page(self) -> Connection[Node]:
-        """The page."""
-        return self.repository.page
+    page: Connection[Node] = Field(
+        validation_alias=AliasChoices(AliasPath("repository", "pullRequest", "page"), AliasPath("repository", "page"))
+    )
 
 
 class GraphProblem(Read):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, RootModel, field_validator
+from pydantic import AliasPath, AwareDatetime, BaseModel, ConfigDict, Field, RootModel, field_validator
 
 from review_advisor.core.facts.pull_request import GHOST, BranchCommit, Permission, PullRequest
 from review_advisor.core.pull_request.standing import StandingCheck, StandingReview
@@ -37,24 +37,23 @@ class Identified(Read):
     id: int
 
 
-class _RepositoryName(Read):
-    full_name: str
+class RepositoryAnswer(Read):
+    """A repository; only whoever is signed in is told what they may do there."""
 
-
-class _Branch(Read):
-    ref: str
-    sha: str
-    repo: _RepositoryName | None
-
-
-class _BaseRepository(Read):
+    id: int
     default_branch: str
+    may_push: bool = Field(default=False, validation_alias=AliasPath("permissions", "push"))
 
 
-class _BaseBranch(Read):
-    ref: str
-    sha: str
-    repo: _BaseRepository
+class BranchAnswer(Read):
+    """A branch. Rulesets do not count as protection."""
+
+    tip: str = Field(validation_alias=AliasPath("commit", "sha"))
+    protected: bool
+
+
+class _FullName(Read):
+    full_name: str
 
 
 class _Label(Read):
@@ -68,8 +67,12 @@ class PullRequestAnswer(Read):
     title: str
     body: str | None
     user: RestAccount | None
-    base: _BaseBranch
-    head: _Branch
+    base_ref: str = Field(validation_alias=AliasPath("base", "ref"))
+    base_sha: str = Field(validation_alias=AliasPath("base", "sha"))
+    default_branch: str = Field(validation_alias=AliasPath("base", "repo", "default_branch"))
+    head_ref: str = Field(validation_alias=AliasPath("head", "ref"))
+    head_sha: str = Field(validation_alias=AliasPath("head", "sha"))
+    head_repository: _FullName | None = Field(validation_alias=AliasPath("head", "repo"))
     state: Literal["open", "closed"]
     merged_at: AwareDatetime | None = None
     merge_commit_sha: str | None = None
@@ -84,17 +87,17 @@ class PullRequestAnswer(Read):
             title=self.title,
             body=self.body or "",
             author=self.user.login if self.user else GHOST,
-            base_ref=self.base.ref,
-            base_sha=self.base.sha,
-            head_ref=self.head.ref,
-            head_sha=self.head.sha,
-            head_repository=self.head.repo.full_name if self.head.repo else None,
+            base_ref=self.base_ref,
+            base_sha=self.base_sha,
+            head_ref=self.head_ref,
+            head_sha=self.head_sha,
+            head_repository=self.head_repository.full_name if self.head_repository else None,
             state="merged" if self.merged_at else self.state,
             draft=bool(self.draft),
             labels=tuple(label.name for label in self.labels),
             merge_commit=(self.merge_commit_sha or "") if self.merged_at else "",  # of an open one it is a trial merge
             merged_at=self.merged_at,
-            default_branch=self.base.repo.default_branch,
+            default_branch=self.default_branch,
             by_bot=self.user is not None and self.user.is_bot,
             author_id=self.user.id if self.user else 0,
         )
@@ -119,34 +122,25 @@ class CommitAnswer(Read):
         )
 
 
-class _Verification(Read):
-    verified: bool
-
-
-class _GitCommit(Read):
-    message: str
-    verification: _Verification | None = None
-
-
 class ComparedCommit(CommitAnswer):
     """A commit, with what tells who really made it."""
 
-    commit: _GitCommit
+    message: str = Field(validation_alias=AliasPath("commit", "message"))
+    verified: bool = Field(default=False, validation_alias=AliasPath("commit", "verification", "verified"))
     parents: list[Any]
 
     def value(self) -> BranchCommit:
         """The fact."""
         author = self.author if isinstance(self.author, RestAccount) else None
         committer = self.committer if isinstance(self.committer, RestAccount) else None
-        signed = self.commit.verification
         return BranchCommit(
             sha=self.sha,
             author=author.login if author else "",
             by_bot=author is not None and author.is_bot,
             committer=committer.login if committer else "",
-            verified=signed is not None and signed.verified,
+            verified=self.verified,
             parents=len(self.parents),
-            message=self.commit.message,
+            message=self.message,
         )
 
 
@@ -219,14 +213,6 @@ class PermissionAnswer(Read):
         return refined.get((self.permission, self.role_name or ""), fallback)
 
 
-class _Output(Read):
-    title: str | None = None
-
-
-class _App(Read):
-    slug: str | None = None
-
-
 class CheckAnswer(Read):
     """A check run."""
 
@@ -235,8 +221,8 @@ class CheckAnswer(Read):
     external_id: str | None = None
     status: str
     conclusion: str | None
-    app: _App | None = None
-    output: _Output | None = None
+    app: str | None = Field(default=None, validation_alias=AliasPath("app", "slug"))
+    title: str | None = Field(default=None, validation_alias=AliasPath("output", "title"))
 
     def value(self) -> StandingCheck:
         """The fact."""
@@ -246,8 +232,8 @@ class CheckAnswer(Read):
             external_id=self.external_id or "",
             status=self.status,
             conclusion=self.conclusion,
-            app=(self.app.slug if self.app else None) or "",
-            title=(self.output.title if self.output else None) or "",
+            app=self.app or "",
+            title=self.title or "",
         )
 
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 from review_advisor.adapters.github.failures import Response, Unanswered, failure, graph_failure, unreadable
-from review_advisor.adapters.github.graph_answers import GraphAnswer, RepositoryRoot, Root
+from review_advisor.adapters.github.graph_answers import GraphAnswer, Root
 from review_advisor.adapters.github.transport import Exchange
 from review_advisor.ports.forge import ForgeError, ForgeUnavailable
 from review_advisor.ports.review import Clock
@@ -105,13 +105,7 @@ class Wire:
         return self._patiently(ask)
 
     def graph_nodes(
-        self,
-        doing: str,
-        query: str,
-        variables: Mapping[str, Any],
-        shape: type[Root[Node] | RepositoryRoot[Node]],
-        *,
-        partly: bool = False,
+        self, doing: str, query: str, variables: Mapping[str, Any], shape: type[Root[Node]], *, partly: bool = False
     ) -> Iterator[Node]:
         """Every node of a paged query; a page is asked for when its first node is wanted.
 
@@ -121,13 +115,13 @@ class Wire:
         for _ in range(_MOST_PAGES):
             asked = {**variables, "after": cursor}
 
-            def ask(asked: dict[str, Any] = asked) -> Root[Node] | RepositoryRoot[Node]:
+            def ask(asked: dict[str, Any] = asked) -> Root[Node]:
                 return _read(doing, self._graph(doing, query, asked, partly=partly), shape)
 
             page = self._patiently(ask).page
             yield from (node for node in page.nodes if node is not None)
-            cursor = page.info.cursor
-            if not page.info.more:
+            cursor = page.cursor
+            if not page.more:
                 return
         raise _endless(doing)
 

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from pydantic import AwareDatetime, Field
+from pydantic import AliasPath, AwareDatetime, Field
 
 from review_advisor.adapters.github.address import ApiAddress, api_address, repository_name, token_value
+from review_advisor.adapters.github.git_data import RepositoryReader
 from review_advisor.adapters.github.rest_answers import Read
 from review_advisor.adapters.github.stored_files import fetch_stored
 from review_advisor.adapters.github.transport import Exchange
@@ -24,22 +25,13 @@ _MOST_FOUND = 1_000
 _SHORTEST = timedelta(minutes=1)
 
 
-class _Place(Read):
-    id: int
-    default_branch: str = "main"
-
-
-class _Head(Read):
-    id: int
-
-
 class _RunAnswer(Read):
     id: int
     path: str = Field(max_length=1_000)
     event: str = Field(max_length=100)
     head_branch: str | None = None
-    head_repository: _Head | None = None
-    repository: _Head
+    head_repository: int | None = Field(default=None, validation_alias=AliasPath("head_repository", "id"))
+    repository: int = Field(validation_alias=AliasPath("repository", "id"))
     created_at: AwareDatetime
     run_attempt: int = 1
     status: str | None = None
@@ -51,11 +43,6 @@ class _RunsAnswer(Read):
     workflow_runs: list[_RunAnswer]
 
 
-class _OfRun(Read):
-    id: int | None = None
-    repository_id: int | None = None
-
-
 class _ArtifactAnswer(Read):
     id: int
     name: str
@@ -63,25 +50,25 @@ class _ArtifactAnswer(Read):
     expired: bool
     created_at: AwareDatetime
     expires_at: AwareDatetime | None = None
-    workflow_run: _OfRun | None = None
+    run: int | None = Field(default=None, validation_alias=AliasPath("workflow_run", "id"))
+    run_repository: int | None = Field(default=None, validation_alias=AliasPath("workflow_run", "repository_id"))
 
 
 class _ArtifactsAnswer(Read):
     artifacts: list[_ArtifactAnswer]
 
 
-class WorkflowArtifacts:
+class WorkflowArtifacts(RepositoryReader):
     """One repository's runs and artifacts. Every method raises ``ForgeError``; reads are tried again inside."""
 
     def __init__(self, repository: str, wire: Wire, address: ApiAddress, clock: Clock) -> None:
-        self._root = f"/repos/{repository}"
-        self._wire = wire
+        super().__init__(repository, wire)
         self._address = address
         self._clock = clock
 
     def repository(self) -> tuple[int, str]:
         """The repository's id, and its default branch."""
-        found = self._wire.get("read the repository", self._root, _Place)
+        found = self._read_repository()
         return found.id, found.default_branch
 
     def runs(self, workflow: str, since: datetime, until: datetime) -> list[WorkflowRun]:
@@ -131,11 +118,11 @@ def workflow_artifacts(repository: str, *, token: str, api_url: str = "", clock:
 def _run(answer: _RunAnswer) -> WorkflowRun:
     return WorkflowRun(
         answer.id,
-        answer.repository.id,
+        answer.repository,
         answer.path,
         answer.event,
         answer.head_branch,
-        None if answer.head_repository is None else answer.head_repository.id,
+        answer.head_repository,
         answer.created_at,
         answer.run_attempt,
         answer.status or "",
@@ -144,12 +131,11 @@ def _run(answer: _RunAnswer) -> WorkflowRun:
 
 
 def _artifact(answer: _ArtifactAnswer) -> LedgerArtifact:
-    of = answer.workflow_run or _OfRun()
     return LedgerArtifact(
         answer.id,
         answer.name,
-        of.id,
-        of.repository_id,
+        answer.run,
+        answer.run_repository,
         answer.size_in_bytes,
         answer.expired,
         answer.created_at,
