@@ -853,8 +853,9 @@ MUTANTS = (
     Mutant(
         "a review imports the commands of all verbs",
         "cli/__init__.py",
-        "self._beside: dict[str, click.Command] = {}",
-        "self._beside: dict[str, click.Command] = {}\n        list(self.values())",
+        'module, _, verb = VERBS[name].partition(":")',
+        "[import_module(f\"{__name__}.{each.partition(':')[0]}\") for each in VERBS.values()]\n"
+        '        module, _, verb = VERBS[name].partition(":")',
         (IMPORTS,),
     ),
     Mutant(
@@ -5816,8 +5817,8 @@ MUTANTS = (
             (
                 "an answered consult does not end a run of failures",
                 "adapters/claude/stream.py",
-                "self._unadvised = _Unadvised() if name in _CONSULT_TOOLS and not failed else self._unadvised",
-                "self._unadvised = _Unadvised() if name in _CONSULT_TOOLS and failed else self._unadvised",
+                "self._unadvised = _ToolsUsed() if name in _CONSULT_TOOLS and not failed else self._unadvised",
+                "self._unadvised = _ToolsUsed() if name in _CONSULT_TOOLS and failed else self._unadvised",
                 f"{UNIT}test_claude_stream.py::test_failures_and_readings_count_from_the_last_answered_consult",
             ),
             (

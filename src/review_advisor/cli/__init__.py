@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 import click
@@ -43,23 +43,13 @@ VERBS: Mapping[str, str] = {
 """Where each verb is: its module in this folder, and its name there."""
 
 
-class Verbs(MutableMapping[str, click.Command]):
+class Verbs(Mapping[str, click.Command]):
     """The verbs by their names. Each is imported when it is asked for, because a command needs none of the others."""
 
-    def __init__(self) -> None:
-        self._beside: dict[str, click.Command] = {}
-
     def __getitem__(self, name: str) -> click.Command:
-        if name not in self._beside:
-            module, _, verb = VERBS[name].partition(":")
-            self._beside[name] = getattr(import_module(f"{__name__}.{module}"), verb)
-        return self._beside[name]
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._beside[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._beside[name]
+        module, _, verb = VERBS[name].partition(":")
+        found: click.Command = getattr(import_module(f"{__name__}.{module}"), verb)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(VERBS)

@@ -7,10 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from review_advisor.adapters.claude import consult_hook
 from review_advisor.adapters.claude.argv import argv, hook_settings, offered_tools
@@ -28,27 +27,14 @@ from review_advisor.ports.review import Consults
 _HOOK_SCRIPT = Path(consult_hook.__file__).resolve()
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """One call's private folders."""
+class _Place(NamedTuple):
+    """One call's private folders; the last one is empty."""
 
     root: Path
-
-    @property
-    def home(self) -> Path:
-        return self.root / "home"
-
-    @property
-    def config(self) -> Path:
-        return self.root / "config"
-
-    @property
-    def tmp(self) -> Path:
-        return self.root / "tmp"
-
-    @property
-    def cwd(self) -> Path:
-        return self.root / "empty"
+    home: Path
+    config: Path
+    tmp: Path
+    cwd: Path
 
 
 class ClaudeAgents:
@@ -112,9 +98,10 @@ class ClaudeAgents:
             raise RuntimeError("ClaudeAgents is used outside its with block")
         with self._numbering:
             self._calls += 1
-            place = _Place(self._root / str(self._calls))
+            root = self._root / str(self._calls)
+        place = _Place(root, *(root / name for name in ("home", "config", "tmp", "empty")))
         try:
-            for folder in (place.root, place.home, place.config, place.tmp, place.cwd):
+            for folder in place:
                 _make_private(folder)
             yield place
         finally:

@@ -97,8 +97,8 @@ class StreamSummary:
 
 
 @dataclass(slots=True)
-class _Unadvised:
-    """What the main loop's tools did since the last consult that was answered."""
+class _ToolsUsed:
+    """What the main loop's tools did since some moment."""
 
     failures_now: int = 0
     failures_longest: int = 0
@@ -125,9 +125,9 @@ class StreamReader:
     _session_id: str = ""
     _model: str = ""
     _tool_names: dict[str, str] = field(default_factory=dict)
-    _failures_now: int = 0
-    _failures_longest: int = 0
-    _unadvised: _Unadvised = field(default_factory=_Unadvised)
+    _in_all: _ToolsUsed = field(default_factory=_ToolsUsed)
+    _unadvised: _ToolsUsed = field(default_factory=_ToolsUsed)
+    """Since the last consult that was answered."""
     _messages: dict[str, dict[str, Any]] = field(default_factory=dict)
     _retries_since_answer: int = 0
     _swapped: str = ""
@@ -222,11 +222,10 @@ class StreamReader:
             failed = block.get("is_error") is True
             name = self._tool_names.pop(text_of(block, "tool_use_id"), "")
             if name in _NOT_WORK:
-                self._unadvised = _Unadvised() if name in _CONSULT_TOOLS and not failed else self._unadvised
+                self._unadvised = _ToolsUsed() if name in _CONSULT_TOOLS and not failed else self._unadvised
                 continue
             self._unadvised.result(failed=failed)
-            self._failures_now = self._failures_now + 1 if failed else 0
-            self._failures_longest = max(self._failures_longest, self._failures_now)
+            self._in_all.result(failed=failed)
 
     def summary(self) -> StreamSummary:
         """Everything so far. Money and tokens are the result's own; without one, what the messages said."""
@@ -238,7 +237,7 @@ class StreamReader:
             tools=self._tools,
             session_id=self._session_id,
             resolved_model=self._model,
-            tool_failures=self._failures_longest,
+            tool_failures=self._in_all.failures_longest,
             turns=sum(bool(message["main"]) for message in self._messages.values()),
             failures_unadvised=self._unadvised.failures_longest,
             readings_unadvised=max(self._unadvised.readings.values(), default=0),
