@@ -21,7 +21,7 @@ from tests.scenarios.five_stories import STORIES
 
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, packed
 from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.rows import event_text, write_casting, write_observation
+from review_advisor.adapters.ledger.rows import event_text, write_casting, write_tables
 from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.core.ledger.chain import FIRST as NO_HASH
 from review_advisor.core.ledger.chain import link
@@ -29,6 +29,7 @@ from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.ledger.readings import readings_of
 from review_advisor.core.ledger.runs import letters
 from review_advisor.core.observation.labels import Observed, ObservedLabel
+from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.outcome.document import outcome_document
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.policy.surfaces import Role
@@ -256,7 +257,7 @@ def _observe(connection: sqlite3.Connection, number: int) -> None:
     )
     row = begin_chain(connection, observed.run_id, microseconds(at))
     add_link(connection, row, link(observed.run_id, 0, NO_HASH, event_text(observed)))
-    write_observation(connection, row, observed)
+    write_tables(connection, row, readings_of_observation(observed))
 
 
 def _labels(findings: list[str], number: int) -> Iterator[ObservedLabel]:

@@ -15,7 +15,7 @@ from typing import Any
 from tests.scenarios.five_stories import STORIES
 
 from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.rows import MET, OBSERVED_TABLES, TABLES
+from review_advisor.adapters.ledger.rows import MET, OTHER_TABLES, TABLES
 from review_advisor.adapters.ledger.transfer import export_runs
 from review_advisor.core.ledger.chain import LedgerError, canonical, links
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
@@ -115,7 +115,7 @@ def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
             " JOIN castings ON castings.id = casting LEFT JOIN repositories ON repositories.id = runs.repository"
             " LEFT JOIN authors ON authors.id = runs.author"
         ),
-        **{table: of_one.replace("one", table) for table in (*TABLES, *OBSERVED_TABLES, *MET)},
+        **{table: of_one.replace("one", table) for table in (*TABLES, *OTHER_TABLES, *MET)},
     }
     own = {"repository", "author", "casting"}
     found: dict[str, list[tuple[Any, ...]]] = {}

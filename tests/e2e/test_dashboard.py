@@ -20,7 +20,7 @@ from tests.e2e.browser.reader import NARROW, WIDE, Reader
 from tests.scenarios.task_runs import consult, done, guidance, play
 
 from review_advisor.adapters.ledger.observations import keep
-from review_advisor.adapters.ledger.task_chains import TaskRecorder
+from review_advisor.adapters.ledger.recorder import TaskRecorder
 from review_advisor.app.dashboard import serving, write_dashboard
 from review_advisor.app.runs import list_runs, show_run
 from review_advisor.core.ledger.runs import Between, RunFilter, RunLine

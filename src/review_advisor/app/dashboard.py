@@ -15,8 +15,8 @@ from review_advisor.adapters.dashboard.site import SiteError, writing
 from review_advisor.adapters.ledger.browsing import RecordedRun, count_ends, first_and_last, read_castings, read_reviews
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.decisions import list_decisions
+from review_advisor.adapters.ledger.run_queries import count_tasks, read_tasks
 from review_advisor.adapters.ledger.shadows.shadow_sums import shadows_of_runs
-from review_advisor.adapters.ledger.task_queries import count_tasks, read_tasks
 from review_advisor.app.evaluation.evaluate import whole_evaluations
 from review_advisor.app.organisation.groups import every_grouping
 from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_shadows

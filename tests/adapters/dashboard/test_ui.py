@@ -26,11 +26,12 @@ from review_advisor.adapters.dashboard.site import MARKER, STATIC, SiteError, wr
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.observations import keep
-from review_advisor.adapters.ledger.rows import event_text, write_observation
+from review_advisor.adapters.ledger.rows import event_text, write_tables
 from review_advisor.app.dashboard import write_dashboard
 from review_advisor.core.ledger.chain import canonical, links
 from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.observation.labels import Observed, ObservedLabel
+from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.outcome.events import PartEnded
 
 UPLOT = "1.6.32"
@@ -237,7 +238,7 @@ def test_an_observation_that_cannot_be_read_is_no_trouble_of_the_review(terminal
         told_otherwise = canonical({**json.loads(event_text(observed)), "labels": "in a new way"})
         for link in links(observed.run_id, [told_otherwise]):
             add_link(connection, chain, link)
-        write_observation(connection, chain, observed)
+        write_tables(connection, chain, readings_of_observation(observed))
     terminal.run("ui", "--out", "site")
     shown = page(terminal.folder / "site", "run-5")
     assert shown["unlabelled"] == "Event 0 of observed-1 is none that this version knows."

@@ -17,11 +17,11 @@ from review_advisor.adapters.ledger.chains import add_link, begin_chain
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.observations import keep
 from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.rows import event_text, write_shadow
+from review_advisor.adapters.ledger.recorder import ChainRecorder
+from review_advisor.adapters.ledger.rows import event_text
 from review_advisor.adapters.ledger.run_queries import list_runs, show_run
 from review_advisor.adapters.ledger.shadows.shadow_sums import shadow_sums
 from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.ledger.task_chains import ChainRecorder
 from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.adapters.ledger.transfer import merge, rebuild
 from review_advisor.core.ledger.chain import FIRST, LedgerError, link
@@ -31,6 +31,7 @@ from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.observation.labels import Observed, ObservedLabel
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.shadow.shadow_decision import readings_of_shadow
 from review_advisor.core.shadow.shadow_events import ShadowEnded, ShadowEvent, ShadowReviewed
 from review_advisor.mockworld.lines import approve
 
@@ -45,7 +46,7 @@ def shadow(number: int, *decided: ShadowEvent, of_run: str = "run_1", name: str 
 
 def keep_shadow(path: Path, events: Sequence[ShadowEvent]) -> None:
     trouble: list[str] = []
-    recorder = ChainRecorder(path, trouble.append, "shadow", write_shadow)
+    recorder = ChainRecorder(path, trouble.append, "shadow", readings_of_shadow)
     for event in events:
         recorder(event)
     assert trouble == []
@@ -143,7 +144,7 @@ def test_a_shadow_that_is_at_work_may_still_grow_after_the_ledger_was_proven(tmp
     path = tmp_path / "ledger.sqlite3"
     record(path, told())
     trouble: list[str] = []
-    recorder = ChainRecorder(path, trouble.append, "shadow", write_shadow)
+    recorder = ChainRecorder(path, trouble.append, "shadow", readings_of_shadow)
     events = shadow(1, AGREED)
     recorder(events[0])
     reached = verify(path, at=events[0].at).reached

@@ -14,10 +14,9 @@ from tests.scenarios.task_runs import BEGAN, consult, done, guidance, play
 from review_advisor.adapters.ledger.chains import add_link, begin_chain
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.adapters.ledger.proving import verify
+from review_advisor.adapters.ledger.recorder import TaskRecorder
 from review_advisor.adapters.ledger.rows import event_text
-from review_advisor.adapters.ledger.run_queries import list_runs, show_run
-from review_advisor.adapters.ledger.task_chains import TaskRecorder
-from review_advisor.adapters.ledger.task_queries import list_tasks
+from review_advisor.adapters.ledger.run_queries import list_runs, list_tasks, show_run
 from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.adapters.ledger.transfer import import_lines, merge, rebuild
 from review_advisor.app.ledger import export_ledger

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -19,8 +19,10 @@ from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
 from review_advisor.core.ledger.chain import RUN_ID, Chain, LedgerError, Link, canonical
 from review_advisor.core.ledger.moments import EPOCH, LATEST
 from review_advisor.core.ledger.readings import readings_of, readings_so_far
-from review_advisor.core.ledger.row import Readings
+from review_advisor.core.ledger.row import Readings, Tables
+from review_advisor.core.ledger.task_rows import readings_of_task
 from review_advisor.core.observation.labels import Observed
+from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import (
     CallEnded,
@@ -31,6 +33,7 @@ from review_advisor.core.outcome.events import (
     Repaired,
     ReviewEnded,
 )
+from review_advisor.core.shadow.shadow_decision import readings_of_shadow
 from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowCalled, ShadowEnded, ShadowEvent
 from review_advisor.core.task.task_events import TaskBegun, TaskCalled, TaskEnded, TaskEvent
 
@@ -51,7 +54,7 @@ def review_in(chain: Chain) -> tuple[PolicyFrozen, list[Event]]:
     refuse_broken(chain)
     first = _first(chain)
     _refuse_number(chain, first.pull_request)
-    events: list[Event] = [first, *(_read(chain, link, _reader()) for link in chain.links[1:])]
+    events: list[Event] = [first, *(_read(chain, link, Event) for link in chain.links[1:])]
     for index, event in enumerate(events):
         if isinstance(event, ReviewEnded) and event is not events[-1]:
             raise LedgerError(f"The run {chain.run_id} ended with event {index}: nothing comes after that.")
@@ -100,7 +103,7 @@ def observation_in(chain: Chain) -> Observed | None:
     refuse_broken(chain)
     if not chain.links or _OBSERVED not in chain.links[0].event:
         return None
-    observed: Observed = _read(chain, chain.links[0], _observation_reader())
+    observed: Observed = _read(chain, chain.links[0], Observed)
     if len(chain.links) > 1 or observed.run_id != chain.run_id:
         raise LedgerError(f"The events of {chain.run_id} are those of no observation.")
     _refuse_number(chain, observed.pull_request)
@@ -112,7 +115,7 @@ def task_in(chain: Chain) -> tuple[TaskEvent, ...] | None:
     refuse_broken(chain)
     if not chain.links or _TASK not in chain.links[0].event:
         return None
-    events: tuple[TaskEvent, ...] = tuple(_read(chain, link, _task_reader()) for link in chain.links)
+    events: tuple[TaskEvent, ...] = tuple(_read(chain, link, TaskEvent) for link in chain.links)
     _refuse_disorder(chain, events, TaskBegun, TaskEnded)
     return events
 
@@ -122,7 +125,7 @@ def shadow_in(chain: Chain) -> tuple[ShadowEvent, ...] | None:
     refuse_broken(chain)
     if not chain.links or _SHADOW not in chain.links[0].event:
         return None
-    events: tuple[ShadowEvent, ...] = tuple(_read(chain, link, _shadow_reader()) for link in chain.links)
+    events: tuple[ShadowEvent, ...] = tuple(_read(chain, link, ShadowEvent) for link in chain.links)
     _refuse_disorder(chain, events, ShadowBegan, ShadowEnded)
     return events
 
@@ -166,8 +169,7 @@ def begun_at(chain: Chain) -> datetime:
     The clock may have been wrong, so a moment in the future is no reason to refuse a run. Raises ``LedgerError`` for a
     moment that ``Recorder`` never writes. Does not look at the other events.
     """
-    own = task_in(chain) or shadow_in(chain)
-    first = own[0] if own else observation_in(chain) or _first(chain)
+    first = _beginning(chain)
     if first.at.utcoffset() is None or not EPOCH <= first.at <= LATEST:
         raise LedgerError(f"The run {chain.run_id} cannot have begun at {first.at.isoformat()}.")
     return first.at
@@ -178,19 +180,19 @@ def repository_of(chain: Chain) -> str | None:
 
     Does not look at events after the first.
     """
-    head = Chain(chain.run_id, chain.links[:1], chain.broken)
-    observed = observation_in(head)
-    if observed is not None:
-        return observed.repository
-    if task_in(head) is not None:
-        return None
-    shadow = shadow_in(head)
-    first = shadow[0] if shadow else _first(head)
-    return first.repository if isinstance(first, ShadowBegan | PolicyFrozen) else None
+    first = _beginning(chain)
+    return first.repository if isinstance(first, PolicyFrozen | Observed | ShadowBegan) else None
+
+
+def _beginning(chain: Chain) -> PolicyFrozen | Observed | TaskEvent | ShadowEvent:
+    """The first event of any kind of chain."""
+    head = replace(chain, links=chain.links[:1])
+    own = task_in(head) or shadow_in(head)
+    return own[0] if own else observation_in(head) or _first(head)
 
 
 def _first(chain: Chain) -> PolicyFrozen:
-    first = _read(chain, chain.links[0], _reader()) if chain.links else None
+    first = _read(chain, chain.links[0], Event) if chain.links else None
     if not isinstance(first, PolicyFrozen) or first.run_id != chain.run_id or not re.fullmatch(RUN_ID, chain.run_id):
         raise LedgerError(f"The events of {chain.run_id} do not begin with its policy.")
     return first
@@ -212,13 +214,13 @@ def no_review(chain: Chain) -> LedgerError:
     return LedgerError(f"The events of {chain.run_id} are those of no review.")
 
 
-def _read(chain: Chain, link: Link, reader: TypeAdapter[Any]) -> Any:
+def _read(chain: Chain, link: Link, kind: Any) -> Any:
     try:
         told = json.loads(link.event)
         if canonical(told) == link.event:
             if "\\ud" in link.event:  # so begins a half character, and a whole one of two halves
                 json.dumps(told, ensure_ascii=False).encode()
-            return reader.validate_python(told)
+            return _reader(kind).validate_python(told)
     except UnicodeEncodeError:  # our own events have passed the redactor, which leaves none
         raise LedgerError(f"Event {link.index} of {chain.run_id} holds half a character: no file takes that.") from None
     except (ValidationError, ValueError, ArithmeticError, RecursionError):
@@ -227,27 +229,20 @@ def _read(chain: Chain, link: Link, reader: TypeAdapter[Any]) -> Any:
 
 
 @cache
-def _reader() -> TypeAdapter[Event]:
-    return TypeAdapter(Event)
+def _reader(kind: Any) -> TypeAdapter[Any]:
+    """Reads events of one kind; it is slow to make."""
+    return TypeAdapter(kind)
 
 
-@cache
-def _observation_reader() -> TypeAdapter[Observed]:
-    return TypeAdapter(Observed)
-
-
-@cache
-def _task_reader() -> TypeAdapter[TaskEvent]:
-    return TypeAdapter(TaskEvent)
-
-
-@cache
-def _shadow_reader() -> TypeAdapter[ShadowEvent]:
-    return TypeAdapter(ShadowEvent)
-
-
-def readings_of_chain(chain: Chain) -> Readings:
-    """The rows of a run, from its events. Raises ``LedgerError``."""
+def readings_of_chain(chain: Chain) -> Readings | Tables:
+    """The rows of a run, or those of any other chain by table, from its events. Raises ``LedgerError``."""
+    observed, task, shadow = observation_in(chain), task_in(chain), shadow_in(chain)
+    if observed is not None:
+        return readings_of_observation(observed)
+    if task is not None:
+        return readings_of_task(task)
+    if shadow is not None:
+        return readings_of_shadow(shadow)
     _, events = review_in(chain)
     document = document_in(chain, events)
     try:

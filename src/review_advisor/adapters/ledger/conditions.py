@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from review_advisor.core.ledger.moments import microseconds
@@ -32,19 +33,23 @@ def of_repository(mark: str = "?") -> str:
 
 
 def within(period: Period) -> dict[str, Any]:
-    """What a period asks: each condition with the value for its mark."""
-    asked = {
+    """What a period asks: each condition with the value for its mark; None asks for nothing."""
+    return {
         "chain >= ?": period.since and microseconds(period.since),
         "chain < ?": period.until and microseconds(period.until),
-        of_repository(): bindable(period.repository),
+        of_repository(): period.repository,
     }
-    return {condition: value for condition, value in asked.items() if value is not None}
+
+
+def all_of(asked: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """The conditions that ask for something as one, and the values for its marks."""
+    given = {condition: bindable(value) for condition, value in asked.items() if value is not None}
+    return " AND ".join(given) or "1", list(given.values())
 
 
 def where_within(period: Period) -> tuple[str, list[Any]]:
-    """The same as one condition, and the values for its marks."""
-    given = within(period)
-    return " AND ".join(given) or "1", list(given.values())
+    """The same for a period."""
+    return all_of(within(period))
 
 
 def bindable(value: Any) -> Any:

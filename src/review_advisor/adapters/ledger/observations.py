@@ -10,12 +10,13 @@ from pathlib import Path
 from review_advisor.adapters.ledger.chain_events import review_in
 from review_advisor.adapters.ledger.chains import add_link, begin_chain, read_chain
 from review_advisor.adapters.ledger.database import open_to_read, open_to_write, sentences
-from review_advisor.adapters.ledger.rows import event_text, known, write_observation
+from review_advisor.adapters.ledger.rows import event_text, known, write_tables
 from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.core.ledger.chain import FIRST, LedgerError, link
 from review_advisor.core.ledger.moments import in_the_record, microseconds
 from review_advisor.core.observation.labels import Observed
 from review_advisor.core.observation.merged_lines import FindingPlace
+from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.outcome.events import Event, Reported
 
 _RUNS = """
@@ -81,7 +82,7 @@ def keep(path: Path, observed: Observed) -> tuple[Observed, bool]:
             return stands, False
         chain = begin_chain(connection, stands.run_id, microseconds(stands.at))
         add_link(connection, chain, link(stands.run_id, 0, FIRST, event_text(stands)))
-        write_observation(connection, chain, stands)
+        write_tables(connection, chain, readings_of_observation(stands))
         return stands, True
 
 

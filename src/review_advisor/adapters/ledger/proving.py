@@ -13,34 +13,23 @@ from random import SystemRandom
 from typing import Any
 
 from review_advisor import __version__
-from review_advisor.adapters.ledger.chain_events import begun_at, observation_in, readings_of_chain, shadow_in, task_in
+from review_advisor.adapters.ledger.chain_events import begun_at, readings_of_chain
 from review_advisor.adapters.ledger.chains import NO_CHAIN, chain_of, read_chains
 from review_advisor.adapters.ledger.conditions import statement
 from review_advisor.adapters.ledger.database import latest, open_to_read, sentences
-from review_advisor.adapters.ledger.rows import (
-    MET,
-    OBSERVED_TABLES,
-    REVIEWS_MET,
-    SHADOW_TABLES,
-    TABLES,
-    TASK_TABLES,
-    meeting,
-)
+from review_advisor.adapters.ledger.rows import MET, OTHER_TABLES, REVIEWS_MET, TABLES, meeting
 from review_advisor.adapters.ledger.transactions import one_moment, rows
 from review_advisor.core.ledger.chain import Break, Chain, LedgerError, canonical
 from review_advisor.core.ledger.checkpoint import MAY_STILL_GROW, Checkpoint, Heads
 from review_advisor.core.ledger.moments import microseconds
-from review_advisor.core.ledger.row import Readings, Row
-from review_advisor.core.ledger.task_rows import readings_of_task
-from review_advisor.core.observation.observation_rows import readings_of_observation
+from review_advisor.core.ledger.row import Readings, Row, Tables
 from review_advisor.core.report.wording import counted
-from review_advisor.core.shadow.shadow_decision import readings_of_shadow
 
 READER = f"{__version__} {latest()}"
 """Another version may read other rows from the same events: its checkpoints do not count."""
 SPOT_CHECKS = 1_000
 """So many of the runs that were verified before are read again: in a small ledger all of them."""
-_OF_CHAINS = ("events", *TABLES, *OBSERVED_TABLES, *TASK_TABLES, *SHADOW_TABLES, *MET, "runs")
+_OF_CHAINS = ("events", *TABLES, *OTHER_TABLES, *MET, "runs")
 _OBSERVED = "SELECT DISTINCT repository, pull_request FROM observations"
 _OBSERVED_SINCE = """
     SELECT DISTINCT repository, pull_request FROM observations WHERE chain > :after OR (repository, pull_request) IN (
@@ -201,22 +190,13 @@ def _other_rows(connection: sqlite3.Connection, row: int, chain: Chain, free: in
 
 def _told(chain: Chain, untold: Row) -> dict[str, _Rows]:
     """Every table's rows of one chain, as its events tell them."""
-    tables: dict[str, tuple[Row, ...]] = dict.fromkeys(
-        (*TABLES, *OBSERVED_TABLES, *TASK_TABLES, *SHADOW_TABLES, "runs", "casting_parts"), ()
-    )
-    observed, task, shadow = observation_in(chain), task_in(chain), shadow_in(chain)
-    if task is not None:
-        tables |= readings_of_task(task)
-    elif shadow is not None:
-        tables |= readings_of_shadow(shadow)
-    elif observed is not None:
-        tables |= readings_of_observation(observed)
-    else:
-        tables |= _of_review(readings_of_chain(chain), untold)
+    tables: dict[str, tuple[Row, ...]] = dict.fromkeys((*TABLES, *OTHER_TABLES, "runs", "casting_parts"), ())
+    told = readings_of_chain(chain)
+    tables |= _of_review(told, untold) if isinstance(told, Readings) else told
     return {table: Counter(tuple(sorted(each.items())) for each in its) for table, its in tables.items()}
 
 
-def _of_review(told: Readings, untold: Row) -> dict[str, tuple[Row, ...]]:
+def _of_review(told: Readings, untold: Row) -> Tables:
     parts: list[dict[str, Any]] = [asdict(part) for part in told.casting]
     run = {**untold, **told.run, "repository": told.repository, "author": told.author, "casting": canonical(parts)}
     return {**told.tables, "runs": (run,), "casting_parts": tuple(parts)}

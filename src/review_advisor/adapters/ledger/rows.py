@@ -30,9 +30,8 @@ TABLES = (
     *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),
     *("kept", "unreported", "shadow_mode"),
 )
-TASK_TABLES = ("tasks",)
-SHADOW_TABLES = ("shadows",)
-OBSERVED_TABLES = ("observations", "labels", "proofs", "remarks")
+OTHER_TABLES = ("observations", "labels", "proofs", "remarks", "tasks", "shadows")
+"""Those of chains that are no review's."""
 _REVIEWS = f"""
     SELECT *, EXISTS (
         SELECT 1 FROM consults WHERE consults.chain = runs.chain AND consults.status = 'answered'
@@ -119,32 +118,13 @@ def add_readings(
     connection.execute(statement("UPDATE runs SET", settings, "WHERE chain = ?"), (*columns.values(), chain))
 
 
-def write_observation(connection: sqlite3.Connection, chain: int, observed: Observed) -> None:
-    """The same for an observation's rows."""
-    from review_advisor.core.observation.observation_rows import readings_of_observation  # noqa: PLC0415 (see above)
-
-    for table in OBSERVED_TABLES:
+def write_tables(connection: sqlite3.Connection, chain: int, tables: Tables) -> None:
+    """The same for a chain that is no review's: of an observation, a task or a shadow."""
+    for table in tables:
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
-    tables = readings_of_observation(observed)
     _insert_tables(connection, chain, tables)
-    (about,) = tables["observations"]
-    _meet(connection, about["repository"], about["pull_request"])
-
-
-def write_task(connection: sqlite3.Connection, chain: int, events: Sequence[TaskEvent]) -> None:
-    """The same for a task's row."""
-    from review_advisor.core.ledger.task_rows import readings_of_task  # noqa: PLC0415 (see above)
-
-    connection.execute("DELETE FROM tasks WHERE chain = ?", (chain,))
-    _insert_tables(connection, chain, readings_of_task(events))
-
-
-def write_shadow(connection: sqlite3.Connection, chain: int, events: Sequence[ShadowEvent]) -> None:
-    """The same for a shadow's row."""
-    from review_advisor.core.shadow.shadow_decision import readings_of_shadow  # noqa: PLC0415 (see above)
-
-    connection.execute("DELETE FROM shadows WHERE chain = ?", (chain,))
-    _insert_tables(connection, chain, readings_of_shadow(events))
+    for about in tables.get("observations", ()):
+        _meet(connection, about["repository"], about["pull_request"])
 
 
 def _meet(connection: sqlite3.Connection, repository: Scalar, number: Scalar) -> None:
@@ -191,26 +171,16 @@ def known(connection: sqlite3.Connection, repository: Scalar, number: Scalar) ->
 
 def read_anew(connection: sqlite3.Connection, row: int, chain: Chain) -> None:
     """The rows of one chain, whatever it is of, from its events. Raises ``LedgerError``; then nothing is written."""
-    from review_advisor.adapters.ledger.chain_events import (  # noqa: PLC0415 (see above)
-        no_review,
-        observation_in,
-        readings_of_chain,
-        shadow_in,
-        task_in,
-    )
+    from review_advisor.adapters.ledger.chain_events import no_review, readings_of_chain  # noqa: PLC0415 (see above)
 
-    observed, task, shadow = observation_in(chain), task_in(chain), shadow_in(chain)
+    told = readings_of_chain(chain)
     try:
         with savepoint(connection):
-            if task is not None:
-                write_task(connection, row, task)
-            elif shadow is not None:
-                write_shadow(connection, row, shadow)
-            elif observed is not None:
-                write_observation(connection, row, observed)
+            if isinstance(told, Readings):
+                write_readings(connection, row, told)
             else:
-                write_readings(connection, row, readings_of_chain(chain))
-    except sqlite3.IntegrityError:  # as above: such as two findings of one id
+                write_tables(connection, row, told)
+    except sqlite3.IntegrityError:  # such as two findings of one id
         raise no_review(chain) from None
 
 
@@ -227,18 +197,8 @@ def read_all_anew(connection: sqlite3.Connection) -> Rebuilt:
 
     A run whose chain is broken, or which this version cannot read, has no rows from then on.
     """
-    for table in (
-        *TABLES,
-        *OBSERVED_TABLES,
-        *TASK_TABLES,
-        *SHADOW_TABLES,
-        *MET,
-        "runs",
-        "casting_parts",
-        "castings",
-        "repositories",
-        "authors",
-    ):
+    shared = ("casting_parts", "castings", "repositories", "authors")
+    for table in (*TABLES, *OTHER_TABLES, *MET, "runs", *shared):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 (our own names)
     runs, left_out = 0, []
     for row, chain in read_chains(connection):

@@ -1,21 +1,25 @@
-"""Asking the ledger about runs. A list is one pass over the narrow table of runs, whatever is asked."""
+"""Asking the ledger about runs and tasks. A list is one pass over the narrow table of either, whatever is asked."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from review_advisor.adapters.ledger.chains import read_chain
-from review_advisor.adapters.ledger.conditions import bindable, of_repository, within
+from review_advisor.adapters.ledger.conditions import all_of, bindable, of_repository, within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.transactions import line_of, rows
 from review_advisor.core.ledger.chain import LedgerError
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import ANY_ERROR, NO_ERROR, Between, RunFilter, RunLine, RunRecord, letters
+from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
+
+if TYPE_CHECKING:
+    from review_advisor.core.task.task_events import TaskEvent
 
 _CASTING = "(SELECT casting FROM casting_parts WHERE {})"
 _AN_ERROR = "error <> ''"
@@ -33,7 +37,8 @@ _LINES = """
     LEFT JOIN repositories ON repositories.id = runs.repository
     ORDER BY found.chain DESC
 """
-_HINTS = get_type_hints(RunLine)
+_RUN_HINTS = get_type_hints(RunLine)
+_TASK_HINTS = get_type_hints(TaskLine)
 _TABLES = {
     "calls": "number",
     "findings": "finding",
@@ -49,13 +54,12 @@ def list_runs(path: Path, wanted: RunFilter) -> list[RunLine]:
     """The newest runs that are all of this, at most ``wanted.limit``. Raises ``LedgerError``."""
     statement, values = chosen(wanted)
     with sentences(path), closing(open_to_read(path)) as connection:
-        return [line_of(RunLine, _HINTS, path, row) for row in rows(connection, _LINES.format(statement), values)]
+        return [line_of(RunLine, _RUN_HINTS, path, row) for row in rows(connection, _LINES.format(statement), values)]
 
 
 def chosen(wanted: RunFilter) -> tuple[str, tuple[Any, ...]]:
     """The statement that names the runs of a list, the newest first, and the values for its marks."""
-    conditions, values = _conditions(wanted)
-    where = " AND ".join(conditions) or "1"
+    where, values = _of_runs(wanted)
     # CROSS JOIN keeps SQLite from reading every title first.
     place = "runs" if wanted.text is None else "runs CROSS JOIN titles USING (chain)"
     statement = f"SELECT chain FROM {place} WHERE {where} ORDER BY chain DESC LIMIT ?"  # noqa: S608 (our own names)
@@ -85,7 +89,39 @@ def show_run(path: Path, named: str) -> RunRecord:
             for table, order in _TABLES.items()
         }
         events = tuple(_event(link.event) for link in kept.links)
-        return RunRecord(line_of(RunLine, _HINTS, path, row), tables, events, broken)
+        return RunRecord(line_of(RunLine, _RUN_HINTS, path, row), tables, events, broken)
+
+
+def list_tasks(path: Path, wanted: TaskFilter) -> list[TaskLine]:
+    """The newest tasks that are all of this, at most ``wanted.limit``. Raises ``LedgerError``."""
+    where, values = _of_tasks(wanted)
+    question = (
+        "SELECT run_id, chain AS started_at, tasks.* FROM tasks JOIN chains ON chains.id = chain"  # noqa: S608 (own)
+        f" WHERE {where} ORDER BY chain DESC LIMIT ?"
+    )
+    with sentences(path), closing(open_to_read(path)) as connection:
+        found = rows(connection, question, (*values, wanted.limit))
+        return [line_of(TaskLine, _TASK_HINTS, path, row) for row in found]
+
+
+def count_tasks(path: Path, wanted: TaskFilter) -> int:
+    """How many tasks are all of this, whatever its limit. Raises ``LedgerError``."""
+    where, values = _of_tasks(wanted)
+    question = f"SELECT count(*) FROM tasks WHERE {where}"  # noqa: S608 (our own names)
+    with sentences(path), closing(open_to_read(path)) as connection:
+        return int(connection.execute(question, values).fetchone()[0])
+
+
+def read_tasks(path: Path, run_ids: Iterable[str]) -> Iterator[tuple[TaskEvent, ...] | str]:
+    """The events of each of these tasks, or one sentence on why they cannot be told. Raises ``LedgerError``."""
+    from review_advisor.adapters.ledger.chain_events import task_in  # noqa: PLC0415 (no list needs it)
+
+    with sentences(path), closing(open_to_read(path)) as connection:
+        for run_id in run_ids:
+            try:
+                yield task_in(read_chain(connection, run_id)) or f"The events of {run_id} are those of no task."
+            except LedgerError as trouble:
+                yield str(trouble)
 
 
 def knows_repository(path: Path, name: str) -> bool:
@@ -132,30 +168,50 @@ def _event(text: str) -> dict[str, Any]:
     return event if isinstance(event, dict) else {"unreadable": True}
 
 
-def _conditions(wanted: RunFilter) -> tuple[list[str], list[Any]]:
-    """What is asked, as SQL, and the values for its marks."""
-    words = None if wanted.text is None else bindable(wanted.text).replace("\0", "\\x00")  # as titles are kept
-    asked = {
-        "status = ?": wanted.status,
-        "pull_request = ?": wanted.pull_request,
-        **within(Period(wanted.since, wanted.until, wanted.repository)),
-        "cost_usd >= ?": _between(wanted.cost_usd).low,
-        "cost_usd <= ?": _between(wanted.cost_usd).high,
-        "consults >= ?": _between(wanted.consults).low,
-        "consults <= ?": _between(wanted.consults).high,
-        "~letters & ? = 0": None if words is None else letters(words),
-        "title LIKE ? ESCAPE '\\'": None if words is None else f"%{_literal(words)}%",
-    }
-    conditions = [condition for condition, value in asked.items() if value is not None]
-    values: list[Any] = [value for value in asked.values() if value is not None]
+def _of_runs(wanted: RunFilter) -> tuple[str, list[Any]]:
+    """What is asked of runs, as SQL, and the values for its marks."""
+    words = _as_kept(wanted.text)
+    where, values = all_of(
+        {
+            "status = ?": wanted.status,
+            "pull_request = ?": wanted.pull_request,
+            **within(Period(wanted.since, wanted.until, wanted.repository)),
+            **_between("cost_usd", wanted.cost_usd),
+            **_between("consults", wanted.consults),
+            "~letters & ? = 0": None if words is None else letters(words),
+            "title LIKE ? ESCAPE '\\'": None if words is None else f"%{_literal(words)}%",
+        }
+    )
     for condition, its in _casting(wanted):
-        conditions.append(condition)
-        values.extend(its)
-    return conditions, [bindable(value) for value in values]
+        where += f" AND {condition}"
+        values += map(bindable, its)
+    return where, values
 
 
-def _between(asked: Between | None) -> Between:
-    return asked or Between()
+def _of_tasks(wanted: TaskFilter) -> tuple[str, list[Any]]:
+    """The same of tasks."""
+    is_any = wanted.error == ANY_ERROR
+    return all_of(
+        {
+            "status = ?": wanted.status,
+            "? IN (executor_backend, advisor_backend)": wanted.backend,
+            "error_mode = ?": None if is_any else wanted.error,
+            "error_mode <> ?": NO_ERROR if is_any else None,
+            **_between("consults", wanted.consults),
+            "instr(lower(task), lower(?)) > 0": _as_kept(wanted.text),
+            **within(Period(wanted.since, wanted.until)),
+        }
+    )
+
+
+def _as_kept(text: str | None) -> str | None:
+    """Words as titles and tasks are kept."""
+    return None if text is None else bindable(text).replace("\0", "\\x00")
+
+
+def _between(column: str, asked: Between | None) -> dict[str, float | None]:
+    ends = asked or Between()
+    return {f"{column} >= ?": ends.low, f"{column} <= ?": ends.high}
 
 
 def _casting(wanted: RunFilter) -> Iterator[tuple[str, list[str]]]:

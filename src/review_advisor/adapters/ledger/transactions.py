@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -63,6 +64,16 @@ def rows(
     cursor = connection.execute(statement, values)
     names = [column[0] for column in cursor.description]
     return (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+def damaged(path: Path) -> LedgerError:
+    """The refusal of a ledger that somebody has written to past us."""
+    return LedgerError(f"The ledger {path} is damaged: one of its rows holds what it cannot hold.")
+
+
+def is_figure(value: object) -> bool:
+    """Whether something can be a count or a sum."""
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
 def line_of(kind: type[Line], hints: Mapping[str, Any], path: Path, row: Mapping[str, Any]) -> Line:

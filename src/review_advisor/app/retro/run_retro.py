@@ -12,7 +12,7 @@ from review_advisor.adapters.answers.read_only_trees import ReadOnlyTrees
 from review_advisor.adapters.artifacts import TaskFolder
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.open import open_head, open_range
-from review_advisor.adapters.ledger.task_chains import TaskRecorder
+from review_advisor.adapters.ledger.recorder import TaskRecorder
 from review_advisor.app.configuration import load_settings
 from review_advisor.app.doctor import AgentChoice, agent_command
 from review_advisor.app.retro.stored_run import find_stored_run

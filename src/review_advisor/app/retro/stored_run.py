@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from review_advisor.adapters.ledger.task_queries import read_tasks
+from review_advisor.adapters.ledger.run_queries import read_tasks
 from review_advisor.adapters.ledger.transfer import events_of_run
 from review_advisor.adapters.worktree import WorkFolder
 from review_advisor.app.diagnosis.recordings import read_recorded

@@ -20,7 +20,7 @@ from review_advisor.ports.review import ArtifactError, Pictures, Ports, SourceEr
 from review_advisor.review.matter import ReviewRequest
 
 if TYPE_CHECKING:
-    from review_advisor.adapters.ledger.task_chains import ChainRecorder
+    from review_advisor.adapters.ledger.recorder import ChainRecorder
     from review_advisor.core.shadow.shadow_events import ShadowEvent
 
 Store = Callable[[OutcomeDocument], None]
@@ -50,9 +50,9 @@ class ShadowRuns:
         return self._run(request, document) if self.shadows.usable else document
 
     def _run(self, request: ReviewRequest, document: OutcomeDocument) -> OutcomeDocument:
-        from review_advisor.adapters.ledger.rows import write_shadow
-        from review_advisor.adapters.ledger.task_chains import ChainRecorder
+        from review_advisor.adapters.ledger.recorder import ChainRecorder
         from review_advisor.core.shadow.shadow_comparison import Left
+        from review_advisor.core.shadow.shadow_decision import readings_of_shadow
         from review_advisor.core.shadow.shadow_instructions import instruction_files, instructions_of
         from review_advisor.review.shadowing import ShadowPhase
 
@@ -71,7 +71,7 @@ class ShadowRuns:
             elapsed = (self.ports.clock.now() - document.started_at).total_seconds()
             in_shadow = sum(each.usd for each in document.shadows)
             left = Left(request.rules.max_usd - spent - in_shadow, request.rules.max_seconds - elapsed)
-            recorder: ChainRecorder[ShadowEvent] = ChainRecorder(self.ledger, self.warn, "shadow", write_shadow)
+            recorder: ChainRecorder[ShadowEvent] = ChainRecorder(self.ledger, self.warn, "shadow", readings_of_shadow)
             counted = _Counted(document, recorder, self.store, self.warn)
             with self.pictures(shadow.rules(request.rules)) as pictures:
                 phase = ShadowPhase(replace(self.ports, pictures=pictures), instructions, counted, self.jobs)

@@ -16,7 +16,7 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.open import open_head, open_range
 from review_advisor.adapters.git.source import GitSource
 from review_advisor.adapters.kept_prompts import forget_prompts
-from review_advisor.adapters.ledger.task_chains import TaskRecorder
+from review_advisor.adapters.ledger.recorder import TaskRecorder
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.configuration import load_settings
 from review_advisor.app.doctor import AgentChoice, agent_command

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import closing
 from pathlib import Path
 from statistics import median
@@ -10,8 +9,7 @@ from typing import Any
 
 from review_advisor.adapters.ledger.conditions import statement, where_within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.adapters.ledger.transactions import one_moment, rows
-from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.adapters.ledger.transactions import damaged, is_figure, one_moment, rows
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.shadow.shadow_mode import ShadowModeSums, WouldHave
@@ -59,8 +57,8 @@ def shadow_mode_sums(path: Path, period: Period) -> ShadowModeSums:
         (cost,) = rows(connection, _COST.format(where), values)
         times = [row["wall_ms"] for row in rows(connection, _WALL.format(where), values)]
     figures = [*cost.values(), *times, *(figure for row in ended.values() for figure in row.values())]
-    if not all(isinstance(each, int | float) and math.isfinite(each) and each >= 0 for each in figures):
-        raise LedgerError(f"The ledger {path} is damaged: one of its rows holds what it cannot hold.")
+    if not all(map(is_figure, figures)):
+        raise damaged(path)
     known = {outcome: _of(ended.pop(EXIT_CODES[outcome], None)) for outcome in Outcome}
     return ShadowModeSums(
         passed=known[Outcome.APPROVED],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import Any, get_args
 
 from review_advisor.adapters.ledger.conditions import bindable
 from review_advisor.adapters.ledger.database import open_to_read, sentences
-from review_advisor.adapters.ledger.transactions import rows
-from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.adapters.ledger.transactions import damaged, is_figure, rows
 from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.shadow.shadow_decision import ShadowDecision
@@ -49,12 +47,12 @@ _SUMS = """
           AND (:repository IS NULL OR shadows.repository = :repository COLLATE NOCASE)
     GROUP BY shadow, part, setup ORDER BY shadow, part, setup
 """
-
-
 _OF_RUNS = """
     SELECT of_run, shadow, part, setup, status, decision, cost_usd, unpriced, outcome, besides
     FROM shadows WHERE of_run IN (SELECT value FROM json_each(?)) ORDER BY chain
 """
+_CHOICES = {"part": get_args(ShadowPart), "decision": get_args(ShadowDecision)}
+_WORDS = ("of_run", "shadow", "setup", "status", "outcome", "besides")
 
 
 def shadow_sums(path: Path, period: Period) -> tuple[ShadowSums, ...]:
@@ -65,7 +63,7 @@ def shadow_sums(path: Path, period: Period) -> tuple[ShadowSums, ...]:
         "repository": bindable(period.repository),
     }
     with sentences(path), closing(open_to_read(path)) as connection:
-        return tuple(_sums(path, row) for row in rows(connection, _SUMS, asked))
+        return tuple(ShadowSums(**_sound(path, row)) for row in rows(connection, _SUMS, asked))
 
 
 def shadows_of_runs(path: Path, run_ids: Iterable[str]) -> Mapping[str, tuple[ShadowOfRun, ...]]:
@@ -73,24 +71,18 @@ def shadows_of_runs(path: Path, run_ids: Iterable[str]) -> Mapping[str, tuple[Sh
     found: dict[str, tuple[ShadowOfRun, ...]] = {}
     with sentences(path), closing(open_to_read(path)) as connection:
         for row in rows(connection, _OF_RUNS, (json.dumps(list(run_ids)),)):
-            is_told = row["part"] in get_args(ShadowPart) and row["decision"] in get_args(ShadowDecision)
-            words = (row["shadow"], row["setup"], row["status"], row["outcome"], row["besides"])
-            figures = (row["cost_usd"], row["unpriced"])
-            if not is_told or not all(isinstance(each, str) for each in words) or not all(map(_is_figure, figures)):
-                raise LedgerError(f"The ledger {path} is damaged: one of its rows holds what it cannot hold.")
-            one = ShadowOfRun(**row)
+            one = ShadowOfRun(**_sound(path, row))
             found[one.of_run] = (*found.get(one.of_run, ()), one)
     return found
 
 
-def _sums(path: Path, row: dict[str, Any]) -> ShadowSums:
-    words = ("shadow", "setup")
-    figures = [value for name, value in row.items() if name not in (*words, "part")]
-    is_told = row["part"] in get_args(ShadowPart) and all(isinstance(row[name], str) for name in words)
-    if not is_told or not all(map(_is_figure, figures)):
-        raise LedgerError(f"The ledger {path} is damaged: one of its rows holds what it cannot hold.")
-    return ShadowSums(**row)
-
-
-def _is_figure(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
+def _sound(path: Path, row: dict[str, Any]) -> dict[str, Any]:
+    """The row, if it holds what its columns can hold."""
+    for name, value in row.items():
+        if name in _CHOICES:
+            is_sound = value in _CHOICES[name]
+        else:
+            is_sound = isinstance(value, str) if name in _WORDS else is_figure(value)
+        if not is_sound:
+            raise damaged(path)
+    return row
