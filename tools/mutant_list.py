@@ -1077,7 +1077,7 @@ MUTANTS = (
     ),
     Mutant(
         "the base's tree is not held to the limits",
-        "adapters/git/attributes.py",
+        "adapters/git/diff.py",
         "for entry in entries(store.git, tree, bounds)",
         "for entry in entries(store.git, tree, type(bounds)(10**9, 10**15, 1_000))",
         ("tests/adapters/git/test_bounds.py::test_the_base_is_held_to_the_limits_as_well",),
@@ -1126,7 +1126,7 @@ MUTANTS = (
     ),
     Mutant(
         "answers that led to a crash are used again",
-        "app/recording.py",
+        "app/storing/recording.py",
         "            self.replies.forget_all()",
         "            pass",
         (
@@ -1622,7 +1622,7 @@ MUTANTS = (
     ),
     Mutant(
         "publishing loses what follows a lone carriage return",
-        "app/own_facts.py",
+        "app/pull_requests/own_facts.py",
         'file.patch.split("\\n") if',
         "file.patch.splitlines() if",
         (f"{WATCHED}test_the_forge_shows_publishing_what_hides_behind_a_bump",),
@@ -2984,7 +2984,7 @@ MUTANTS = (
     ),
     Mutant(
         "a merge queue goes by what is queued before it",
-        "app/begin_and_publish.py",
+        "app/pull_requests/begin_and_publish.py",
         'return BelievedBase("", event.base_sha) if queued is None else',
         'return BelievedBase("", event.base_sha) if queued else',
         (f"{HOLDS}test_a_merge_queue_goes_by_the_rules_of_its_pull_request",),
@@ -3096,7 +3096,7 @@ MUTANTS = (
     ),
     Mutant(
         "a publication that is told to end leaves its check in progress",
-        "app/begin_and_publish.py",
+        "app/pull_requests/begin_and_publish.py",
         "lambda _: unfinished.last_words(at_the_end)",
         'lambda _: "Interrupted."',
         (f"{ENDED}test_a_publication_that_is_told_to_end_fails_its_check",),
@@ -3215,7 +3215,7 @@ MUTANTS = (
     ),
     Mutant(
         "a stranger's remark takes a passed check back",
-        "app/begin_and_publish.py",
+        "app/pull_requests/begin_and_publish.py",
         "return heard and forge.permission(event.author).may_write",
         "return heard",
         (
@@ -4447,7 +4447,7 @@ MUTANTS = (
     ),
     Mutant(
         "an action behind a link is called by nobody",
-        "app/begin_and_publish.py",
+        "app/pull_requests/begin_and_publish.py",
         "return called, not called.lacks_a_step(found)",
         "return called, True",
         (f"{HOLDS}test_where_not_all_that_the_workflow_calls_can_be_read_nothing_is_left_out",),
@@ -5162,7 +5162,7 @@ MUTANTS = (
             ),
             (
                 "an arm's rules are passed over where a case names commits",
-                "adapters/git/golden_repository.py",
+                "adapters/git/making/golden_repository.py",
                 "return _ruled(_borrowed(found, folder), rules) if rules else found",
                 "return found",
                 (
@@ -5172,7 +5172,7 @@ MUTANTS = (
             ),
             (
                 "a rule that an arm lacks is taken from the case",
-                "adapters/git/golden_repository.py",
+                "adapters/git/making/golden_repository.py",
                 "{'100644' if text else '0'}",
                 "100644",
                 (
@@ -5594,7 +5594,7 @@ MUTANTS = (
             ),
             (
                 "a review by a label's advisor is none once the label has gone",
-                "app/own_facts.py",
+                "app/pull_requests/own_facts.py",
                 "(*declares.wanted, *added)",
                 "declares.wanted",
                 f"{OF_ANOTHER}test_a_review_by_the_declared_roster_is_published_also_when_its_label_has_gone",
@@ -5650,7 +5650,7 @@ MUTANTS = (
             ),
             (
                 "publishing forgets the members that the changed paths add",
-                "app/own_facts.py",
+                "app/pull_requests/own_facts.py",
                 "roster_for_paths(roster, paths)",
                 "roster_for_paths(roster, ())",
                 "tests/adapters/pull_requests/test_outcomes_of_another_change.py::test_a_record_of_a_milder_roster_than_the_declared_one_is_no_review",
@@ -6675,7 +6675,7 @@ MUTANTS = (
             ),
             (
                 "a slip in the configuration of shadow mode lets a borrowed pass stand",
-                "app/begin_and_publish.py",
+                "app/pull_requests/begin_and_publish.py",
                 'take_back_borrowed(bot, pull_request, retargeted=event.action == "edited")',
                 "writer.remembered()",
                 "tests/adapters/pull_requests/test_shadow_mode_on_github.py::test_no_pass_against_an_enforcing_branch_counts_for_one_in_shadow_mode",
@@ -6848,7 +6848,7 @@ MUTANTS = (
             ),
             (
                 "who mends the configuration of shadow mode is not drawn",
-                "app/begin_and_publish.py",
+                "app/pull_requests/begin_and_publish.py",
                 '"skip_authors": (), "shadow_percent": 100.0}',
                 '"skip_authors": ()}',
                 (
@@ -7302,14 +7302,14 @@ MUTANTS = (
             ),
             (
                 "a branch appears under a HEAD that names it",
-                "adapters/git/branches/new_branch.py",
+                "adapters/git/making/new_branch.py",
                 "if ref in heads:",
                 "if False:",
                 "tests/adapters/git/test_new_branch.py::test_a_branch_that_a_head_names_already_is_not_born_under_it",
             ),
             (
                 "a branch in the way of a name is told in git's words",
-                "adapters/git/branches/new_branch.py",
+                "adapters/git/making/new_branch.py",
                 "if near is not None:",
                 "if False:",
                 "tests/adapters/git/test_new_branch.py::test_a_branch_whose_name_is_in_the_way_is_named",
@@ -7323,7 +7323,7 @@ MUTANTS = (
             ),
             (
                 "a proposed branch changes more than its file",
-                "adapters/git/branches/new_branch.py",
+                "adapters/git/making/new_branch.py",
                 'if changed != f"{branch.path}\\0".encode():',
                 "if False:",
                 "tests/adapters/git/test_new_branch.py::test_what_is_no_plain_file_is_refused_and_leaves_no_branch",

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 from tests.scenarios.test_shadow_mode import BAD, SHADOW, ShadowDesk
 
-from review_advisor.app.begin_and_publish import rules_at
 from review_advisor.app.configuration import believed_base, mended_on, publication_rules
+from review_advisor.app.pull_requests.begin_and_publish import rules_at
 from review_advisor.core.facts.actions_event import MergeGroupEvent
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.own_facts import OwnFacts, contradiction

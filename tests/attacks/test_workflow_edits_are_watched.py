@@ -12,7 +12,7 @@ from tests.attacks.workflow_edits import CI, HOSTILE, ORDINARY, OTHER, PATH, REL
 from tests.scenarios.publishing import AUTHOR, REPOSITORY, Desk
 
 from review_advisor.adapters.git.open import open_range
-from review_advisor.app.own_facts import own_facts
+from review_advisor.app.pull_requests.own_facts import own_facts
 from review_advisor.core.facts.files.called_files import CalledFiles
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.own_facts import OwnFacts

@@ -55,7 +55,7 @@ def open_change(
         case "patch":
             return open_patch(Path(selection.value), about, repo, _patch)
         case "pull_request":
-            from review_advisor.app.pull_request_source import Named, open_named
+            from review_advisor.app.pull_requests.pull_request_source import Named, open_named
 
             named = Named(selection.value, selection.head, selection.memory, selection.settle_seconds)
             return open_named(repo, named, about, config, environ)

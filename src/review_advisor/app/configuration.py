@@ -144,12 +144,19 @@ def _place_in(repo: Path, file: Path) -> str | None:
 
 def base_config(base_file: BaseFile) -> tuple[Config, str | None]:
     """The configuration of a commit, and its file; the defaults and None without one. Raises ``ConfigError``."""
-    for name in (CONFIG_FILE, PYPROJECT):
+
+    def text(name: str) -> str | None:
         raw = base_file(name)
-        if raw is None:
-            continue
-        text = _decoded(raw, f"{name} of the base commit")
-        if name == CONFIG_FILE or has_table(text):
+        return None if raw is None else _decoded(raw, f"{name} of the base commit")
+
+    return _found_config(text)
+
+
+def _found_config(text_of: Callable[[str], str | None]) -> tuple[Config, str | None]:
+    """The configuration in the first file that holds one, and that file; the defaults and None without one."""
+    for name in (CONFIG_FILE, PYPROJECT):
+        text = text_of(name)
+        if text is not None and (name == CONFIG_FILE or has_table(text)):
             return parse_config(text, name), name
     return Config(), None
 
@@ -217,16 +224,14 @@ def _table_that_stands(base_file: BaseFile) -> dict[str, Any]:
 def working_config(repo: Path) -> tuple[Config, str | None]:
     """The configuration as it stands in the working tree, and its file; the defaults and None without one."""
     top = repository_top(repo)
-    for name in (CONFIG_FILE, PYPROJECT):
+
+    def text(name: str) -> str | None:
         path = top / name
         if path.is_symlink():
             raise ConfigError(f"{name} is a symbolic link, which a review does not follow. Put the file itself there.")
-        if not path.is_file():
-            continue
-        text = read_text(path, "configuration")
-        if name == CONFIG_FILE or has_table(text):
-            return parse_config(text, name), name
-    return Config(), None
+        return read_text(path, "configuration") if path.is_file() else None
+
+    return _found_config(text)
 
 
 def working_roster(repo: Path, config: Config) -> Roster:

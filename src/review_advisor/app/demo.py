@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from review_advisor.adapters.git.making.sample import make_sample
 from review_advisor.adapters.git.open import open_range
-from review_advisor.adapters.git.sample import make_sample
 from review_advisor.core.facts.change import Change
 from review_advisor.lifetime.belongings import temporary_folder
 

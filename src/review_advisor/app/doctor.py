@@ -83,12 +83,22 @@ def repository_top(repo: Path) -> Path:
 
 def examine(environ: Mapping[str, str], claude_bin: str, repo: Path) -> tuple[Diagnosis, ...]:
     """What is there and what is missing for a review of ``repo``, with how to get it."""
-    checks = [_git_check(), _repository_check(repo), _switch_check(environ)]
-    try:
+
+    def claude() -> str:
         cli = locate(claude_bin, environ, None)
-        checks.append(Diagnosis("claude", "claude CLI", True, f"{cli.path}, version {cli.version}"))
-    except CliError as problem:
-        checks.append(Diagnosis("claude", "claude CLI", False, str(problem)))
+        return f"{cli.path}, version {cli.version}"
+
+    def switches() -> str:
+        read_switches(environ)
+        read_jobs(environ, JOBS)
+        return "every variable that configures a review is readable"
+
+    checks = [
+        _tried("both", "git", git_version),
+        _tried("both", "repository", lambda: str(open_repository(repo).git.folder)),
+        _tried("both", "environment", switches),
+        _tried("claude", "claude CLI", claude),
+    ]
     known = credential_present(environ)
     checks.append(Diagnosis("claude", "credential", known, "configured (not tried)" if known else NO_CREDENTIAL))
     for name in EMBEDDED_EXTRAS:
@@ -167,24 +177,9 @@ def ready(checks: Sequence[Diagnosis]) -> list[str]:
     ]
 
 
-def _git_check() -> Diagnosis:
+def _tried(agent: Agent | Literal["both"], name: str, find: Callable[[], str]) -> Diagnosis:
+    """What ``find`` finds, or why it does not."""
     try:
-        return Diagnosis("both", "git", True, git_version())
-    except SourceError as problem:
-        return Diagnosis("both", "git", False, str(problem))
-
-
-def _repository_check(repo: Path) -> Diagnosis:
-    try:
-        return Diagnosis("both", "repository", True, str(open_repository(repo).git.folder))
-    except SourceError as problem:
-        return Diagnosis("both", "repository", False, str(problem))
-
-
-def _switch_check(environ: Mapping[str, str]) -> Diagnosis:
-    try:
-        read_switches(environ)
-        read_jobs(environ, JOBS)
-    except SwitchError as problem:
-        return Diagnosis("both", "environment", False, str(problem))
-    return Diagnosis("both", "environment", True, "every variable that configures a review is readable")
+        return Diagnosis(agent, name, True, find())
+    except (SourceError, SwitchError, CliError) as problem:
+        return Diagnosis(agent, name, False, str(problem))

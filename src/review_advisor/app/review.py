@@ -22,19 +22,18 @@ from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.patch_source import PatchSource
 from review_advisor.adapters.git.source import About, GitSource
-from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
 from review_advisor.app.change_source import Selection, open_change
 from review_advisor.app.configuration import load_settings, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
-from review_advisor.app.recording import Keeping, open_keeping, open_recording
 from review_advisor.app.roster.known_kinds import kind_notes
 from review_advisor.app.roster.of_source import declares_of
 from review_advisor.app.settings import Config, ConfigError, Profile, Settings
 from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.app.shadows.run_shadows import ShadowRuns
+from review_advisor.app.storing.recording import FanOut, Keeping, open_keeping, open_recording
 from review_advisor.app.storing.stored_review import SoFar, clear, discard, store_again, stored
 from review_advisor.core.facts.change import Spec
 from review_advisor.core.facts.tool_remarks import NotSarifError, ToolRemark, read_sarif
@@ -227,7 +226,7 @@ def _settings(options: ReviewOptions, source: GitSource | PatchSource, environ: 
 
 
 def _mended(source: GitSource) -> tuple[Config, str] | None:
-    from review_advisor.app.pull_request_source import mended_by
+    from review_advisor.app.pull_requests.pull_request_source import mended_by
 
     return mended_by(source)
 

@@ -28,7 +28,7 @@ VERBS: Mapping[str, str] = {
     "init": "init:init",
     "runs": "runs:runs",
     "rollup": "rollup:rollup",
-    "alerts": "alerts:alerts",
+    "alerts": "rollup:alerts",
     "score": "evaluation.score:score",
     "eval": "evaluation.eval_verbs:evaluation",
     "calibrate": "evaluation.calibrate:calibrate",

@@ -31,7 +31,7 @@ def begin(event: str) -> None:
     settle-seconds, most-usd and consult.
     """
     with clear_refusals():
-        from review_advisor.app.begin_and_publish import run_begin
+        from review_advisor.app.pull_requests.begin_and_publish import run_begin
 
         begun = run_begin(event, os.environ)
     note(f"{'A review begins' if begun.review else 'No review begins'}: {plain(begun.because)}")

@@ -14,7 +14,7 @@ from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, ExitWithCode, clear_refusals
 
 if TYPE_CHECKING:
-    from review_advisor.app.observe import Observation
+    from review_advisor.app.pull_requests.observe import Observation
 
 
 @click.command(short_help="Record what became of the findings on a closed pull request.")
@@ -36,7 +36,7 @@ def observe(pr: str | None, event: str | None, again: bool, repo: Path, ledger_f
             "Name the pull request with --pr, the event that closed it with --event, or say --again."
         )
     with clear_refusals():
-        from review_advisor.app.observe import observe_named, observe_of_event
+        from review_advisor.app.pull_requests.observe import observe_named, observe_of_event
 
         if again:
             _again(repo, ledger_file, as_json)
@@ -47,7 +47,7 @@ def observe(pr: str | None, event: str | None, again: bool, repo: Path, ledger_f
 
 
 def _again(repo: Path, ledger: Path, as_json: bool) -> None:
-    from review_advisor.app.observe import NotSeen, observe_again
+    from review_advisor.app.pull_requests.observe import NotSeen, observe_again
 
     unseen = 0
     for each in observe_again(repo, ledger, os.environ):

@@ -12,7 +12,7 @@ from review_advisor.cli.terminal.output import note, plain, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, ExitWithCode, clear_refusals
 
 if TYPE_CHECKING:
-    from review_advisor.app.begin_and_publish import PublishedReview
+    from review_advisor.app.pull_requests.begin_and_publish import PublishedReview
     from review_advisor.core.outcome.document import OutcomeDocument
 
 FILE = click.Path(path_type=Path)
@@ -32,7 +32,7 @@ def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Pat
     whatever the verdict.
     """
     with clear_refusals():
-        from review_advisor.app.begin_and_publish import PublishOptions, read_document, run_publish
+        from review_advisor.app.pull_requests.begin_and_publish import PublishOptions, read_document, run_publish
         from review_advisor.ports.forge import ForgeDenied, ForgeError
 
         options = PublishOptions(outcome, pull_request, head, asked)

@@ -1,4 +1,4 @@
-"""``review-advisor rollup``: the KPIs of a period, each with its target beside it."""
+"""``review-advisor rollup`` and ``alerts``: the KPIs of a period with their targets, and what is alarming in them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from review_advisor.core.ledger.periods import Period
     from review_advisor.core.organisation.group_rollup import Grouping
 
+RAISED = 3
+"""The exit code of ``alerts`` where there is something to be alarmed about, for cron and CI."""
 GROUPINGS = ("repository", "team", "author-group")
 
 
@@ -104,3 +106,26 @@ def _groups(
 
     found = roll_up_groups(ledger, period, by, read_organisation(organisation), prices)
     return found.as_json(), group_text(found)
+
+
+@click.command(short_help="Check the latest KPIs: exit 3 if an alert is raised, else 0.")
+@click.option("--until", type=moment, metavar="WHEN", help="The end of the period. [default: now]")
+@click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
+@LEDGER
+@AS_JSON
+@click.pass_context
+def alerts(
+    context: click.Context, until: datetime | None, repository: str | None, ledger_file: Path, as_json: bool
+) -> None:
+    """Check the KPIs of the last day or week. Exit code 3 if an alert is raised.
+
+    No alert is raised by too few cases. Exit code 2 if the ledger has no run of the repository: a misspelt name would
+    never raise one.
+    """
+    with clear_refusals():
+        from review_advisor.app.rollup import look_for_alarms
+        from review_advisor.core.metrics.kpis import alarms_text
+
+        found = look_for_alarms(ledger_file, until or datetime.now(UTC), repository)
+    put(json.dumps([alarm.as_json() for alarm in found], indent=2) + "\n" if as_json else alarms_text(found))
+    context.exit(RAISED if any(alarm.state == "raised" for alarm in found) else 0)

@@ -17,12 +17,12 @@ from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import in_order, moment
 from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES
 
 if TYPE_CHECKING:
     from review_advisor.core.ledger.runs import Between
 
 STATUSES = ("unfinished", "approved", "changes_requested", "escalated", "stopped")
-SURFACES = ("pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest")
 TASK_STATUSES = (
     *("completed", "executor_stopped_without_done", "advisor_call_limit_reached", "max_turns_reached"),
     *("advisor_stop_signal", "executor_failed", "advisor_failed", "malformed_block", "running"),
@@ -30,7 +30,6 @@ TASK_STATUSES = (
 )
 _OF_REVIEWS = ("surface", "role", "model", "cost_usd", "repository", "pull_request")
 _OF_BOTH = ("status", "error", "consults", "text", "since", "until", "limit")
-ROLES = ("pre_flight", "executor", "mid_flight", "post_verify")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -67,8 +66,8 @@ _FILTERS = (
     ),
     click.option("--status", type=click.Choice((*STATUSES, *TASK_STATUSES)), help="How it ended."),
     click.option("--backend", metavar="NAME", help="A task's executor or advisor."),
-    click.option("--surface", type=click.Choice(SURFACES), help="It had this surface."),
-    click.option("--role", type=click.Choice(ROLES), help="It asked this role."),
+    click.option("--surface", type=click.Choice([each.value for each in REVIEW_SURFACES]), help="It had this surface."),
+    click.option("--role", type=click.Choice([each.value for each in REVIEW_ROLES]), help="It asked this role."),
     click.option("--model", help="It used this model."),
     click.option(
         "--error",

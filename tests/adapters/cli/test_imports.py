@@ -17,8 +17,8 @@ OF_PULL_REQUESTS = {
     "review_advisor.adapters.actions",
     "review_advisor.adapters.git.fetch",
     "review_advisor.adapters.github",
-    "review_advisor.app.begin_and_publish",
-    "review_advisor.app.pull_request_source",
+    "review_advisor.app.pull_requests.begin_and_publish",
+    "review_advisor.app.pull_requests.pull_request_source",
     "review_advisor.core.facts.actions_event",
     "review_advisor.core.forge_text",
     "review_advisor.core.pull_request",
@@ -122,7 +122,7 @@ def test_looking_at_the_machine_or_the_settings_imports_no_review(terminal: Term
 @pytest.mark.every_case
 def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) -> None:
     modules = imported(terminal, "review", "--pr", "no name", code=2)
-    assert {"github", "review_advisor.app.pull_request_source"} <= modules
+    assert {"github", "review_advisor.app.pull_requests.pull_request_source"} <= modules
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import database, exported, five, meddle, record, rows, told
 
-from review_advisor.cli.runs import ROLES, STATUSES, SURFACES, between, list_
+from review_advisor.cli.runs import STATUSES, between, list_
 from review_advisor.cli.terminal.typed_moments import moment
 from review_advisor.core.exports.advisor_log import AdvisorLog, advisor_log
 from review_advisor.core.exports.harness_run import harness_run
@@ -21,7 +21,6 @@ from review_advisor.core.ledger.readings import UNFINISHED
 from review_advisor.core.ledger.runs import Between, RunFilter
 from review_advisor.core.outcome.document import outcome_document, outcome_json, read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES
 
 
 @pytest.fixture
@@ -78,8 +77,6 @@ def test_every_filter_has_its_option_and_every_word_its_meaning() -> None:
     options = {parameter.name for parameter in list_.params}
     assert {each.name for each in fields(RunFilter)} <= options
     assert set(STATUSES) == {UNFINISHED, *(each.value for each in Outcome)}
-    assert tuple(each.value for each in REVIEW_SURFACES) == SURFACES
-    assert tuple(each.value for each in REVIEW_ROLES) == ROLES
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.golden_repository import GoldenClones, make_golden_repository
+from review_advisor.adapters.git.making.golden_repository import GoldenClones, make_golden_repository
 from review_advisor.core.evaluation.golden.golden_case import (
     CommitsChange,
     FilesChange,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.git.golden_repository import make_golden_repository
+from review_advisor.adapters.git.making.golden_repository import make_golden_repository
 from review_advisor.app.evaluation.golden_sets import read_golden_set
 from review_advisor.core.evaluation.golden.case_text import case_text
 from review_advisor.core.evaluation.golden.changed_lines import lines_of, new_lines

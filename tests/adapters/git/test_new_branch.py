@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.branches.new_branch import NewBranch, make_branch
+from review_advisor.adapters.git.making.new_branch import NewBranch, make_branch
 from review_advisor.adapters.git.repository import open_repository
 from review_advisor.ports.review import SourceError
 

@@ -21,13 +21,13 @@ from tests.scenarios.five_stories import (
     three_parts_and_an_escalation,
 )
 
-from review_advisor.adapters.journal import FanOut
 from review_advisor.adapters.ledger.database import latest, migrations, open_to_write
 from review_advisor.adapters.ledger.proving import Proof, verify
 from review_advisor.adapters.ledger.recorder import Recorder
 from review_advisor.adapters.ledger.rows import Rebuilt
 from review_advisor.adapters.ledger.run_queries import list_runs, show_run
 from review_advisor.adapters.ledger.transfer import events_of_run, rebuild
+from review_advisor.app.storing.recording import FanOut
 from review_advisor.core.ledger.runs import RunFilter
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import Consulted, Event, ReviewEnded, Verified

@@ -10,7 +10,7 @@ from tests.adapters.pull_request_world import APP, LINES, Actions
 from tests.scenarios.publishing import REPOSITORY, Desk
 from tests.unit.outcome.altered import KINDS, Altered, alterations
 
-from review_advisor.app.begin_and_publish import read_document
+from review_advisor.app.pull_requests.begin_and_publish import read_document
 from review_advisor.core.forge_text.check import check_in_progress
 from review_advisor.core.forge_text.conclusion import conclusion_of
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json

@@ -19,7 +19,7 @@ from tests.adapters.git_repository import Repo
 from tests.adapters.scripted_models import Models
 
 from review_advisor.adapters.ledger.proving import verify
-from review_advisor.app.begin_and_publish import read_document
+from review_advisor.app.pull_requests.begin_and_publish import read_document
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.money.counting import with_cost

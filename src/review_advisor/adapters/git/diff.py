@@ -1,13 +1,13 @@
-"""The files between two trees: status, modes and counts by machine formats, text by hunk counts."""
+"""The files between two trees: status, modes and counts by machine formats, text by hunk counts, and attributes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from review_advisor.adapters.git.attributes import Attributes, attributes_by, rules_of
 from review_advisor.adapters.git.object_store import RENAMES, ObjectStore
 from review_advisor.adapters.git.run import OutputTooLargeError
+from review_advisor.adapters.git.tree_entries import entries
 from review_advisor.core.facts.change import SUBMODULE_MODE, FileChange, Status
 from review_advisor.core.facts.patches.patch import FilePatch, git_diff_sections
 from review_advisor.core.facts.patches.patch_files import count_lines, shown_name
@@ -38,6 +38,9 @@ _NO_BLOB = (b"000000", SUBMODULE_MODE.encode("ascii"))
 _PATIENCE = 600.0
 """So many seconds git may take to compare two trees."""
 _MOVED = (Status.RENAMED, Status.COPIED)
+_ATTRIBUTES = ("linguist-generated", "linguist-vendored", "linguist-documentation")
+_VALUES = {b"set": True, b"true": True, b"unset": False, b"false": False}
+_INDEX = "attributes-index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,15 @@ class _Entry:
     removed: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Attributes:
+    """The three linguist attributes; None where nothing is said."""
+
+    generated: bool | None = None
+    vendored: bool | None = None
+    documentation: bool | None = None
+
+
 def changed_files(store: ObjectStore, base: str, head: str, rules: str, bounds: TreeBounds) -> tuple[FileChange, ...]:
     """Every difference between the trees ``base`` and ``head``, in git's order, with the attributes of ``rules``.
 
@@ -62,11 +74,11 @@ def changed_files(store: ObjectStore, base: str, head: str, rules: str, bounds: 
     lines; git's own ``--numstat`` would leave out lines that both sides share.
     """
     # First: it also finds out whether the base can be read at all.
-    by_tree = {tree: rules_of(store, tree, bounds) for tree in dict.fromkeys((base, rules))}
+    by_tree = {tree: _rules_of(store, tree, bounds) for tree in dict.fromkeys((base, rules))}
     entries = _entries(b"".join(_said(store, bounds, base, head, *_FACTS)))
     if not entries:
         return ()
-    attributes = attributes_by(store, by_tree[rules], [entry.name for entry in entries])
+    attributes = _attributes_by(store, by_tree[rules], [entry.name for entry in entries])
     sections = git_diff_sections(_said(store, bounds, base, head, *_TEXT))
     files = tuple(_file(entry, sections, said) for entry, said in zip(entries, attributes, strict=True))
     if next(sections, None) is not None:
@@ -109,6 +121,43 @@ def _absent(store: ObjectStore, base: str, head: str) -> str | None:
     return next((shown_name(path) for name, path in sides if name in gone), None)
 
 
+def _rules_of(store: ObjectStore, tree: str, bounds: TreeBounds) -> list[bytes]:
+    """The rule files of ``tree``, as entries of an index. Raises ``SourceError`` for a tree beyond its bounds."""
+    return [
+        f"{entry.mode} {entry.name}\t".encode("ascii") + entry.path
+        for entry in entries(store.git, tree, bounds)
+        if entry.has_content and _is_rules(entry.path)
+    ]
+
+
+def _attributes_by(store: ObjectStore, rules: Sequence[bytes], names: Sequence[bytes]) -> list[_Attributes]:
+    """The attributes of each name, in order, by these rules alone."""
+    if not rules or not names:
+        return [_Attributes()] * len(names)
+    # git 2.39 has no `check-attr --source`: an index that holds the tree's rule files does the same.
+    use = {"GIT_INDEX_FILE": str(store.folder / _INDEX)}
+    store.git.run("read-tree", "--empty", environment=use)
+    store.git.run("update-index", "-z", "--index-info", stdin=_joined(rules), environment=use)
+    answer = store.git.run(
+        "check-attr", "--cached", "-z", "--stdin", *_ATTRIBUTES, stdin=_joined(names), environment=use
+    )
+    values = answer.split(b"\0")[2:-1:3]
+    step = len(_ATTRIBUTES)
+    if len(values) != step * len(names):
+        raise AssertionError(f"git check-attr answered {len(values)} times for {len(names)} paths")
+    return [
+        _Attributes(*(_VALUES.get(value) for value in values[at : at + step])) for at in range(0, len(values), step)
+    ]
+
+
+def _is_rules(name: bytes) -> bool:
+    return name == b".gitattributes" or name.endswith(b"/.gitattributes")
+
+
+def _joined(parts: Sequence[bytes]) -> bytes:
+    return b"".join(part + b"\0" for part in parts)
+
+
 def _entries(output: bytes) -> list[_Entry]:
     fields = iter(output.split(b"\0")[:-1])
     raws: list[tuple[list[bytes], bytes, bytes]] = []
@@ -143,7 +192,7 @@ def _entry(raw: tuple[list[bytes], bytes, bytes], count: tuple[bytes, bytes]) ->
     )
 
 
-def _file(entry: _Entry, sections: Iterator[FilePatch], said: Attributes) -> FileChange:
+def _file(entry: _Entry, sections: Iterator[FilePatch], said: _Attributes) -> FileChange:
     typed = entry.status is Status.TYPE_CHANGED
     own = [section for _, section in zip(range(1 + typed), sections, strict=False)]
     hunks = tuple(hunk for section in own for hunk in section.hunks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from review_advisor.adapters.git.golden_repository import files_of, make_golden_repository
+from review_advisor.adapters.git.making.golden_repository import files_of, make_golden_repository
 from review_advisor.adapters.golden.aacr_bench import aacr_folder, read_aacr
 from review_advisor.adapters.golden.case_folder import read_case_folder
 from review_advisor.adapters.golden.case_lines import read_case_lines

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from review_advisor.adapters.evaluation_folder import EvaluationError
-from review_advisor.adapters.git.golden_repository import make_golden_repository
+from review_advisor.adapters.git.making.golden_repository import make_golden_repository
 from review_advisor.adapters.user_file import LARGEST, required_file
 from review_advisor.core.evaluation.golden.golden_case import CommitsChange, GoldenCase, GoldenSet, NamedChange
 from review_advisor.core.evaluation.trials.arms import Arm

@@ -14,7 +14,7 @@ from typing import Literal
 
 from review_advisor import __version__
 from review_advisor.adapters.evaluation_folder import results_so_far
-from review_advisor.adapters.git.golden_repository import NO_CLONES, GoldenClones, make_golden_repository
+from review_advisor.adapters.git.making.golden_repository import NO_CLONES, GoldenClones, make_golden_repository
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.adapters.review_process import NoOutcome, review_in_process
 from review_advisor.app.doctor import AgentChoice, agent_command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from review_advisor.adapters.user_file import UserFileError, read_user_file
+from review_advisor.adapters.user_file import required_file
 from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organisation, OrganisationError
 from review_advisor.core.organisation.organisation_file import parse_organisation
 
@@ -17,8 +17,6 @@ def read_organisation(path: Path | None) -> Organisation:
         return NO_ORGANISATION
     name = f"The organisation {path}"
     try:
-        return parse_organisation(read_user_file(path, _LARGEST).decode(), name)
-    except UserFileError as problem:
-        raise OrganisationError(f"{name} cannot be read: {problem}.") from None
+        return parse_organisation(required_file(path, _LARGEST, OrganisationError, name).decode(), name)
     except UnicodeDecodeError as error:
         raise OrganisationError(f"{name} is not valid TOML: {error}.") from None

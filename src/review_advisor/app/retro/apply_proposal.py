@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from review_advisor.adapters.evaluation_folder import EvaluationError
-from review_advisor.adapters.git.branches.new_branch import NewBranch, make_branch
+from review_advisor.adapters.git.making.new_branch import NewBranch, make_branch
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.repository import open_repository
 from review_advisor.adapters.user_file import required_file

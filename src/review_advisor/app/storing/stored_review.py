@@ -16,7 +16,7 @@ from review_advisor.adapters.artifacts import (
     write_refusal,
     write_whole,
 )
-from review_advisor.app.recording import Keeping
+from review_advisor.app.storing.recording import Keeping
 from review_advisor.core.exports.review_files import review_files
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.core.outcome.ends import end_of_stop

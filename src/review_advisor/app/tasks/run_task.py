@@ -20,11 +20,11 @@ from review_advisor.adapters.ledger.recorder import TaskRecorder
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.configuration import load_settings
 from review_advisor.app.doctor import AgentChoice, agent_command
-from review_advisor.app.recording import CallRecording, open_recording
 from review_advisor.app.review import ReviewBrokenError, new_run_id, opened_agents
 from review_advisor.app.roster.declared_files import NOBODY
 from review_advisor.app.roster.of_source import declares_of, prices_at_head
 from review_advisor.app.settings import ConfigError, Settings
+from review_advisor.app.storing.recording import CallRecording, open_recording
 from review_advisor.app.tasks.declared_commands import OWN_BACKENDS, named_command
 from review_advisor.app.tasks.task_advisors import answerable, council_of, switched_off
 from review_advisor.core.ledger.chain import LEDGER_FILE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +30,18 @@ if TYPE_CHECKING:
 
 _REPLIES = "answers"
 _NO_BUG = (Stop, SourceError, ArtifactError, CliError)
+
+
+class FanOut:
+    """Hands each event to all subscribers, in the thread where it happened."""
+
+    def __init__(self, subscribers: Sequence[Callable[[Event], None]]) -> None:
+        self._subscribers = tuple(subscribers)
+
+    def record(self, event: Event) -> None:
+        """Give ``event`` to everyone."""
+        for subscriber in self._subscribers:
+            subscriber(event)
 
 
 @dataclass(frozen=True, slots=True)

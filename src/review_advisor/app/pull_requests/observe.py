@@ -14,8 +14,8 @@ from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.adapters.git.fetch import Remote
 from review_advisor.adapters.git.history.merged_history import LOOKED_AT, GitHistory, open_history
 from review_advisor.adapters.ledger.observations import finding_places, keep, open_ended
-from review_advisor.app.begin_and_publish import open_forge, rules_at
 from review_advisor.app.configuration import believed_base
+from review_advisor.app.pull_requests.begin_and_publish import open_forge, rules_at
 from review_advisor.core.facts.actions_event import PullRequestEvent
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.observation.labels import Observed

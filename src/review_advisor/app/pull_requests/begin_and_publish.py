@@ -23,7 +23,7 @@ from review_advisor.app.configuration import (
     publication_rules,
     rules_that_stand,
 )
-from review_advisor.app.own_facts import NOT_ALL_LISTED, own_facts
+from review_advisor.app.pull_requests.own_facts import NOT_ALL_LISTED, own_facts
 from review_advisor.app.roster.known_kinds import kind_notes
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import ActionsEvent, CommentEvent, MergeGroupEvent, PullRequestEvent

@@ -1,1 +1,0 @@
-"""Branches that a person asked for, in the person's own repository."""

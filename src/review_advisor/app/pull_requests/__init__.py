@@ -1,0 +1,1 @@
+"""The composition roots of what is read from pull requests and written on them."""
