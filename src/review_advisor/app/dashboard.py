@@ -29,7 +29,7 @@ from review_advisor.core.ledger.advisor_views import SessionLine, session_view, 
 from review_advisor.core.ledger.chain import RUN_ID, LedgerError
 from review_advisor.core.ledger.periods import Period, periods
 from review_advisor.core.ledger.runs import RunFilter, RunLine
-from review_advisor.core.ledger.session_query import EVERY_SESSION, SessionQuery, session_query
+from review_advisor.core.ledger.session_query import EVERY_SESSION, MOST_SESSIONS, session_query
 from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
 from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organisation
 from review_advisor.core.outcome.cost import RoleCost
@@ -43,14 +43,13 @@ from review_advisor.core.pages.task_pages import TaskPage, task_parts
 from review_advisor.lifetime.belongings import temporary_folder
 
 __all__ = ["SiteError", "Written", "advisor_api", "serving", "write_dashboard"]
-_MOST_SESSIONS = 1_000
 _DECISIONS = re.compile(rf"/api/advisor/sessions/({RUN_ID})/decisions")
 
 
 def advisor_api(ledger: Path) -> Api:
     """What the ledger holds, as JSON: sums, and at most a thousand sessions and decisions, the newest first.
 
-    Sessions take the filters of ``SessionQuery``. A ledger that cannot be read gives nothing.
+    Sessions take the filters of ``session_query``. A ledger that cannot be read gives nothing.
     """
 
     def answer(path: str) -> bytes | None:
@@ -80,12 +79,14 @@ def _api_view(ledger: Path, path: str) -> object:
             return None if of_one is None else list_decisions(ledger, of_one[1])
 
 
-def _sessions(ledger: Path, asked: SessionQuery = EVERY_SESSION) -> list[SessionLine]:
-    tasks = TaskFilter(backend=asked.backend, limit=_MOST_SESSIONS, **asked.of_both)
-    found: list[SessionLine] = [*list_tasks(ledger, tasks)]
+def _sessions(ledger: Path, asked: TaskFilter = EVERY_SESSION) -> list[SessionLine]:
+    found: list[SessionLine] = [*list_tasks(ledger, asked)]
     if asked.backend is None:  # reviews have none
-        found += list_runs(ledger, RunFilter(limit=_MOST_SESSIONS, **asked.of_both))
-    return sorted(found, key=lambda each: each.started_at, reverse=True)[:_MOST_SESSIONS]
+        same = RunFilter(
+            status=asked.status, error=asked.error, consults=asked.consults, text=asked.text, limit=asked.limit
+        )
+        found += list_runs(ledger, same)
+    return sorted(found, key=lambda each: each.started_at, reverse=True)[:MOST_SESSIONS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from review_advisor.core.ledger.runs import Between
-from review_advisor.core.ledger.session_query import SessionQuery, session_query
+from review_advisor.core.ledger.session_query import EVERY_SESSION, session_query
+from review_advisor.core.ledger.task_lines import TaskFilter
 
 Asked = list[tuple[str, str]]
 
@@ -9,9 +12,12 @@ Asked = list[tuple[str, str]]
 @pytest.mark.parametrize(
     "asked, query",
     [
-        ([("backend", "k2")], SessionQuery(backend="k2")),
-        ([("status", "completed"), ("consults", "2")], SessionQuery(status="completed", consults=Between(2, 2))),
-        ([("text", "Mend it"), ("error", "none")], SessionQuery(text="Mend it", error="none")),
+        ([("backend", "k2")], replace(EVERY_SESSION, backend="k2")),
+        (
+            [("status", "completed"), ("consults", "2")],
+            replace(EVERY_SESSION, status="completed", consults=Between(2, 2)),
+        ),
+        ([("text", "Mend it"), ("error", "none")], replace(EVERY_SESSION, text="Mend it", error="none")),
         ([], None),
         ([("backend", "")], None),
         ([("limit", "9")], None),
@@ -21,5 +27,5 @@ Asked = list[tuple[str, str]]
         ([("text", "a"), ("text", "b")], None),
     ],
 )
-def test_an_address_asks_for_what_is_known_or_means_nothing(asked: Asked, query: SessionQuery | None) -> None:
+def test_an_address_asks_for_what_is_known_or_means_nothing(asked: Asked, query: TaskFilter | None) -> None:
     assert session_query(asked) == query

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from review_advisor.adapters.git.object_store import name_in_tree
 from review_advisor.adapters.git.run import Git
-from review_advisor.core.facts.change import EXECUTABLE_MODE, REGULAR_MODE
+from review_advisor.adapters.git.tree_entries import listed_entries
 from review_advisor.core.facts.patches.around import LARGEST_FILE, MOST_BYTES, UseCollector
 from review_advisor.core.facts.patches.patch_files import shown_name
 from review_advisor.ports.review import SourceError
@@ -54,19 +54,14 @@ def _listed(git: Git, tree: str, paths: list[str]) -> Iterator[tuple[str, str, i
     """Path, name and size of each regular file among ``paths``, in their order."""
     for begin in range(0, len(paths), _PATHS_AT_ONCE):
         wanted = paths[begin : begin + _PATHS_AT_ONCE]
-        said = git.run("ls-tree", "-l", "-z", "--full-tree", tree, "--", *wanted).split(b"\0")[:-1]
-        found = {}
-        for entry in said:
-            facts, _, path = entry.partition(b"\t")
-            mode, _, name, size = facts.decode("ascii").split()
-            if mode in (REGULAR_MODE, EXECUTABLE_MODE) and size.isdigit():
-                found[shown_name(path)] = (name, int(size))
+        files = (each for each in listed_entries(git, tree, "-l", paths=wanted) if each.is_file and not each.is_missing)
+        found = {shown_name(each.path): (each.name, each.size) for each in files}
         yield from ((path, *found[path]) for path in wanted if path in found)
 
 
-def _within_bounds(listed: Iterable[tuple[str, str, int]]) -> Iterator[tuple[str, str]]:
+def _within_bounds(files: Iterable[tuple[str, str, int]]) -> Iterator[tuple[str, str]]:
     left = MOST_BYTES
-    for path, name, size in listed:
+    for path, name, size in files:
         if size <= min(LARGEST_FILE, left):
             left -= size
             yield path, name

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from review_advisor.adapters.git.repository import GitRepository
-from review_advisor.core.facts.change import MOST_RENAMES
+from review_advisor.adapters.git.tree_entries import ListedEntry, listed_entries
+from review_advisor.core.facts.change import MOST_RENAMES, SYMLINK_MODE
 from review_advisor.core.facts.files.declared import DECLARED, MOST_DECLARED, TOO_MANY, is_declared
 from review_advisor.core.facts.files.paths import LOOKED_UP_TOGETHER
 from review_advisor.core.facts.guidelines import MOST_READ, BaseText, base_text
@@ -24,8 +25,6 @@ RENAMES = ("-M50%", f"-l{MOST_RENAMES}")
 _INDEX = "staged-index"
 _PATHS_AT_ONCE = 500
 """So many names fit on one command line, however long each is allowed to be in a repository that is checked out."""
-_REGULAR_FILES = (b"100644", b"100755")
-_LINK = b"120000"
 
 
 class ContentMissingError(SourceError):
@@ -63,7 +62,7 @@ class ObjectStore:
         except OSError as error:
             raise SourceError(f"A temporary folder cannot be filled: {error.strerror} ({error.filename}).") from error
         self.git = replace(repository.git, folder=self.folder, settings=(), environment={"GIT_DIR": str(self.folder)})
-        self._bots_files_in: dict[str, Mapping[bytes, tuple[bytes, str]]] = {}
+        self._bots_files_in: dict[str, Mapping[bytes, ListedEntry]] = {}
 
     def _fill(self, repository: GitRepository) -> None:
         (self.folder / "objects" / "info").mkdir(parents=True)
@@ -180,20 +179,18 @@ class ObjectStore:
         ``path`` may be any text, also one that no tree can hold. With ``most``, no more than that many bytes of the
         file are read. ``refuse_links`` raises ``SourceError`` for a link.
         """
-        for mode, name in self._found(tree, path):
-            if refuse_links and mode == _LINK:
-                raise SourceError(f"{path} is a symbolic link at the base: put the file itself there.")
-            if mode in _REGULAR_FILES:
-                return self._content(name, path, most)
-        return None
+        found = self._found(tree, path)
+        if refuse_links and found is not None and found.mode == SYMLINK_MODE:
+            raise SourceError(f"{path} is a symbolic link at the base: put the file itself there.")
+        return self._content(found.name, path, most) if found is not None and found.is_file else None
 
     def texts(self, tree: str, paths: Iterable[str]) -> dict[str, BaseText]:
         """What stands at each of these paths of a tree, as far as it can be read; a path with nothing is left out."""
         found: dict[str, BaseText] = {}
         wanted = [path for path in paths if name_in_tree(path)]
         for begin in range(0, len(wanted), _PATHS_AT_ONCE):
-            listed = self._listed(tree, wanted[begin : begin + _PATHS_AT_ONCE])
-            found |= {path: self._text(*listed[name]) for path in wanted if (name := os.fsencode(path)) in listed}
+            there = self._listed(tree, wanted[begin : begin + _PATHS_AT_ONCE])
+            found |= {path: self._text(there[name]) for path in wanted if (name := os.fsencode(path)) in there}
         return found
 
     def declared(self, tree: str) -> dict[str, BaseText]:
@@ -201,11 +198,9 @@ class ObjectStore:
 
         A link or a submodule that stands in the place of a folder is told as itself.
         """
-        entries = self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, "--", DECLARED).split(b"\0")[:-1]
-        parted = (entry.partition(b"\t") for entry in entries)
-        listed = ((shown_name(name), about.split(b" ")) for about, _, name in parted)
-        found = [(path, about) for path, about in listed if is_declared(path)]
-        texts = {path: self._text(mode, blob.decode("ascii")) for path, (mode, _, blob) in found[:MOST_DECLARED]}
+        entries = ((shown_name(each.path), each) for each in listed_entries(self.git, tree, "-r", paths=[DECLARED]))
+        found = [(path, entry) for path, entry in entries if is_declared(path)]
+        texts = {path: self._text(entry) for path, entry in found[:MOST_DECLARED]}
         return texts | {path: BaseText(problem=TOO_MANY) for path, _ in found[MOST_DECLARED:]}
 
     def paths_named(self, tree: str, names: Collection[str]) -> tuple[str, ...]:
@@ -216,50 +211,49 @@ class ObjectStore:
 
     def link_paths(self, tree: str) -> tuple[str, ...]:
         """The path of every symbolic link of a tree."""
-        listed = self.git.run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")[:-1]
-        return tuple(shown_name(entry.partition(b"\t")[2]) for entry in listed if entry.startswith(_LINK))
+        return tuple(
+            shown_name(each.path) for each in listed_entries(self.git, tree, "-r") if each.mode == SYMLINK_MODE
+        )
 
     def link_text(self, tree: str, path: str) -> str | None:
         """What a symbolic link of a tree holds; None for anything else, and for one whose content is missing."""
-        for mode, name in self._found(tree, path):
-            if mode == _LINK:
-                with suppress(ContentMissingError):
-                    return self._content(name, path, _LONGEST_PATH).decode("utf-8", "surrogateescape")
+        found = self._found(tree, path)
+        if found is not None and found.mode == SYMLINK_MODE:
+            with suppress(ContentMissingError):
+                return self._content(found.name, path, _LONGEST_PATH).decode("utf-8", "surrogateescape")
         return None
 
-    def _text(self, mode: bytes, name: str) -> BaseText:
-        if mode not in _REGULAR_FILES:
-            return BaseText(problem="it is a symbolic link" if mode == _LINK else "it is no file")
+    def _text(self, entry: ListedEntry) -> BaseText:
+        if not entry.is_file:
+            return BaseText(problem="it is a symbolic link" if entry.mode == SYMLINK_MODE else "it is no file")
         try:
-            raw = self._content(name, name, MOST_READ)
+            raw = self._content(entry.name, entry.name, MOST_READ)
         except ContentMissingError:
             return BaseText(problem="its content is not in the repository")
         return base_text(raw)
 
     def has(self, tree: str, path: str) -> bool:
         """Whether a tree has a regular file at ``path``. Its content is not looked at."""
-        return any(mode in _REGULAR_FILES for mode, _ in self._found(tree, path))
+        found = self._found(tree, path)
+        return found is not None and found.is_file
 
-    def _found(self, tree: str, path: str) -> list[tuple[bytes, str]]:
-        """Mode and content's name of what stands at ``path``."""
+    def _found(self, tree: str, path: str) -> ListedEntry | None:
+        """What stands at ``path``."""
         wanted = name_in_tree(path)
         if wanted is None:
-            return []
+            return None
         found = self._bots_files(tree) if path in LOOKED_UP_TOGETHER else self._listed(tree, [path])
-        return [found[wanted]] if wanted in found else []
+        return found.get(wanted)
 
-    def _bots_files(self, tree: str) -> Mapping[bytes, tuple[bytes, str]]:
+    def _bots_files(self, tree: str) -> Mapping[bytes, ListedEntry]:
         """One look for all of them: a tree never changes."""
         if tree not in self._bots_files_in:
             self._bots_files_in[tree] = self._listed(tree, LOOKED_UP_TOGETHER)
         return self._bots_files_in[tree]
 
-    def _listed(self, tree: str, paths: Sequence[str]) -> dict[bytes, tuple[bytes, str]]:
-        """Mode and content's name of what stands at ``paths`` and beside them, by its path as git spells it."""
-        entries = self.git.run("ls-tree", "-z", "--full-tree", tree, "--", *paths).split(b"\0")[:-1]
-        parted = [entry.partition(b"\t") for entry in entries]
-        facts = {name: about.split(b" ") for about, _, name in parted}
-        return {name: (mode, content.decode("ascii")) for name, (mode, _, content) in facts.items()}
+    def _listed(self, tree: str, paths: Iterable[str]) -> dict[bytes, ListedEntry]:
+        """What stands at ``paths`` and beside them, by its path as git spells it."""
+        return {each.path: each for each in listed_entries(self.git, tree, paths=paths)}
 
     def _content(self, blob: str, path: str, most: int | None) -> bytes:
         with self.git.start("cat-file", "blob", blob, stdin=DEVNULL) as process:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
 from review_advisor.adapters.git.run import Git
-from review_advisor.core.facts.change import SUBMODULE_MODE
+from review_advisor.core.facts.change import EXECUTABLE_MODE, REGULAR_MODE, SUBMODULE_MODE
 from review_advisor.core.facts.patches.patch_files import shown_name
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.lifetime.belongings import DEVNULL
@@ -44,6 +44,11 @@ class ListedEntry:
         """Whether it is a file, or a link."""
         return self.mode not in (FOLDER_MODE, SUBMODULE_MODE)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a regular file, and no link."""
+        return self.mode in (REGULAR_MODE, EXECUTABLE_MODE)
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
@@ -64,6 +69,12 @@ def entries(git: Git, tree: str, bounds: TreeBounds) -> Iterator[ListedEntry]:
         paths, size = paths + 1, size + max(entry.size, 0)
         _refuse_beyond(bounds, tree, paths=paths, size=size, depth=entry.path.count(b"/"))
         yield entry
+
+
+def listed_entries(git: Git, tree: str, *asked: str, paths: Iterable[str] = ()) -> Iterator[ListedEntry]:
+    """What stands at these paths of a tree or, without any, at its top; ``asked`` are options of ``ls-tree``."""
+    records = git.run("ls-tree", "-z", "--full-tree", *asked, tree, "--", *paths).split(b"\0")[:-1]
+    return map(_entry, records)
 
 
 def missing(git: Git, tree: str, bounds: TreeBounds) -> Missing:
@@ -115,6 +126,7 @@ def _split(output: IO[bytes] | None) -> Iterator[bytes]:
 
 def _entry(record: bytes) -> ListedEntry:
     facts, _, path = record.partition(b"\t")
-    mode, _, name, size = facts.decode("ascii").split()
+    mode, _, name, *told = facts.decode("ascii").split()
+    size = "".join(told)
     length = int(size) if size.isdigit() else _ABSENT if size == "BAD" else 0
     return ListedEntry(mode, name, path, length)

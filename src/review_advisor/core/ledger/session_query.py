@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
 
 from review_advisor.core.ledger.runs import Between
+from review_advisor.core.ledger.task_lines import TaskFilter
 
+MOST_SESSIONS = 1_000
+EVERY_SESSION = TaskFilter(limit=MOST_SESSIONS)
 _NAMES = ("status", "backend", "error", "text", "consults")
 _MOST_DIGITS = 9
 
 
-@dataclass(frozen=True, slots=True)
-class SessionQuery:
-    """Which sessions are wanted: those that are all of this. ``backend`` is that of either side of a task."""
-
-    backend: str | None = None
-    status: str | None = None
-    error: str | None = None
-    text: str | None = None
-    consults: Between | None = None
-
-    @property
-    def of_both(self) -> dict[str, Any]:
-        """The filters of a review and of a task."""
-        return {"status": self.status, "error": self.error, "text": self.text, "consults": self.consults}
-
-
-EVERY_SESSION = SessionQuery()
-
-
-def session_query(asked: Sequence[tuple[str, str]]) -> SessionQuery | None:
+def session_query(asked: Sequence[tuple[str, str]]) -> TaskFilter | None:
     """What the names and values of an address ask for; None where they mean nothing.
 
     ``consults`` is an exact number.
@@ -40,9 +22,13 @@ def session_query(asked: Sequence[tuple[str, str]]) -> SessionQuery | None:
     if not found or len(found) < len(asked) or not set(found) <= set(_NAMES) or not all(found.values()):
         return None
     many = found.pop("consults", None)
-    query = SessionQuery(found.get("backend"), found.get("status"), found.get("error"), found.get("text"))
-    if many is None:
-        return query
-    if not (many.isascii() and many.isdecimal() and len(many) <= _MOST_DIGITS):
+    if many is not None and not (many.isascii() and many.isdecimal() and len(many) <= _MOST_DIGITS):
         return None
-    return replace(query, consults=Between(int(many), int(many)))
+    return TaskFilter(
+        status=found.get("status"),
+        backend=found.get("backend"),
+        error=found.get("error"),
+        consults=None if many is None else Between(int(many), int(many)),
+        text=found.get("text"),
+        limit=MOST_SESSIONS,
+    )
