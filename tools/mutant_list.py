@@ -58,7 +58,7 @@ SEES = "tests/attacks/test_what_the_consulted_advisor_sees.py::"
 SPOKEN = f"{UNIT}answers/test_spoken_no.py::"
 MEANING = f"{UNIT}test_claude_meaning.py::"
 CHANGED = f"{UNIT}pages/test_report_changes.py::test_"
-ADVISED = f"{UNIT}ledger/test_advice_words.py::test_"
+ADVISED = "tests/adapters/ledger/test_advice_of_a_run.py::test_"
 NAMED_MEMBERS = "test_each_member_of_a_council_is_named_and_a_lost_one_says_why"
 NO_EDITS = "test_no_advisor_edits_and_no_executor_edits_what_decides_about_it"
 AS_BEFORE = "test_a_story_asks_what_it_asked_before_advisors_were_declared"
@@ -3332,10 +3332,10 @@ MUTANTS = (
         (f"{ADVISED}the_reasons_and_who_of_a_council_did_not_answer_are_told",),
     ),
     Mutant(
-        "runs show tells a merge otherwise than the report",
-        "core/ledger/advice_words.py",
-        'if each["before"] != each["after"]]',
-        "]",
+        "runs show does not tell what became of advice",
+        "adapters/ledger/run_queries.py",
+        "return advice_lines(review_in(replace(kept, broken=None))[1])",
+        "pass",
         (f"{ADVISED}advice_that_changes_nothing_or_contradicts_is_told_alike",),
     ),
     Mutant(
@@ -3551,8 +3551,8 @@ MUTANTS = (
     Mutant(
         "collect unpacks whatever comes out of an archive",
         "adapters/ledger/organisation/archive.py",
-        "if room.left < 0:",
-        "if room.left < -MOST_UNPACKED * 4:",
+        "if left < 0:",
+        "if left < -MOST_UNPACKED * 4:",
         (f"{HOSTILE_ARTIFACTS}an_archive_that_is_not_what_the_action_uploads_is_refused",),
     ),
     Mutant(

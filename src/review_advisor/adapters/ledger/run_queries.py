@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -13,7 +14,7 @@ from review_advisor.adapters.ledger.chains import read_chain
 from review_advisor.adapters.ledger.conditions import all_of, bindable, of_repository, within
 from review_advisor.adapters.ledger.database import open_to_read, sentences
 from review_advisor.adapters.ledger.transactions import line_of, rows
-from review_advisor.core.ledger.chain import LedgerError
+from review_advisor.core.ledger.chain import Chain, LedgerError
 from review_advisor.core.ledger.periods import Period
 from review_advisor.core.ledger.runs import ANY_ERROR, NO_ERROR, Between, RunFilter, RunLine, RunRecord, letters
 from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
@@ -48,6 +49,7 @@ _TABLES = {
     "questions": "number",
 }
 """The tables of a run, and what each is in the order of."""
+_TELL_OF_ADVICE = ('"kind":"recommended"', '"kind":"disposed"')
 
 
 def list_runs(path: Path, wanted: RunFilter) -> list[RunLine]:
@@ -89,7 +91,19 @@ def show_run(path: Path, named: str) -> RunRecord:
             for table, order in _TABLES.items()
         }
         events = tuple(_event(link.event) for link in kept.links)
-        return RunRecord(line_of(RunLine, _RUN_HINTS, path, row), tables, events, broken)
+        return RunRecord(line_of(RunLine, _RUN_HINTS, path, row), tables, events, broken, _advice(kept))
+
+
+def _advice(kept: Chain) -> tuple[str, ...]:
+    """What became of the advice of a review, as its report has it and as far as this version can tell."""
+    if not any(mark in link.event for link in kept.links for mark in _TELL_OF_ADVICE):
+        return ()
+    from review_advisor.adapters.ledger.chain_events import review_in  # noqa: PLC0415 (as below)
+    from review_advisor.core.report.advice_text import advice_lines  # noqa: PLC0415 (few runs need it)
+
+    with suppress(LedgerError):
+        return advice_lines(review_in(replace(kept, broken=None))[1])
+    return ()
 
 
 def list_tasks(path: Path, wanted: TaskFilter) -> list[TaskLine]:

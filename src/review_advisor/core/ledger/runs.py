@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 from review_advisor.core.facts.guidelines import GuidelineFact
-from review_advisor.core.ledger.advice_words import told_advice
 from review_advisor.core.ledger.dispute_words import dispute_lines
 from review_advisor.core.report.wording import and_unknown, effort_words, printable_line, table
 
@@ -99,13 +98,15 @@ class RunLine:
 class RunRecord:
     """Everything about one run: its line, the rows of each table, and its events.
 
-    ``broken`` says where the events are not what was recorded; only those before it are told.
+    ``broken`` says where the events are not what was recorded; only those before it are told. ``advice`` is what became
+    of it, line by line, in words that come from models.
     """
 
     line: RunLine
     tables: Mapping[str, tuple[Mapping[str, Any], ...]]
     events: tuple[Mapping[str, Any], ...]
     broken: str = ""
+    advice: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The same as one JSON object."""
@@ -173,9 +174,8 @@ def run_text(record: RunRecord, width: int | None = None) -> str:
     disputes = dispute_lines(record.events)
     if disputes:
         blocks.append("disagreement\n" + "".join(f"{_indented(each)}\n" for each in disputes))
-    advice = told_advice(record.events)
-    if advice:
-        blocks.append("advice\n" + "".join(f"{_indented(each)}\n" for each in advice))
+    if record.advice:
+        blocks.append("advice\n" + "".join(f"{_indented(each)}\n" for each in record.advice))
     for name, rows in record.tables.items():
         if rows:
             shown = [column for column in rows[0] if column in _SHOWN]

@@ -10,7 +10,6 @@ from tests.unit.outcome.altered import of_a_council
 from tests.unit.pages.test_report_changes import DOUBTED, dropped_by_advice, identity_of
 
 from review_advisor.adapters.ledger.run_queries import show_run
-from review_advisor.core.ledger.advice_words import told_advice
 from review_advisor.core.ledger.runs import RunRecord, run_text
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.escalation_rules import EscalationRules
@@ -35,7 +34,7 @@ def test_a_run_tells_its_advice_as_its_report_does(tmp_path: Path) -> None:
     document = dropped_by_advice(attrition())
     run = stored(document, tmp_path)
     named = "'three may be missing' at src/app.py:3: medium -> dropped"
-    told = told_advice(run.events)
+    told = run.advice
     assert told == (f"recommendation r1: {named}; verdict: reject -> approve", told[1])
     assert told == advice_lines(document.events)
     assert f"\nadvice\nrecommendation r1: {named}" in run_text(run)
@@ -49,7 +48,7 @@ def test_advice_that_changes_nothing_or_contradicts_is_told_alike(tmp_path: Path
         Role.MID_FLIGHT, guidance("look again", change("keep", identity_of(sure)), change("drop", "f-of-nothing"))
     )
     document = world.review()
-    told = told_advice(stored(document, tmp_path).events)
+    told = stored(document, tmp_path).advice
     assert told == advice_lines(document.events)
     assert "refused: " in told[0]
 
@@ -58,7 +57,7 @@ def test_without_a_consult_of_the_review_there_is_nothing_to_tell(tmp_path: Path
     world = MockWorld()
     world.agents.script(Role.EXECUTOR, approve().after_asking("Is value 7 right?"))
     run = stored(world.review(), tmp_path)
-    assert told_advice(run.events) == ()
+    assert run.advice == ()
     assert "\nadvice\n" not in run_text(run)
 
 
