@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from review_advisor.adapters.git.source import GitSource
 from review_advisor.adapters.user_file import LARGEST, required_file
 from review_advisor.app.doctor import repository_top
 from review_advisor.app.roster.believed import believed_declarations, prices_in
@@ -182,6 +183,15 @@ def mended_on(forge: Forge, pull_request: PullRequest, commit: str) -> tuple[Con
     files = forge.changed_files(pull_request.number)
     paths = (path for file in files for path in (file.path, file.old_path) if path is not None)
     return mended_config(files_of(forge, commit), files_of(forge, pull_request.head_sha), paths)
+
+
+def mended_by(source: GitSource) -> tuple[Config, str] | None:
+    """The same for the source of a pull request; None for any other change."""
+    change = source.change()
+    if change.pull_request is None:
+        return None
+    paths = (path for file in change.files for path in file.paths)
+    return mended_config(source.base_file, source.head_config, paths)
 
 
 def rules_that_stand(base_file: BaseFile) -> PublicationRules:

@@ -26,11 +26,11 @@ from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.adapters.worktree import NoFolder, WorkFolder
 from review_advisor.app.change_source import Selection, open_change
-from review_advisor.app.configuration import load_settings, read_text
+from review_advisor.app.configuration import load_settings, mended_by, read_text
 from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
 from review_advisor.app.roster.known_kinds import kind_notes
 from review_advisor.app.roster.of_source import declares_of
-from review_advisor.app.settings import Config, ConfigError, Profile, Settings
+from review_advisor.app.settings import ConfigError, Profile, Settings
 from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.app.shadows.run_shadows import ShadowRuns
 from review_advisor.app.storing.recording import FanOut, Keeping, open_keeping, open_recording
@@ -202,7 +202,7 @@ def _ended(
 
 
 def _settings(options: ReviewOptions, source: GitSource | PatchSource, environ: Mapping[str, str]) -> Settings:
-    mended = partial(_mended, source) if isinstance(source, GitSource) else lambda: None
+    mended = partial(mended_by, source) if isinstance(source, GitSource) else lambda: None
     declares = declares_of(source)
     named, profile = options.config, options.profile
     try:
@@ -223,12 +223,6 @@ def _settings(options: ReviewOptions, source: GitSource | PatchSource, environ: 
             f"{problem} This is the file at the base, {source.base_sha[:12]}: mend it there, or name another one with "
             "--config."
         ) from None
-
-
-def _mended(source: GitSource) -> tuple[Config, str] | None:
-    from review_advisor.app.pull_requests.pull_request_source import mended_by
-
-    return mended_by(source)
 
 
 def _telemetry(

@@ -82,20 +82,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Nobody needs to know."""
 
     def _answer(self, *, with_body: bool) -> None:
-        content = None
         path = "/index.html" if self.path == "/" else self.path
-        if not self._is_asked_from_here():
-            status = HTTPStatus.FORBIDDEN
-        elif path.startswith("/api/"):
-            content = self.server.api(path)
-            status = HTTPStatus.NOT_FOUND if content is None else HTTPStatus.OK
-        elif path not in _OUR_FILES and not _DATA.fullmatch(path):
-            status = HTTPStatus.NOT_FOUND
-        else:
-            content = self._content(path)
-            status = HTTPStatus.NOT_FOUND if content is None else HTTPStatus.OK
+        is_heard = self._is_asked_from_here()
+        content = self._content(path) if is_heard else None
+        missing = HTTPStatus.NOT_FOUND if is_heard else HTTPStatus.FORBIDDEN
         self._head(
-            status,
+            missing if content is None else HTTPStatus.OK,
             "text/plain" if content is None else _TYPES.get(Path(path).suffix, "application/json"),
             len(content or b""),
         )
@@ -103,6 +95,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _content(self, path: str) -> bytes | None:
+        if path.startswith("/api/"):
+            return self.server.api(path)
+        if path not in _OUR_FILES and not _DATA.fullmatch(path):
+            return None
         try:
             return (self.server.folder / path[1:]).read_bytes()
         except OSError:

@@ -40,11 +40,7 @@ class Wire:
 
     def get(self, doing: str, path: str, shape: type[Value], parameters: Mapping[str, str] | None = None) -> Value:
         """What stands at a path of the API."""
-
-        def ask() -> Value:
-            return _read(doing, self._rest(doing, "GET", path, parameters or {}), shape)
-
-        return self._patiently(ask)
+        return self._patiently(lambda: _read(doing, self._rest(doing, "GET", path, parameters or {}), shape))
 
     def pages(
         self, doing: str, path: str, shape: type[Value], parameters: Mapping[str, str] | None = None
@@ -55,15 +51,9 @@ class Wire:
         """
         found: list[Value] = []
         for number in range(1, _MOST_PAGES + 1):
-            paging = {**(parameters or {}), "per_page": str(_PER_PAGE), "page": str(number)}
-
-            def ask(paging: dict[str, str] = paging) -> tuple[Value, bool]:
-                answer = self._rest(doing, "GET", path, paging)
-                return _read(doing, answer, shape), 'rel="next"' in answer.headers.get("link", "")
-
-            page, more = self._patiently(ask)
+            page, link = self._page(doing, path, shape, {**(parameters or {}), "page": str(number)})
             found.append(page)
-            if not more:
+            if 'rel="next"' not in link:
                 return found
         raise _endless(doing)
 
@@ -77,17 +67,21 @@ class Wire:
         found: list[Value] = []
         cursor: str | None = ""
         for _ in range(most):
-            paging = {**parameters, "per_page": str(_PER_PAGE), **({"after": cursor} if cursor else {})}
-
-            def ask(paging: dict[str, str] = paging) -> tuple[Value, str | None]:
-                answer = self._rest(doing, "GET", path, paging)
-                return _read(doing, answer, shape), _next_cursor(answer.headers.get("link", ""))
-
-            page, cursor = self._patiently(ask)
+            page, link = self._page(doing, path, shape, {**parameters, **({"after": cursor} if cursor else {})})
+            cursor = _next_cursor(link)
             found.append(page)
             if not cursor:
                 break
         return found, cursor is None
+
+    def _page(self, doing: str, path: str, shape: type[Value], parameters: Mapping[str, str]) -> tuple[Value, str]:
+        """One page, and the ``Link`` that came with it."""
+
+        def ask() -> tuple[Value, str]:
+            answer = self._rest(doing, "GET", path, {**parameters, "per_page": str(_PER_PAGE)})
+            return _read(doing, answer, shape), answer.headers.get("link", "")
+
+        return self._patiently(ask)
 
     def stored(self, doing: str, path: str, fetch: Callable[[str], Value]) -> Value:
         """What a path stands for, from where GitHub stores it.

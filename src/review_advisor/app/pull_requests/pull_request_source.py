@@ -11,8 +11,8 @@ from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.fetch import Remote, open_pull_request
 from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.github.forge import connect
-from review_advisor.app.configuration import believed_base, load_config, mended_config, publication_rules
-from review_advisor.app.settings import Config, ConfigError
+from review_advisor.app.configuration import believed_base, load_config, mended_by, publication_rules
+from review_advisor.app.settings import ConfigError
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.pull_request.memory import earlier_review
 from review_advisor.ports.forge import Forge, ForgeError
@@ -62,15 +62,6 @@ def _opened(repo: Path, named: Named, about: About, config: Path | None, github:
         rules = publication_rules(mended[0])
     state = believed_memory(forge, rules, number, named.memory)
     return source if state is None else source.after(state.fix_attempts, earlier_review(state))
-
-
-def mended_by(source: GitSource) -> tuple[Config, str] | None:
-    """What applies to a pull request that mends an unusable configuration; None for any other."""
-    change = source.change()
-    if change.pull_request is None:
-        return None
-    paths = (path for file in change.files for path in file.paths)
-    return mended_config(source.base_file, source.head_config, paths)
 
 
 def _check(pull_request: PullRequest, head: str) -> None:

@@ -185,9 +185,7 @@ def run_task(
                 raise ConfigError(f"--max-usd cannot bind {unbound}")
             warn(f"No limit of money binds {unbound}")
         names = RunNames(run_id, nonce)
-        executor, advisor = (
-            recording.around(backends.of(backend), names, redact) for backend in (options.executor, options.advisor)
-        )
+        executor, advisor = (recording.around(agents, names, redact) for agents in backends.of_both())
         recorder = TaskRecorder(Path.cwd() / options.ledger, warn)
         folder = TaskFolder(Path.cwd() / options.runs, run_id)
         more_files = _no_files if duty is None else duty.files
@@ -289,7 +287,7 @@ def _lessons(source: GitSource) -> Lessons:
     return NO_LESSONS if memory is None else lessons_of(memory, SystemClock().now())
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _Backends:
     """The backends of one run. Both sides of one kind share it."""
 
@@ -299,12 +297,12 @@ class _Backends:
     fake: FakeTaskAgents
     stack: ExitStack
     recording: CallRecording
-    opened: dict[str, Agents] = field(default_factory=dict)
 
-    def of(self, backend: str) -> Agents:
-        if backend not in self.opened:
-            self.opened[backend] = self._open(backend)
-        return self.opened[backend]
+    def of_both(self) -> tuple[Agents, Agents]:
+        """The executor's and the advisor's."""
+        executor = self._open(self.options.executor)
+        same = self.options.advisor == self.options.executor
+        return executor, executor if same else self._open(self.options.advisor)
 
     def _open(self, backend: str) -> Agents:
         match backend:

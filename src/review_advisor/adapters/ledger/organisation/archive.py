@@ -7,8 +7,6 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.core.ledger.chain import LEDGER_FILE, LedgerError
@@ -39,19 +37,12 @@ class RefusedArtifact(LedgerError):  # noqa: N818 (what was done with it)
     """An artifact is not what the action uploads, or not this repository's. A clause for the user."""
 
 
-@dataclass(slots=True)
-class _Room:
-    """How much may still be unpacked."""
-
-    left: int
-
-
 def unpack_ledger(archive: bytes, folder: Path) -> Path:
     """Write the ledger of an archive into an empty folder; its file. Raises ``RefusedArtifact``."""
     if len(archive) > MOST_PACKED:
         raise RefusedArtifact(f"its archive is larger than {MOST_PACKED // 1024**2} MB")
     _refuse_long_list(archive)
-    room = _Room(min(MOST_UNPACKED, _ALWAYS + MOST_RATIO * len(archive)))
+    left = min(MOST_UNPACKED, _ALWAYS + MOST_RATIO * len(archive))
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             members = opened.infolist()
@@ -62,7 +53,7 @@ def unpack_ledger(archive: bytes, folder: Path) -> Path:
                 raise RefusedArtifact(f"its archive does not hold one {_NAME}")
             for member in members:
                 if member.filename in _TAKEN:
-                    _write(opened, member, folder / member.filename, room)
+                    left = _unpack(opened, member, folder / member.filename, left)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError):
         raise RefusedArtifact("its archive cannot be read") from None
     except OSError as error:
@@ -92,16 +83,12 @@ def _refuse_member(member: zipfile.ZipInfo) -> None:
         raise RefusedArtifact("its archive is packed in a way that is not the action's")
 
 
-def _write(opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, room: _Room) -> None:
-    with path.open("xb") as file:
-        for chunk in _chunks(opened, member):
-            room.left -= len(chunk)
-            if room.left < 0:
+def _unpack(opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, left: int) -> int:
+    """Write one file; how many bytes may still be unpacked after it."""
+    with opened.open(member) as stream, path.open("xb") as file:
+        while chunk := stream.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
                 raise RefusedArtifact("its archive unpacks to more than a ledger of its size can be")
             file.write(chunk)
-
-
-def _chunks(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
-    with opened.open(member) as stream:
-        while chunk := stream.read(_CHUNK):
-            yield chunk
+    return left
