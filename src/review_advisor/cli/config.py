@@ -9,10 +9,11 @@ from pathlib import Path, PurePosixPath
 
 import click
 
+from review_advisor.cli.terminal.options import AS_JSON, PATH
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
-REPO = click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository's root.")
+REPO = click.option("--repo", type=PATH, default=Path(), help="The repository's root.")
 
 
 @click.group(short_help="Show, check or describe the configuration.")
@@ -23,7 +24,7 @@ def config() -> None:
 @config.command(short_help="Print the settings in effect.")
 @REPO
 @click.option("--for", "path", metavar="PATH", help="Print what applies to this path of the repository instead.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def show(repo: Path, path: str | None, as_json: bool) -> None:
     """Print the settings that the working tree's file and the environment give, each with its source.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from review_advisor.cli.terminal.options import PATH
 from review_advisor.cli.terminal.output import note
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
 
@@ -16,10 +17,10 @@ PAGE = "github.html"
 
 @click.command(short_help="Review a sample change with static checks: no model.")
 @click.option("--range", "revisions", metavar="A..B", help="Review this range of --repo instead of the sample.")
-@click.option("--repo", type=click.Path(path_type=Path), help="The repository of --range. [default: this one]")
+@click.option("--repo", type=PATH, help="The repository of --range. [default: this one]")
 @click.option(
     "--artifacts",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=ARTIFACTS,
     show_default=True,
     metavar="DIR",

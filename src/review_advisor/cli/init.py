@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from review_advisor.cli.terminal.options import REPO
 from review_advisor.cli.terminal.output import put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode
 
@@ -38,7 +39,7 @@ Before a push, the same review from a Makefile (it passes on exit code 0 only):
 
 
 @click.command(short_help="Put the workflow and a commented configuration into a repository.")
-@click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository. [default: this one]")
+@REPO
 @click.option(
     "--ref",
     default="",

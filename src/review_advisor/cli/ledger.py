@@ -11,30 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, ORGANISATION, PATH, moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
-from review_advisor.cli.terminal.typed_moments import moment
-from review_advisor.core.ledger.chain import LEDGER_FILE
 
 if TYPE_CHECKING:
     from review_advisor.app.ledger import Exported, Folded, Proof, Rebuilt
 
 BROKEN = 3
-PATH = click.Path(path_type=Path)
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-LEDGER = click.option(
-    "--ledger",
-    "ledger_file",
-    type=PATH,
-    metavar="FILE",
-    default=Path("review_logs", LEDGER_FILE),
-    show_default=True,
-    help="The ledger.",
-)
-
-ORGANISATION = click.option(
-    "--organisation", type=PATH, metavar="FILE", help="Teams, author groups and repositories: a TOML file."
-)
 WHOLE_RUNS = click.option(
     "--whole-runs", is_flag=True, help="Leave out runs that are refused, name them, and exit with code 3."
 )

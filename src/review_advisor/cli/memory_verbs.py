@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.ledger import LEDGER
+from review_advisor.cli.terminal.options import LEDGER, REPO
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-
-REPO = click.option(
-    "--repo", type=click.Path(path_type=Path), default=Path(), help="The repository. [default: this one]"
-)
 
 
 @click.group(name="memory", short_help="List, approve, reject or expire what executors are reminded of.")

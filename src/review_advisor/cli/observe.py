@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, ExitWithCode, clear_refusals
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from review_advisor.cli.terminal.options import PATH
 from review_advisor.cli.terminal.output import note, plain, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, ExitWithCode, clear_refusals
 
@@ -15,15 +16,13 @@ if TYPE_CHECKING:
     from review_advisor.app.pull_requests.begin_and_publish import PublishedReview
     from review_advisor.core.outcome.document import OutcomeDocument
 
-FILE = click.Path(path_type=Path)
-
 
 @click.command(short_help="In CI: publish an outcome on its pull request.")
-@click.argument("outcome", type=FILE)
+@click.argument("outcome", type=PATH)
 @click.option("--pr", "pull_request", required=True, metavar="OWNER/REPO#N", help="The pull request.")
 @click.option("--head", default="", metavar="SHA", help="The commit that was to be reviewed. [default: any]")
 @click.option("--asked", is_flag=True, help="A person asked for the review, so it is no automatic round.")
-@click.option("--sarif", type=FILE, metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
+@click.option("--sarif", type=PATH, metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
 def publish(outcome: Path, pull_request: str, head: str, asked: bool, sarif: Path | None) -> None:
     """Publish the review in OUTCOME on its pull request.
 

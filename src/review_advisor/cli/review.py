@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never, get_args
 
 import click
 
-from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.options import CLAUDE_BIN, PATH, REPO, BoundedNumber
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from review_advisor.app.review import ReviewOptions
     from review_advisor.core.outcome.document import OutcomeDocument
 
-PATH = click.Path(path_type=Path)
 ReportFormat = Literal["text", "json", "markdown", "sarif", "github"]
 FORMATS = get_args(ReportFormat)
 EXAMPLES = """\b
@@ -56,7 +55,7 @@ Examples:
     metavar="USD",
     help="Spend at most this much, even if the configuration allows more.",
 )
-@click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
+@REPO
 @click.option("--title", help="The change's title. [default: the pull request's, or the head's subject]")
 @click.option(
     "--body-file", type=PATH, metavar="FILE", help="Its description. [default: the pull request's, or the commits']"
@@ -69,7 +68,7 @@ Examples:
     show_default=True,
     help="The real CLI, or static checks without a model.",
 )
-@click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
+@CLAUDE_BIN
 @click.option(
     "--jobs",
     type=click.IntRange(1, 16),

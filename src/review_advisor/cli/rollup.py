@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from review_advisor.cli.ledger import AS_JSON, LEDGER, ORGANISATION, PATH
 from review_advisor.cli.runs import note_unknown
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, ORGANISATION, PATH, in_order, moment
 from review_advisor.cli.terminal.output import put
 from review_advisor.cli.terminal.problems import clear_refusals
-from review_advisor.cli.terminal.typed_moments import in_order, moment
 
 if TYPE_CHECKING:
     from review_advisor.core.ledger.periods import Period

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH, in_order, moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
-from review_advisor.cli.terminal.typed_moments import in_order, moment
 from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
 from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from review_advisor.cli.terminal.options import AS_JSON, PATH
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode
 
@@ -20,17 +21,17 @@ SEEDS = re.compile(r"(\d{1,12})\.\.(\d{1,12})")
 
 
 @click.command(short_help="Play stories, or seeded worlds: no model, no network.")
-@click.argument("stories", type=click.Path(path_type=Path), nargs=-1, metavar="[STORY.yaml]...")
+@click.argument("stories", type=PATH, nargs=-1, metavar="[STORY.yaml]...")
 @click.option("--seeds", metavar="A..B", help="Play the worlds of these seeds instead, and check every promise.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Processes.")
 @click.option(
     "--html",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Draw the check and the comments of one story, as they are on GitHub in the end.",
 )
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a story.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.pass_context
 def simulate(
     context: click.Context,

@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from review_advisor.cli.ledger import AS_JSON, LEDGER, ORGANISATION, PATH
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, ORGANISATION, PATH, moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
-from review_advisor.cli.terminal.typed_moments import moment
 
 
 @click.command(short_help="Write the dashboard: the reviews as pages for a browser.")

@@ -9,16 +9,14 @@ from typing import Any, Literal
 
 import click
 
-from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.options import CLAUDE_BIN, PATH, BoundedNumber
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
 
 @click.command(name="council", short_help="Let declared advisors vote on a brief; exit 0 if one voted.")
-@click.option("--brief", type=click.Path(path_type=Path), required=True, metavar="FILE", help="JSON or YAML.")
-@click.option(
-    "--advisors", type=click.Path(path_type=Path), required=True, metavar="PATH", help="A file or folder of advisors."
-)
+@click.option("--brief", type=PATH, required=True, metavar="FILE", help="JSON or YAML.")
+@click.option("--advisors", type=PATH, required=True, metavar="PATH", help="A file or folder of advisors.")
 @click.option(
     "--mode",
     type=click.Choice(["independent", "inline"]),
@@ -27,7 +25,7 @@ from review_advisor.cli.terminal.problems import clear_refusals
     help="inline: one call speaks for all, and its vote is advisory.",
 )
 @click.option("--agent", type=click.Choice(["claude", "fake"]), default="claude", show_default=True, help="Who votes.")
-@click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
+@CLAUDE_BIN
 @click.option(
     "--max-usd", type=BoundedNumber(0.01, 1_000), default=3, show_default=True, help="Money of the whole vote."
 )

@@ -16,7 +16,7 @@ from tests.adapters.ledgers import events_as_json, five, forge, record
 from review_advisor.adapters.ledger.transfer import import_lines
 from review_advisor.app.review import new_run_id
 from review_advisor.cli import group
-from review_advisor.cli.terminal.typed_moments import moment
+from review_advisor.cli.terminal.options import moment
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import database, exported, five, meddle, record, rows, told
 
 from review_advisor.cli.runs import STATUSES, between, list_
-from review_advisor.cli.terminal.typed_moments import moment
+from review_advisor.cli.terminal.options import moment
 from review_advisor.core.exports.advisor_log import AdvisorLog, advisor_log
 from review_advisor.core.exports.harness_run import harness_run
 from review_advisor.core.exports.review_files import review_files

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from review_advisor.cli.ledger import AS_JSON, PATH
-from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.options import AS_JSON, PATH, BoundedNumber
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
 

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
-from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.options import AS_JSON, CLAUDE_BIN, LEDGER, PATH, BoundedNumber, moment
 from review_advisor.cli.terminal.output import note, note_left_out, put
 from review_advisor.cli.terminal.problems import clear_refusals
-from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -63,7 +61,7 @@ def check(path: Path, as_json: bool) -> None:
 @click.argument("findings", type=PATH, metavar="FINDINGS")
 @click.option("--judge", metavar="MODEL", help="Also ask this model through claude which texts mean the same fault.")
 @click.option("--max-usd", type=BoundedNumber(0.01, 1_000), default=5, show_default=True, help="Money of the judge.")
-@click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
+@CLAUDE_BIN
 @AS_JSON
 def match(path: Path, findings: Path, judge: str | None, max_usd: float, claude_bin: str, as_json: bool) -> None:
     """Hold the findings of any reviewer against SET: which labels they say, and which of them are wrong.

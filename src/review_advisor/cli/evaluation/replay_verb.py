@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH, moment
 from review_advisor.cli.terminal.output import note_left_out, put
 from review_advisor.cli.terminal.problems import clear_refusals
-from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from review_advisor.cli.ledger import LEDGER, PATH
-from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.options import CLAUDE_BIN, LEDGER, PATH, BoundedNumber, moment
 from review_advisor.cli.terminal.output import note, note_left_out, put
 from review_advisor.cli.terminal.problems import ExitWithCode, clear_refusals
-from review_advisor.cli.terminal.typed_moments import moment
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,7 +34,7 @@ _ONLY_WITH_RUN = ("advisor", "model", "adapter", "timeout", "max_usd", "claude_b
 @click.option("--adapter", type=PATH, metavar="FILE", help="TOML that declares the commands of other CLIs.")
 @click.option("--timeout", type=BoundedNumber(1, 86_400), default=240, show_default=True, help="Seconds of one call.")
 @click.option("--max-usd", type=BoundedNumber(0.01, 1_000), default=3, show_default=True, help="Money of all calls.")
-@click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
+@CLAUDE_BIN
 @REPO
 @click.option(
     "--runs", type=PATH, default=Path("runs"), show_default=True, metavar="DIR", help="Where the runs' folders are."

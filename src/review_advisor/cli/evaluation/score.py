@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from review_advisor.cli.ledger import AS_JSON, PATH
+from review_advisor.cli.terminal.options import AS_JSON, PATH
 from review_advisor.cli.terminal.output import put
 from review_advisor.cli.terminal.problems import clear_refusals
 

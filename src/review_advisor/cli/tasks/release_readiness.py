@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from review_advisor.cli.tasks.shared_options import shared_options, show_event, task_options
+from review_advisor.cli.terminal.options import PATH
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="release-readiness", short_help="Judge whether a release may go out; exit 0 only for go.")
-@click.option("--evidence", type=click.Path(path_type=Path), metavar="FILE", help="Judge by this text.")
+@click.option("--evidence", type=PATH, metavar="FILE", help="Judge by this text.")
 @click.option("--sample", is_flag=True, help="Judge the shipped sample.")
 @click.option(
     "--since",

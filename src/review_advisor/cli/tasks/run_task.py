@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from review_advisor.cli.tasks.shared_options import shared_options, show_event, task_options
+from review_advisor.cli.terminal.options import PATH
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
 
@@ -19,7 +20,7 @@ from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, cl
 @shared_options("pr_review", questions=(0, 3))
 @click.option(
     "--advisors",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="PATH",
     help="A file or folder of declared advisors. [default: HEAD's, if there are --actions]",
 )

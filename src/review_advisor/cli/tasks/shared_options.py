@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from review_advisor.cli.ledger import LEDGER
-from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.options import CLAUDE_BIN, LEDGER, PATH, REPO, BoundedNumber
 from review_advisor.cli.terminal.output import note
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _WHO: tuple[Callable[[Any], Any], ...] = (
     click.option("--advisor", default="claude", show_default=True, metavar="NAME", help="Who is asked."),
     click.option(
         "--adapter",
-        type=click.Path(path_type=Path),
+        type=PATH,
         metavar="FILE",
         help="TOML that declares the commands of other CLIs.",
     ),
@@ -52,11 +51,11 @@ _BOUNDS: tuple[Callable[[Any], Any], ...] = (
         show_default=True,
         help="Money of the whole run. Refused where a command of --adapter has a model without a price.",
     ),
-    click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository. [default: this one]"),
-    click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]"),
+    REPO,
+    CLAUDE_BIN,
     click.option(
         "--runs",
-        type=click.Path(path_type=Path),
+        type=PATH,
         default=Path("runs"),
         show_default=True,
         metavar="DIR",

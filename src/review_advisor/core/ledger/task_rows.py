@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from review_advisor.core.ledger.row import Tables, row
-from review_advisor.core.roles.calls import Usage
+from review_advisor.core.outcome.cost import tokens
 from review_advisor.core.task.task_events import (
     BlockMalformed,
     ConsultHeard,
@@ -49,8 +49,4 @@ def readings_of_task(events: Sequence[TaskEvent]) -> Tables:
 
 
 def _tokens(calls: Sequence[TaskCalled], speaker: Speaker) -> int:
-    return sum(_used(call.usage) for call in calls if call.speaker == speaker)
-
-
-def _used(usage: Usage) -> int:
-    return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    return sum(tokens(call.usage) for call in calls if call.speaker == speaker)

@@ -1,0 +1,64 @@
+"""What several verbs take: paths, the ledger, moments, and numbers that bound money or time."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from review_advisor.core.ledger.chain import LEDGER_FILE
+
+PATH = click.Path(path_type=Path)
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+LEDGER = click.option(
+    "--ledger",
+    "ledger_file",
+    type=PATH,
+    metavar="FILE",
+    default=Path("review_logs", LEDGER_FILE),
+    show_default=True,
+    help="The ledger.",
+)
+ORGANISATION = click.option(
+    "--organisation", type=PATH, metavar="FILE", help="Teams, author groups and repositories: a TOML file."
+)
+REPO = click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
+CLAUDE_BIN = click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
+_AGO = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_YEARS = (1970, 9998)
+"""Runs begin in or after the first; a zone, or a window before it, leads out of the calendar beyond the second."""
+
+
+def moment(text: str) -> datetime:
+    """A day or a moment (ISO 8601; UTC where no zone is given), or how long ago: ``24h``, ``7d``, ``2w``."""
+    ago = re.fullmatch(r"(\d{1,4})([hdw])", text, re.ASCII)
+    if ago is not None:
+        return datetime.now(UTC) - int(ago[1]) * _AGO[ago[2]]
+    try:
+        said = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a date: give one like 2026-01-31, or 24h, 7d, 2w ago.") from None
+    if not _YEARS[0] <= said.year <= _YEARS[1]:
+        raise click.BadParameter(f"{text!r} is out of reach: give a date from {_YEARS[0]} to {_YEARS[1]}.")
+    return said if said.tzinfo else said.replace(tzinfo=UTC)
+
+
+def in_order(since: datetime | None, until: datetime | None) -> None:
+    """Refuse a period in which nothing can be."""
+    if since is not None and until is not None and since >= until:
+        raise click.UsageError(f"--since ({since.isoformat()}) is not before --until ({until.isoformat()}).")
+
+
+class BoundedNumber(click.FloatRange):
+    """A number within bounds. What is no number lies within none: nothing would ever be more than it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number. Fails as click does."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
