@@ -33,7 +33,6 @@ TESTED_ELSEWHERE = {
             "yarn_lock",
         )
     },
-    "roles/excluded_prompt": "tests/attacks/test_nothing_hides_in_a_lock_file.py",
     # values without a rule: the tests of those that use them say what they hold
     "pages/entry": "tests/unit/pages/test_entries.py",
     "pull_request/standing": "tests/unit/pull_request/test_state.py",
@@ -44,7 +43,7 @@ TESTED_ELSEWHERE = {
     "policy/mode": "tests/attacks/test_shadow_mode_passes_nothing.py",
     "forge_text/shadow_check": "tests/scenarios/test_shadow_mode.py",
     "policy/surfaces": "tests/unit/policy/test_policy.py",
-    "facts/earlier_review": "tests/unit/roles/test_earlier_prompt.py",
+    "facts/earlier_review": "tests/unit/roles/test_prompts.py",
     "facts/repair_edits": "tests/unit/roles/test_repair_law.py",
     # one rule over several modules, tested as one
     "facts/patches/touched_lines": "tests/unit/facts/test_line_ages.py",
@@ -122,7 +121,6 @@ TESTED_ELSEWHERE = {
     "report/report_text": "tests/unit/forge_text/test_counts_add_up.py",
     "roles/advisors": "tests/scenarios/test_pr_review_advisor_happy_path.py",
     "roles/opinions": "tests/scenarios/test_declared_advisors_are_asked.py",
-    "roles/persona": "tests/scenarios/test_declared_advisors_are_asked.py",
     "roles/replies": "tests/unit/answers/test_answers.py",
     "roles/surface_inputs": "tests/scenarios/test_adr_review.py",
     "roles/team_rules": "tests/scenarios/test_the_teams_own_rules.py",

@@ -11,8 +11,7 @@ from review_advisor.core.policy.exclusion import Exclusion, excluding_glob
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.roles.advisors import Briefing, Part
 from review_advisor.core.roles.around_prompt import look_around
-from review_advisor.core.roles.earlier_prompt import shown_files
-from review_advisor.core.roles.prompts import diff_length
+from review_advisor.core.roles.prompts import diff_length, shown_files
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.ports.review import Source
 

@@ -11,8 +11,7 @@ from review_advisor.core.forge_text.check import check_of
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.persona import as_advisor
-from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
+from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster, as_advisor
 from review_advisor.core.roster.lenses import roster_for
 from review_advisor.core.roster.presets import PRESETS
 from review_advisor.mockworld.world import MockWorld, edited, renamed

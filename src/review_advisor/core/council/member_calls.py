@@ -16,8 +16,7 @@ from review_advisor.core.answers.member_vote import MemberVote, vote_form
 from review_advisor.core.council.voices import as_all, joint_form
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall
-from review_advisor.core.roles.persona import as_advisor
-from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES, Advisor
+from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES, Advisor, as_advisor
 from review_advisor.core.safety.fence import fence_facts
 
 OWN_REPORT = "OWN_REPORT"

@@ -15,8 +15,7 @@ from review_advisor.core.answers.opinion import own_fields, with_own_fields
 from review_advisor.core.answers.tolerant import complaints
 from review_advisor.core.council.ballots import BLOCKS_FROM, Ballot, Tally, tally
 from review_advisor.core.roles.calls import Cause, Lost
-from review_advisor.core.roles.persona import as_advisor
-from review_advisor.core.roster.advisor import Advisor
+from review_advisor.core.roster.advisor import Advisor, as_advisor
 from review_advisor.core.safety.fence import fence_facts
 
 if TYPE_CHECKING:  # a review reads voices and no brief, which needs a parser of YAML

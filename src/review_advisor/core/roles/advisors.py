@@ -30,8 +30,6 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.around_prompt import around_section
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, Withheld
-from review_advisor.core.roles.earlier_prompt import earlier_section, scope_section, shown_files
-from review_advisor.core.roles.excluded_prompt import excluded_section
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import (
     ConsultNote,
@@ -141,9 +139,9 @@ class Executor:
         seen = self._briefing
         grant = self._mid_flight.grant(row, seen.policy, len(attempts))
         scope = seen.scope if SURFACE_INPUTS[row.surface].goes_on else WHOLE
-        matter = self._matter(row, part, shown_files(part.shard.files, seen.change, scope))
+        matter = self._matter(row, part, prompts.shown_files(part.shard.files, seen.change, scope))
         told = [*_told(seen, part, plan), part.opinions]
-        told.append(scope_section(scope))
+        told.append(prompts.scope_section(scope))
         if seen.policy.wants_knowledge and SURFACE_INPUTS[row.surface].teaches:
             told.append("Give the knowledge entries that this change deserves, too; often there is none.")
         if grant is not None:
@@ -290,7 +288,7 @@ def _matter(seen: Briefing, part: Part, files: tuple[FileChange, ...]) -> list[s
         prompts.whole_change(seen.change, seen.nonce, part.shard.files),
         prompts.diff(files, seen.nonce, part.shard.index, part.of),
         prompts.not_shown(part.unsent, seen.nonce),
-        excluded_section(seen.policy.excluded, part.shard.files, seen.nonce),
+        prompts.excluded_section(seen.policy.excluded, part.shard.files, seen.nonce),
     ]
 
 
@@ -300,7 +298,7 @@ def _told(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
         prompts.description(seen.change, seen.nonce),
         prompts.spec_section(seen.change, seen.nonce),
         prompts.tools_section(seen.change, part.shard.files, seen.nonce),
-        earlier_section(seen.change, seen.nonce),
+        prompts.earlier_section(seen.change, seen.nonce),
         part.section,
     ]
     if plan is not None:

@@ -21,7 +21,7 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import YES
 from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord, NamedAdvisor
 from review_advisor.core.roles.instructions import ADVISOR, Instructions
-from review_advisor.core.roles.persona import as_advisor, field_of
+from review_advisor.core.roster.advisor import as_advisor, field_of
 from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import as_facts, clean
 from review_advisor.core.safety.frame import framed

@@ -18,8 +18,7 @@ from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.advisors import Briefing, Part, PreFlightAdvisor
 from review_advisor.core.roles.calls import AgentCall
-from review_advisor.core.roles.persona import as_advisor
-from review_advisor.core.roster.advisor import Advisor
+from review_advisor.core.roster.advisor import Advisor, as_advisor
 from review_advisor.core.safety.fence import fence_facts
 
 _MOMENT = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 
@@ -11,7 +11,9 @@ from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.patches.diff_text import render_files, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
 from review_advisor.core.facts.tool_remarks import on_files
-from review_advisor.core.safety.fence import fence
+from review_advisor.core.policy.exclusion import ExcludedFile, Exclusion
+from review_advisor.core.policy.scope import Scope, files_to_show
+from review_advisor.core.safety.fence import fence, fence_facts
 from review_advisor.core.safety.secret_shapes import redact
 from review_advisor.core.safety.shown_change import shown_file, without_line_ends
 
@@ -26,6 +28,7 @@ REPORT = "REPORT"
 TRANSCRIPT = "TRANSCRIPT"
 GUIDANCE = "GUIDANCE"
 NOT_SHOWN = "NOT_SHOWN"
+NOT_READ = "NOT_READ"
 EARLIER = "EARLIER"
 REPAIR = "REPAIR"
 REPAIR_REFUSED = "REPAIR_REFUSED"
@@ -34,6 +37,7 @@ LONGEST_TITLE = 1_000
 LONGEST_BODY = 70_000
 FILES_LISTED_PER_PART = 300
 MOST_TOOL_REMARKS = 100
+_MOST_DOUBTS = 20
 
 _HEADER = "This is review {run_id}. Its nonce is {nonce}."
 _HEADER_PATTERN = re.compile(r"\AThis is review \S+\. Its nonce is (\S+)\.$", re.MULTILINE)
@@ -132,6 +136,64 @@ def spec_section(change: Change, nonce: str) -> str:
     return "The specification that the change says it implements:\n" + fence(
         SPEC, f"from {change.spec.origin}\n\n{bounded(change.spec.text, LONGEST_SPEC)}", nonce
     )
+
+
+def earlier_section(change: Change, nonce: str) -> str:
+    """The findings that an earlier review left open or that people dismissed; empty without any."""
+    findings = change.earlier.findings if change.earlier is not None else ()
+    if not findings:
+        return ""
+    return (
+        "Findings of earlier reviews of this pull request. Raise an open one again, with a quote from the diff, if it"
+        " still stands, and leave it out once it is fixed. A dismissed one was settled by a person with write"
+        " permission: do not raise it again, and do not let it decide the verdict.\n"
+        + fence_facts(EARLIER, findings, nonce)
+    )
+
+
+def shown_files(files: tuple[FileChange, ...], change: Change, scope: Scope) -> tuple[FileChange, ...]:
+    """Those of a part's files that the executor is shown."""
+    wanted = {file.path for file in files_to_show(change, scope)}
+    return tuple(file for file in files if file.path in wanted)
+
+
+def scope_section(scope: Scope) -> str:
+    """What the executor is told if its diff leaves out what an earlier review read; empty if it does not."""
+    if scope.since is None:
+        return ""
+    return (
+        f"The commit {scope.since} of this pull request was reviewed before. The diff above holds the files that differ"
+        " since and those with an open finding, each whole; your verdict is on the whole change, and the rest of it can"
+        " be read in the tree."
+    )
+
+
+def excluded_section(excluded: Exclusion, files: Iterable[FileChange], nonce: str) -> str:
+    """The facts about those of ``files`` that are left unread, fenced; empty without any."""
+    here = {file.path for file in files}
+    told = [_facts(each) for each in excluded.files if each.path in here]
+    if not told:
+        return ""
+    return (
+        "The base's configuration leaves these files unread, which is no objection. Do not read them. Judge these"
+        " facts, which the harness made from their lines. What is unusual in them stands in the diff.\n"
+        + fence(NOT_READ, "\n\n".join(told), nonce)
+    )
+
+
+def _facts(file: ExcludedFile) -> str:
+    return "\n".join((f"{file.path} ({file.ecosystem or 'no lock file'}): {file.why}", *_brings(file)))
+
+
+def _brings(file: ExcludedFile) -> Iterator[str]:
+    brings = file.brings
+    if file.ecosystem:
+        yield f"  packages new or changed: {brings.changed}"
+        yield f"  packages new: {', '.join(brings.packages) or 'none'}"
+    yield f"  hosts in added lines: {', '.join(brings.hosts) or 'none'}"
+    yield from (f"  shown in the diff, because {doubt}" for doubt in brings.doubts[:_MOST_DOUBTS])
+    if len(brings.doubts) > _MOST_DOUBTS:
+        yield f"  and for {len(brings.doubts) - _MOST_DOUBTS} more reasons"
 
 
 def cuts(change: Change) -> tuple[str, ...]:

@@ -16,6 +16,12 @@ MOMENTS: Mapping[Moment | None, str] = {
     "request": "speaks in pre-flight and votes in post-verify",
     None: "speaks when it is consulted",
 }
+_LONGEST_FIELD = 160
+_TEMPERAMENTS: Mapping[Temperament, str] = {
+    "dissenting": "You are here to dissent: look first for reasons against, and give them though all others agree.",
+    "cautious": "You are cautious: ask what happens if it fails, and whether it can be taken back.",
+    "pragmatic": "You are pragmatic: ask what it gains, and let pass what is good enough.",
+}
 MOST_WEIGHT = 100.0
 
 
@@ -62,6 +68,21 @@ class Advisor:
         facts += [self.temperament] if self.temperament else []
         facts += ["one opinion for each finding or file"] if self.instanced else []
         return ", ".join(facts)
+
+
+def as_advisor(advisor: Advisor, what: str = "review") -> str:
+    """Who it is to be in ``what``, and what it looks at first, in a prompt.
+
+    The words come from the base, so they are instructions and not fenced.
+    """
+    focus = f" Look first at: {'; '.join(advisor.scopes)}. The rest is yours to see as well." if advisor.scopes else ""
+    temperament = f"\n\n{_TEMPERAMENTS[advisor.temperament]}" if advisor.temperament else ""
+    return f"In this {what} you are the advisor {advisor.id}.{focus}\n\n{advisor.persona}{temperament}"
+
+
+def field_of(advisor: Advisor) -> str:
+    """What it knows, on one line: its scopes, or the beginning of its persona."""
+    return ", ".join(advisor.scopes) or " ".join(advisor.persona.split())[:_LONGEST_FIELD]
 
 
 ADR_ADVISOR = Advisor(

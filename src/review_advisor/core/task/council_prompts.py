@@ -7,8 +7,7 @@ import json
 from collections.abc import Sequence
 
 from review_advisor.core.council.voices import SYSTEM
-from review_advisor.core.roles.persona import as_advisor, field_of
-from review_advisor.core.roster.advisor import Advisor
+from review_advisor.core.roster.advisor import Advisor, as_advisor, field_of
 from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import fence, fence_facts
 from review_advisor.core.task.task_council import TaskCouncil, vote_rows
