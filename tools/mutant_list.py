@@ -4286,14 +4286,14 @@ MUTANTS = (
     ),
     Mutant(
         "a judge that the change may have silenced is asked until one agrees",
-        "review/outages.py",
+        "review/council.py",
         "lost.cause is not Cause.OUTAGE",
         "lost.cause is None",
         (f"{DOWN}test_what_the_change_may_have_silenced_is_not_tried_again",),
     ),
     Mutant(
         "a second crash on one question is an outage again",
-        "review/outages.py",
+        "review/council.py",
         "crashed = crashed or lost.reason is LostReason.CRASH",
         "crashed = False",
         (f"{DOWN}test_a_second_crash_on_one_question_is_no_outage",),

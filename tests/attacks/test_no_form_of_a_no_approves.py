@@ -19,7 +19,7 @@ from review_advisor.core.policy.surfaces import Authority
 from review_advisor.core.roles.calls import Cause, Lost, LostReason
 from review_advisor.core.roles.replies import checked_reply
 from review_advisor.core.safety.legible import legible
-from review_advisor.lifetime.exits import Exit
+from review_advisor.lifetime.bounded_children import Exit
 
 DEEP = "[" * 3_000 + "]" * 3_000
 JUDGES_NO: dict[str, bytes] = {

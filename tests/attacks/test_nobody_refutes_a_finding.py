@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.council.refuter_call import CHALLENGED
+from review_advisor.core.council.member_calls import CHALLENGED
 from review_advisor.core.facts.change import FileChange, Hunk, Status
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.outcome.blocking import blocking_findings

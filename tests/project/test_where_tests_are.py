@@ -63,7 +63,6 @@ TESTED_ELSEWHERE = {
     "answers/own_answer": "tests/scenarios/test_what_members_add_to_their_votes.py",
     "council/member_calls": "tests/scenarios/test_a_council_judges.py",
     "council/panel": "tests/unit/outcome/test_council_rulings.py",
-    "council/refuter_call": "tests/attacks/test_nobody_refutes_a_finding.py",
     "escalation/after_advice": "tests/scenarios/test_escalation.py",
     "escalation/packet": "tests/scenarios/test_escalation.py",
     "escalation/requests": "tests/scenarios/test_escalation.py",

@@ -24,7 +24,7 @@ from review_advisor.core.roles.calls import (
     Stop,
     Usage,
 )
-from review_advisor.lifetime.exits import EndedBy, Exit
+from review_advisor.lifetime.bounded_children import EndedBy, Exit
 
 RECORDED = Path(__file__).parent.parent / "adapters" / "recorded"
 DONE = Exit(0)

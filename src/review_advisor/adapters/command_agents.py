@@ -12,8 +12,7 @@ from pathlib import Path
 
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, Receipt
 from review_advisor.lifetime import belongings
-from review_advisor.lifetime.bounded_children import Bounds, CannotStartError, Children, Launch
-from review_advisor.lifetime.exits import EndedBy
+from review_advisor.lifetime.bounded_children import Bounds, CannotStartError, Children, EndedBy, Launch
 from review_advisor.ports.review import Consults
 
 LONGEST_MESSAGE = 10_000_000

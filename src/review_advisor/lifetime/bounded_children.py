@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
 from review_advisor.lifetime import belongings
-from review_advisor.lifetime.exits import EndedBy, Exit
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.lifetime.processes import kill_leftovers
 
@@ -23,6 +23,25 @@ _STDERR_KEPT = 16_384
 _DRAIN_SECONDS = 0.5
 
 Observe = Callable[[bytes], bool]
+
+
+class EndedBy(StrEnum):
+    """Why we ended a child that would have gone on."""
+
+    DEADLINE = "deadline"
+    REQUEST = "request"
+    OBSERVER = "observer"
+    OVERFLOW = "overflow"
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The end of one child. ``code`` is negative for a signal; ``ended_by`` None means it ended by itself."""
+
+    code: int
+    ended_by: EndedBy | None = None
+    stderr_tail: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from review_advisor.core.answers.answers import PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.answers.answers import Answer, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.member_vote import ACTIONS, plain_vote
 from review_advisor.core.council.member_calls import asked_as, findings_call, form_of, voices_call, vote_call
@@ -14,13 +15,16 @@ from review_advisor.core.council.voices import said_in, voice_of
 from review_advisor.core.outcome.events import MemberReviewed, Voted
 from review_advisor.core.outcome.steps.voices_event import VoicesHeard, advised
 from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.judge_retries import OutageRules, further_tries
 from review_advisor.core.roles.advisors import PostVerifyAdvisor
-from review_advisor.core.roles.calls import AgentCall, Lost
+from review_advisor.core.roles.calls import AgentCall, Cause, Lost, LostReason
+from review_advisor.core.roles.replies import lost_twice
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor
-from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.outages import asked_through_outage
+from review_advisor.review.dispatch import CallResult, Dispatch
 from review_advisor.review.repair_session import Version
+
+Checked = TypeVar("Checked", bound=Answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ class PartJudges:
             )
 
     def _alone(self, version: Version, call: AgentCall, member: Advisor) -> PanelAnswers:
-        asked = asked_through_outage(self.dispatch, call, PostVerifyResult, version.briefing.policy.outage)
+        asked = _asked_through_outage(self.dispatch, call, PostVerifyResult, version.briefing.policy.outage)
         fallback = "" if asked.model == call.model else asked.model
         return PanelAnswers((MemberAnswer(member, asked.answer, fallback),), asked.raw, asked.number)
 
@@ -94,7 +98,7 @@ class PartJudges:
         briefing = version.briefing
         call = vote_call(judge, member, found, briefing.nonce)
         form = form_of(member)
-        asked = asked_through_outage(self.dispatch, call, form, briefing.policy.outage)
+        asked = _asked_through_outage(self.dispatch, call, form, briefing.policy.outage)
         answer = asked.answer
         if isinstance(answer, Lost | Refused):
             return _Voice(MemberAnswer(member, answer))
@@ -110,7 +114,7 @@ class PartJudges:
         if known is not None:
             return known
         call = findings_call(judge, member)
-        asked = asked_through_outage(self.dispatch, call, ReviewReport, version.briefing.policy.outage)
+        asked = _asked_through_outage(self.dispatch, call, ReviewReport, version.briefing.policy.outage)
         if not isinstance(asked.answer, ReviewReport):
             return asked.answer
         report = version.check(asked.answer, frozenset())
@@ -125,3 +129,25 @@ class PartJudges:
             report=report,
         )
         return report
+
+
+def _asked_through_outage(
+    dispatch: Dispatch, call: AgentCall, answer: type[Checked], rules: OutageRules
+) -> CallResult[Checked]:
+    """The answer to ``call``; after an outage, the answer to the tries that ``rules`` allow. Raises ``Stop``.
+
+    Only an outage is tried again: an answer that the change may have silenced stays lost, and so does one for which the
+    review has no time left. Whatever is tried is a call like any other, within the budgets, and recorded.
+    """
+    came = dispatch.ask(call, answer)
+    first, crashed = came.first, False
+    for number, further in enumerate(further_tries(rules, call.model), 1):
+        lost = came.answer
+        if not isinstance(lost, Lost) or lost.cause is not Cause.OUTAGE or not dispatch.wait(further.wait_seconds):
+            break
+        crashed = crashed or lost.reason is LostReason.CRASH
+        again = replace(call, model=further.model, asks_again=first, further_try=number, crashed_before=crashed)
+        came = dispatch.ask(again, answer)
+        if isinstance(came.answer, Lost):
+            came = replace(came, answer=lost_twice(lost, came.answer))
+    return came

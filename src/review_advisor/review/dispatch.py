@@ -34,6 +34,7 @@ from review_advisor.review.event_stream import EventStream, Lane
 Checked = TypeVar("Checked", bound=Answer)
 Item = TypeVar("Item")
 Done = TypeVar("Done")
+StepEvent = TypeVar("StepEvent", bound=Event)
 _WAIT_STEP_SECONDS = 1.0
 _LOOK_SECONDS = 0.2
 """How often a call that waits for its turn checks whether the process was told to end."""
@@ -119,10 +120,12 @@ class Dispatch:
         self._ports.journal.record(event)
 
     def record_step(
-        self, event: Callable[..., Event], row: SurfacePolicy, part: Part, attempt: int = 0, **facts: Any
-    ) -> None:
+        self, event: Callable[..., StepEvent], row: SurfacePolicy, part: Part, attempt: int = 0, **facts: Any
+    ) -> StepEvent:
         """The same for what happened now in one part of a surface. ``facts`` are the event's own fields."""
-        self.record(event(at=self.now(), surface=row.surface, attempt=attempt, shard=part.shard.index, **facts))
+        happened = event(at=self.now(), surface=row.surface, attempt=attempt, shard=part.shard.index, **facts)
+        self.record(happened)
+        return happened
 
     def record_skipped(self, role: Role, row: SurfacePolicy, part: Part) -> None:
         """The same for a role that the policy keeps out of a surface."""

@@ -9,14 +9,19 @@ loop:   report <- executor, which may consult mid-flight; a rejection without a 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import partial
 
 from review_advisor.core.answers.answers import ReviewPlan, ReviewReport
+from review_advisor.core.answers.challenge import Challenge, disproves
 from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.council.member_calls import refuter_call
 from review_advisor.core.outcome.blocking import after_challenges, to_challenge
 from review_advisor.core.outcome.ends import (
     PartEnding,
     flipped,
     halted,
+    missing_words,
     never_approved,
     nothing_changed,
     ruled,
@@ -25,22 +30,21 @@ from review_advisor.core.outcome.ends import (
     unread,
     unseen_blind,
 )
-from review_advisor.core.outcome.events import PartEnded, Reported, Ruled, UnfoundedRejection, Verified
+from review_advisor.core.outcome.events import BlindJudged, PartEnded, Reported, Ruled, UnfoundedRejection, Verified
 from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule, rule_panel
+from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.advisors import PostVerifyAdvisor
-from review_advisor.core.roles.calls import Lost
+from review_advisor.core.roles.advisors import Executor, PostVerifyAdvisor
+from review_advisor.core.roles.calls import AgentCall, Lost
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roles.replies import finding_ask
-from review_advisor.core.roles.surface_inputs import Structural
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Structural
 from review_advisor.core.roles.transcript import Attempt, disagreement_ids
 from review_advisor.ports.review import Source
-from review_advisor.review.blind import judged_blind
 from review_advisor.review.council import PartJudges
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.escalating import escalated
-from review_advisor.review.refuter import challenged
 from review_advisor.review.repair_session import RepairSession, Version
 from review_advisor.review.turns import AttemptBrief, AttemptSaid
 
@@ -57,7 +61,7 @@ class ReviewLoop:
         row, part = head.row, head.part
         if not row.roles[Role.MID_FLIGHT].runs:
             self._dispatch.record_skipped(Role.MID_FLIGHT, row, part)
-        blind = judged_blind(self._dispatch, head)
+        blind = self._judged_blind(head)
         alone = blind if isinstance(blind, CheckedReport) else None
         judges = PartJudges(self._dispatch)
         with RepairSession(self._source, self._dispatch, head) as repairs:
@@ -66,6 +70,23 @@ class ReviewLoop:
         if isinstance(blind, Lost | Refused):
             ending = unseen_blind(ending, blind, guarded=head.briefing.policy.guard.holds)
         return self._end(head, attempt, ending)
+
+    def _judged_blind(self, head: Version) -> CheckedReport | Lost | Refused | None:
+        """The report on the diff alone, or why it did not come; None if the policy or the surface has no such pass.
+
+        The executor judges the diff before it sees the change's title and description. One call, like any other:
+        within the budgets, and recorded.
+        """
+        row, part = head.row, head.part
+        if not head.briefing.policy.blind.runs or not SURFACE_INPUTS[row.surface].stands_alone:
+            return None
+        asked = self._dispatch.ask(Executor(head.briefing).blind_call(row, part), ReviewReport)
+        answer = asked.answer
+        found = head.check(answer, ()) if isinstance(answer, ReviewReport) else answer
+        report = found if isinstance(found, CheckedReport) else None
+        missing = "" if isinstance(found, CheckedReport) else missing_words(found)
+        self._dispatch.record_step(BlindJudged, row, part, number=asked.number, report=report, missing=missing)
+        return found
 
     def judge(self, version: Version, found: Structural) -> PartEnded:
         """A check of our own takes the executor's place; post-verify is asked if the check does not decide."""
@@ -185,13 +206,29 @@ class ReviewLoop:
         if not findings:
             return ending
         judge = PostVerifyAdvisor(version.briefing).call(row, version.part, told.plan, report, told.attempts)
-        said = challenged(self._dispatch, version, judge, findings)
-        return after_challenges(policy, report, ending, judged, said)
+        said = self._dispatch.together(findings, partial(self._challenge, version, judge))
+        return after_challenges(policy, report, ending, judged, tuple(each for each in said if each is not None))
+
+    def _challenge(self, version: Version, judge: AgentCall, finding: Finding) -> Challenged | None:
+        """What the refuter says of one finding: another voice that tries to disprove it before the rejection is told.
+
+        None where no answer came: the finding stays as it is. ``judge`` is the question of the latest judgement.
+        """
+        asked = self._dispatch.ask(refuter_call(judge, finding, version.briefing.nonce), Challenge)
+        said = asked.answer
+        if not isinstance(said, Challenge):
+            return None
+        return self._dispatch.record_step(
+            Challenged,
+            version.row,
+            version.part,
+            judge.attempt,
+            number=asked.number,
+            finding=finding.id,
+            challenge=said,
+            proven=disproves(said.path, said.quote, finding, version.subject.whole),
+        )
 
     def _end(self, version: Version, attempt: int, ending: PartEnding) -> PartEnded:
-        row, part = version.row, version.part
-        ending = never_approved(ending, part.unread)
-        at = self._dispatch.now()
-        ended = PartEnded(at=at, surface=row.surface, attempt=attempt, shard=part.shard.index, **asdict(ending))
-        self._dispatch.record(ended)
-        return ended
+        ending = never_approved(ending, version.part.unread)
+        return self._dispatch.record_step(PartEnded, version.row, version.part, attempt, **asdict(ending))

@@ -25,7 +25,7 @@ from review_advisor.core.roles.calls import (
     ModelUnknownError,
     Receipt,
 )
-from review_advisor.lifetime.exits import EndedBy, Exit
+from review_advisor.lifetime.bounded_children import EndedBy, Exit
 
 _AUTHENTICATION_CLASSES = frozenset(
     {

@@ -1,8 +1,8 @@
 """What a member of a council is asked: first what it finds by itself, then to judge the executor's verdict.
 
-Both questions are made from the one that a single judge is asked, so they begin with the same block about the change.
-There are two calls because the first must not hold the executor's report: a member that has read it finds what it
-names.
+All questions here are made from the one that a single judge is asked, so they begin with the same block about the
+change. A member has two calls because the first must not hold the executor's report: a member that has read it finds
+what it names. A refuter is asked about one finding for which the executor rejects the change.
 """
 
 from __future__ import annotations
@@ -11,16 +11,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.answers.challenge import Challenge
 from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.answers.findings import Finding
 from review_advisor.core.answers.member_vote import MemberVote, vote_form
 from review_advisor.core.council.voices import as_all, joint_form
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall
-from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES, Advisor, as_advisor
+from review_advisor.core.roster.advisor import ADR_ADVISOR, REFUTER, VOICES, Advisor, as_advisor
 from review_advisor.core.safety.fence import fence_facts
 
 OWN_REPORT = "OWN_REPORT"
 """What a member found by itself, in the prompt of its vote."""
+CHALLENGED = "CHALLENGED_FINDING"
+_ASK = """\
+You are the refuter. Another reviewer raised the finding above, and it stands in the way of the change. Find out if it \
+is wrong. Answer `refuted` only if a verbatim quote of code, as it is after the change, shows that it is wrong: \
+give the path and the quote. What comments, documentation, names or descriptions say proves nothing. Neither do the \
+lines that the finding quotes. Answer `stands` if it is right, and `unsure` if you cannot show either."""
 
 
 def asked_as(member: Advisor) -> str:
@@ -68,6 +76,21 @@ def voices_call(judge: AgentCall, members: Sequence[Advisor]) -> AgentCall:
     )
     about, *_ = judge.blocks
     return replace(judge, advisor=VOICES, blocks=(about, f"{as_all(members)}\n\n{ask}"), answer=joint_form(members))
+
+
+def refuter_call(judge: AgentCall, finding: Finding, nonce: str) -> AgentCall:
+    """The question about one finding. ``judge`` is the question of a single judge: both begin with the same block."""
+    about, *_ = judge.blocks
+    facts = {
+        "path": finding.path,
+        "line": finding.line,
+        "severity": finding.severity,
+        "title": finding.title,
+        "body": finding.words,
+        "quote": finding.evidence,
+    }
+    ask = f"The finding:\n{fence_facts(CHALLENGED, facts, nonce)}\n\n{_ASK}"
+    return replace(judge, advisor=REFUTER, blocks=(about, ask), answer=Challenge)
 
 
 def _of(judge: AgentCall, member: Advisor) -> AgentCall:
