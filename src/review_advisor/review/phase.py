@@ -150,8 +150,6 @@ class RunningReview:
     def __init__(self, ports: Ports, request: ReviewRequest, dispatch: Dispatch, briefing: Briefing) -> None:
         self._ports = ports
         self._briefing = briefing
-        self._rules = request.rules
-        self._redactor = request.redactor
         self._dispatch = dispatch
         self._change: Change = briefing.change
         self._policy: Policy = briefing.policy

@@ -106,17 +106,6 @@ def halt_of(said: Sequence[CameBack]) -> Halted | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _How:
-    """How a call ended."""
-
-    ended: Literal["answered", "lost", "refused", "stopped"]
-    reason: str = ""
-    detail: str = ""
-    message: str = ""
-    exit_code: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Allowed:
     """A call that may be made. ``number`` counts those of its speaker."""
 
@@ -189,8 +178,7 @@ class Asking:
         elapsed, today = self._clock.monotonic() - self._began, self._clock.now().date()
         leave = self._purse.reserve(call, elapsed, today, jobs=jobs)
         if isinstance(leave, Refused):
-            refused = _How("refused", leave.reason, leave.detail)
-            self._note(_Allowed(question, call, number), Receipt(), refused)
+            self._note(_Allowed(question, call, number), Receipt(), "refused", leave.reason, leave.detail)
             return leave
         call = replace(call, max_usd=leave.max_usd, timeout_seconds=leave.timeout_seconds)
         return _Allowed(question, call, number)
@@ -208,21 +196,21 @@ class Asking:
         question = allowed.question
         setting = question.model_setting or model_setting(None, _WHO[question.speaker])
         detail = self._redactor.redact(legible(vote_stop_words(reply, question.model, setting)))
-        self._note(allowed, legible(reply.receipt), _How("stopped", type(reply).__name__, detail))
+        self._note(allowed, legible(reply.receipt), "stopped", type(reply).__name__, detail)
         return Halted(_FAILED[allowed.question.speaker], detail)
 
     def _read(self, allowed: _Allowed, reply: Answered | Lost) -> Told | Lost | Refused:
         messages = tuple(each for said in reply.every_answer if (each := _message(said, allowed.call)) is not None)
         if isinstance(reply, Answered) and len(messages) == len(reply.every_answer):
             told = Told(messages, reply.every_answer)
-            self._note(allowed, reply.receipt, _How("answered", message=told.whole))
+            self._note(allowed, reply.receipt, "answered", message=told.whole)
             return told
         lost = reply
         if isinstance(lost, Answered):
             lost = Lost(LostReason.INVALID_ANSWER, "it has no message", reply.receipt, reply.every_answer)
         refused = cut_short(lost, allowed.call, self._budgets.call_seconds)
         reason, detail = (lost.reason.value, lost.detail) if refused is None else (refused.reason, refused.detail)
-        self._note(allowed, lost.receipt, _How("lost", reason, detail, exit_code=_exit_code(lost)))
+        self._note(allowed, lost.receipt, "lost", reason, detail, exit_code=_exit_code(lost))
         return refused or lost
 
     def _call(self, question: Question) -> AgentCall:
@@ -238,14 +226,21 @@ class Asking:
             blocks=tuple(map(self._redactor.redact, question.blocks)),
             answer=question.form,
             tree=question.tree,
-            consults=None,
-            max_usd=0.0,
-            timeout_seconds=0.0,
             edits=question.edits,
             number=sum(self._numbers.values()),
         )
 
-    def _note(self, allowed: _Allowed, receipt: Receipt, how: _How) -> None:
+    def _note(
+        self,
+        allowed: _Allowed,
+        receipt: Receipt,
+        ended: Literal["answered", "lost", "refused", "stopped"],
+        reason: str = "",
+        detail: str = "",
+        *,
+        message: str = "",
+        exit_code: int | None = None,
+    ) -> None:
         question, call = allowed.question, allowed.call
         self._record(
             TaskCalled(
@@ -254,11 +249,11 @@ class Asking:
                 speaker=question.speaker,
                 number=allowed.number,
                 model=call.model,
-                ended=how.ended,
-                reason=how.reason,
-                detail=how.detail,
-                message=how.message,
-                exit_code=how.exit_code,
+                ended=ended,
+                reason=reason,
+                detail=detail,
+                message=message,
+                exit_code=exit_code,
                 session_id=receipt.session_id,
                 resolved_model=receipt.resolved_model,
                 usage=receipt.usage,

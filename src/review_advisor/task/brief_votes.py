@@ -139,10 +139,6 @@ def _call(request: CouncilRequest, advisor: Advisor | None, number: int) -> Agen
             as_all(who) if advisor is None else as_one(advisor),
         ),
         answer=joint_form(who) if advisor is None else vote_form(advisor),
-        tree=None,
-        consults=None,
-        max_usd=0.0,
-        timeout_seconds=0.0,
         number=number,
     )
 

@@ -183,9 +183,5 @@ class _Asking:
             system_prompt=SAME_FAULT_SYSTEM,
             blocks=(self._redactor.redact(same_fault_question(label, finding, self._nonce)),),
             answer=SameFault,
-            tree=None,
-            consults=None,
-            max_usd=0.0,
-            timeout_seconds=0.0,
             number=number,
         )

@@ -87,10 +87,6 @@ def consult_call(briefing: Briefing, row: SurfacePolicy, part: Part, attempt: in
         system_prompt=briefing.instructions.system_prompt(Role.MID_FLIGHT, row.surface),
         blocks=(f"{opening}\n\n{_STANDING_WORDS}\n\n", prompt),
         answer=Recommendation,
-        tree=None,
-        consults=None,
-        max_usd=0.0,
-        timeout_seconds=0.0,
         effort=briefing.policy.effort_of(Role.MID_FLIGHT),
     )
 

@@ -345,8 +345,6 @@ def _call(
         answer=answer,
         tree=tree if tools else None,
         consults=grant,
-        max_usd=0.0,
-        timeout_seconds=0.0,
         evidence="" if gallery else seen.change.tree or "",
         effort=seen.policy.effort_of(role),
     )

@@ -85,7 +85,8 @@ class AgentCall:
     ``blocks`` are what is asked. All but the last are the same in every call of the role about this matter: with its
     tools, its answer's form and its system prompt they are what the cache keeps, up to a mark behind the last of them.
     ``answer`` is the pydantic model whose JSON schema the reply must satisfy. ``tree`` is the
-    exported head tree the agent may read with Read, Grep and Glob; None means no tools at all.
+    exported head tree the agent may read with Read, Grep and Glob; None means no tools at all. What a call may use,
+    ``max_usd`` and ``timeout_seconds``, is said once it is allowed.
     ``evidence`` names what it holds, and another content otherwise; empty where only a look at the files tells.
     ``withheld`` are tools that it lists and may not use. ``blind``: the executor is asked about the diff alone.
     ``further_try`` counts the tries after an outage took the answer, ``crashed_before``: the CLI crashed on this
@@ -101,10 +102,10 @@ class AgentCall:
     system_prompt: str
     blocks: tuple[str, ...]
     answer: type[Answer]
-    tree: Path | None
-    consults: ConsultGrant | None
-    max_usd: float
-    timeout_seconds: float
+    tree: Path | None = None
+    consults: ConsultGrant | None = None
+    max_usd: float = 0.0
+    timeout_seconds: float = 0.0
     edits: EditGrant | None = None
     withheld: Withheld = Withheld()
     blind: bool = False
