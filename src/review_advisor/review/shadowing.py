@@ -28,13 +28,14 @@ from review_advisor.core.roles.calls import (
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.mid_flight import consult_prompt
 from review_advisor.core.roles.surface_inputs import Subject
-from review_advisor.core.shadow.shadow_advice import AdviceQuestion, changes_of
 from review_advisor.core.shadow.shadow_comparison import (
+    AdviceQuestion,
     Asked,
     Left,
     LeftOut,
     OnceMore,
     ShadowQuestion,
+    changes_of,
     concluded,
     cut_by_cap,
     is_cut_by_cap,

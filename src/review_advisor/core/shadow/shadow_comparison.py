@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from review_advisor.core.answers.answers import ReviewPlan
+from review_advisor.core.answers.answers import Consult, Guidance, ReviewPlan
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.council.agreement import is_same
 from review_advisor.core.council.panel import MemberAnswer
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.ends import Ending
-from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.events import CallEnded, Consulted, Event
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome, worst
 from review_advisor.core.outcome.questions import unanswered
 from review_advisor.core.outcome.rulings import Move, Ruling
@@ -22,22 +23,13 @@ from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.escalation_rules import NO_ESCALATION
 from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, SURFACE_DEFAULTS, PreFlightRule, Role, Surface
+from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.roster.advisor import Roster
-from review_advisor.core.shadow.shadow_advice import AdviceQuestion, advice_questions
-from review_advisor.core.shadow.shadow_rule import Shadow, ShadowPart, ShadowRule
+from review_advisor.core.shadow.shadow_rule import SPEAKERS, Shadow, ShadowRule
 
 _NO_CONSULTS = RoleDecision(False, ("a shadow consults nobody",))
 _NO_REPAIR = RoleDecision(False, ("a shadow repairs nothing",))
 _GRAVE = ("critical", "high")
-_ROLES: Mapping[ShadowPart, tuple[Role, ...]] = {
-    "judge": (Role.POST_VERIFY,),
-    "executor": (Role.EXECUTOR,),
-    "consulted": (Role.MID_FLIGHT,),
-    "surface": (),
-    "review": REVIEW_ROLES,
-}
-"""Who speaks with the effort of a shadow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +44,17 @@ class ShadowQuestion:
     plan: ReviewPlan | None
     report: CheckedReport
     real_objects: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceQuestion:
+    """One consult that the review itself asked for and that was answered: its packet, and the real advice."""
+
+    surface: Surface
+    shard: int
+    attempt: int
+    packet: str
+    real: Guidance
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,23 @@ def shadow_questions(document: OutcomeDocument, policy: Policy, shadow: Shadow) 
             if objects is not None:
                 asked.append(ShadowQuestion(record.surface, part.shard, plan, part.reports[0], objects))
     return tuple(asked)
+
+
+def advice_questions(events: Iterable[Event], surfaces: Iterable[Surface]) -> tuple[AdviceQuestion, ...]:
+    """The consults of a review on these surfaces, in order. An executor's own consults belong to its call."""
+    wanted = set(surfaces)
+    return tuple(
+        AdviceQuestion(each.surface, each.shard, each.attempt, _packet(each.note.consult), each.note.guidance)
+        for each in events
+        if isinstance(each, Consulted) and each.asked_by == "harness" and each.surface in wanted
+        if each.note.status == "answered" and each.note.guidance is not None
+    )
+
+
+def _packet(consult: Consult) -> str:
+    """The question as JSON, in the words and the order in which it was put to the real advisor."""
+    told = consult.model_dump(mode="json")
+    return json.dumps({key: told[key] for key in ("question", "context", "answers", "urgency")}, ensure_ascii=False)
 
 
 def _real_objects(part: PartRecord, shadow: Shadow) -> bool | None:
@@ -167,7 +187,7 @@ def shadow_policy(policy: Policy, shadow: Shadow, left: Left) -> Policy:
     )
     effort = policy.effort
     if rule.effort:
-        effort = {**effort, **{role: {policy.blast.radius: rule.effort} for role in _ROLES[rule.part]}}
+        effort = {**effort, **{role: {policy.blast.radius: rule.effort} for role in SPEAKERS[rule.part]}}
     if rule.part == "review":
         return replace(policy, budgets=budgets, roster=Roster(judging), effort=effort)
     if rule.part == "consulted":
@@ -204,3 +224,13 @@ def only_in(one: Iterable[Finding], other: Sequence[Finding]) -> tuple[Finding, 
 def concluded(document: OutcomeDocument) -> Outcome:
     """What a review concludes, as its exit code says: an approval can call a person, too."""
     return next(outcome for outcome, code in EXIT_CODES.items() if code == document.exit_code)
+
+
+def changes_of(guidance: Guidance) -> tuple[str, ...]:
+    """What an advice changes in the report, in one form each: wording, order and what is kept do not count."""
+    told = {
+        " ".join(filter(None, (each.does, each.finding, each.severity, each.verdict)))
+        for each in guidance.changes
+        if each.does != "keep"
+    }
+    return tuple(sorted(told))

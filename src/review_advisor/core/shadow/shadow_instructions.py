@@ -7,25 +7,16 @@ from dataclasses import replace
 
 from review_advisor.core.facts.files.declared import DECLARED
 from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES, Role
+from review_advisor.core.policy.surfaces import REVIEW_SURFACES, Role
 from review_advisor.core.roles.instructions import ADVISOR, Instructions, without_frontmatter
 from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import clean
-from review_advisor.core.shadow.shadow_rule import ShadowPart, ShadowRule
+from review_advisor.core.shadow.shadow_rule import SPEAKERS, ShadowPart, ShadowRule
 
 INSTRUCTIONS = f"{DECLARED}/instructions"
 LONGEST_INSTRUCTIONS = 10_000
 """Characters of one file. The system prompt is an argument of a process, and has three of them."""
-_JUDGE = (ADVISOR, Role.POST_VERIFY.value)
-_SPOKEN: Mapping[ShadowPart, tuple[str, ...]] = {
-    "judge": _JUDGE,
-    "executor": (Role.EXECUTOR.value,),
-    "consulted": (ADVISOR, Role.MID_FLIGHT.value),
-    "surface": (),
-    "review": (ADVISOR, *(role.value for role in REVIEW_ROLES)),
-}
-"""The files of a part, beside those of the surfaces."""
-_SPEAKERS: Mapping[ShadowPart, str] = {
+_WHOSE: Mapping[ShadowPart, str] = {
     "judge": "a judge",
     "executor": "an executor",
     "consulted": "an advisor on consults",
@@ -38,7 +29,9 @@ def instruction_files(rule: ShadowRule) -> tuple[str, ...]:
     """The paths at which a version of the prompts of this shadow can stand; none where it has those that ship."""
     if not rule.instructions:
         return ()
-    names = (*_SPOKEN[rule.part], *(surface.value for surface in REVIEW_SURFACES))
+    roles = SPEAKERS[rule.part]
+    advisor = (ADVISOR,) if any(role is not Role.EXECUTOR for role in roles) else ()
+    names = (*advisor, *(role.value for role in roles), *(surface.value for surface in REVIEW_SURFACES))
     return tuple(f"{_folder(rule)}{name}.md" for name in names)
 
 
@@ -65,7 +58,7 @@ def instructions_of(
             problem = found.problem or _problem(found.text, text)
             problems += [f"{path}: {problem}."] if problem else []
     if not instead:
-        problems.append(f"put the words of {_SPEAKERS[rule.part]} into one of its files: {', '.join(read)}.")
+        problems.append(f"put the words of {_WHOSE[rule.part]} into one of its files: {', '.join(read)}.")
     if problems:
         return tuple(f"shadow.{rule.id}: {each}" for each in problems)
     return replace(shipped, texts={**shipped.texts, **instead})

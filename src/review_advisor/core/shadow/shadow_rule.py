@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ from review_advisor.core.facts.files.paths import Glob
 from review_advisor.core.policy.effort import GivenEffort
 from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import REVIEW_SURFACES, SURFACE_DEFAULTS, Surface
+from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES, SURFACE_DEFAULTS, Role, Surface
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.core.roster.nearest import nearest_of
@@ -21,6 +21,14 @@ from review_advisor.core.shadow.draw import drawn
 ShadowPart = Literal["judge", "executor", "consulted", "surface", "review"]
 """What runs in shadow: judges of the executor's report, an executor beside the real one, an advisor who answers the
 consults of the review, a surface left out, or a whole review once more."""
+SPEAKERS: Mapping[ShadowPart, tuple[Role, ...]] = {
+    "judge": (Role.POST_VERIFY,),
+    "executor": (Role.EXECUTOR,),
+    "consulted": (Role.MID_FLIGHT,),
+    "surface": (),
+    "review": REVIEW_ROLES,
+}
+"""Who speaks with the model, the effort and the prompts of a shadow. A surface has those of the review."""
 SHADOW_ID = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 MOST_SHADOWS = 10
 _Surface = Annotated[Surface, WithJsonSchema({"type": "string", "enum": [each.value for each in REVIEW_SURFACES]})]
