@@ -6858,10 +6858,10 @@ MUTANTS = (
             ),
             (
                 "another word for the same advice is a difference",
-                "core/shadow/shadow_advice.py",
+                "core/shadow/shadow_comparison.py",
                 'if each.does != "keep"',
                 'if each.does != "drop"',
-                f"{UNIT}shadow/test_shadow_advice.py::test_words_order_and_what_is_kept_make_no_difference",
+                f"{UNIT}shadow/test_shadow_comparison.py::test_words_order_and_what_is_kept_make_no_difference",
             ),
             (
                 "an advisor on consults that calls a person in shadow agrees",

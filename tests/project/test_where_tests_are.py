@@ -130,7 +130,6 @@ TESTED_ELSEWHERE = {
     "roster/presets": "tests/unit/roster/test_declarations.py",
     "roster/roster_files": "tests/unit/roster/test_declarations.py",
     "roster/wanted": "tests/unit/roster/test_declarations.py",
-    "shadow/shadow_comparison": "tests/scenarios/test_shadow_runs.py",
     "shadow/shadow_events": "tests/adapters/ledger/test_shadows.py",
     "task/fake_speaker": "tests/adapters/tasks/test_run_task.py",
 }

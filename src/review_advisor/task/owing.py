@@ -7,7 +7,7 @@ from datetime import datetime
 
 from review_advisor.core.task.blocks import Malformed, TagBlock
 from review_advisor.core.task.hearing import ExecutorSaid
-from review_advisor.core.task.owed_report import OwedReport, ReadReport
+from review_advisor.core.task.messages import OwedReport, ReadReport
 from review_advisor.core.task.task_events import BlockMalformed, ReportHeard, TaskEvent
 from review_advisor.core.task.task_prompts import disposition_words, report_words
 from review_advisor.task.task_request import TaskRequest

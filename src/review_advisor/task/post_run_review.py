@@ -20,9 +20,8 @@ from review_advisor.core.retro.retro_files import PostRunReview
 from review_advisor.core.retro.retro_packet import RETRO_SYSTEM, SeenRun, repair_of, retro_packet, retro_version
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost
 from review_advisor.core.safety.redaction import Redactor
-from review_advisor.core.task.blocks import BlockTag, scan
+from review_advisor.core.task.blocks import BlockTag, block_form, scan
 from review_advisor.core.task.task_events import TaskBegun, TaskCalled, TaskEnded, TaskEvent, TaskLimits
-from review_advisor.core.task.task_prompts import block_form
 from review_advisor.core.task.task_status import RunStatus
 from review_advisor.ports.review import Agents, Clock, Consults
 from review_advisor.task.asking import Asking, Halted, Question, Told

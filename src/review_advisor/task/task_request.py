@@ -13,7 +13,7 @@ from review_advisor.core.metrics.prices import Price
 from review_advisor.core.roles.calls import EditGrant
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.task.council_prompts import council_version
-from review_advisor.core.task.owed_report import OwedReport
+from review_advisor.core.task.messages import OwedReport
 from review_advisor.core.task.task_council import NO_COUNCIL, TaskCouncil
 from review_advisor.core.task.task_events import Speaker, TaskBegun, TaskEvent, TaskLimits
 from review_advisor.core.task.task_patch import TaskPatch

@@ -1,6 +1,7 @@
 """What blocks say: required fields, defaults for the rest, and identities."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from review_advisor.core.task.blocks import BlockTag, Malformed, TagBlock
 from review_advisor.core.task.messages import (
     IdKind,
     MemoryProposal,
+    OwedReport,
+    ReadReport,
     TaskConsult,
     TaskDone,
     TaskGuidance,
@@ -20,6 +23,7 @@ from review_advisor.core.task.messages import (
     read_body,
 )
 
+OWED = OwedReport(BlockTag.READINESS, "Give it.", '{"verdict":"go"}', lambda _body: ReadReport("{}", "go"))
 REQUIRED: dict[type[Answer], tuple[BlockTag, dict[str, Any]]] = {
     TaskConsult: (BlockTag.CONSULT, {"question": "Which one?"}),
     TaskGuidance: (BlockTag.GUIDANCE, {"guidance": "The first one."}),
@@ -80,3 +84,13 @@ def test_an_identity_is_its_kind_and_twelve_hexadecimal_digits(kind: IdKind, run
     made = block_id(kind, run, number)
     assert re.fullmatch(rf"{kind}_[0-9a-f]{{12}}", made)
     assert made == block_id(kind, run, number) != block_id(kind, run, number + 1)
+
+
+def test_its_block_is_asked_for_with_the_runs_nonce() -> None:
+    told = '<RELEASE_READINESS_REPORT nonce="abc">\n{"verdict":"go"}\n</RELEASE_READINESS_REPORT>'
+    assert OWED.section("abc") == f"Give it.\n{told}"
+
+
+def test_its_version_changes_with_its_texts() -> None:
+    assert OWED.version == replace(OWED).version
+    assert OWED.version != replace(OWED, rules="Give it now.").version != replace(OWED, form="{}").version

@@ -43,7 +43,7 @@ from review_advisor.core.roles.repair_law import edit_grant
 from review_advisor.core.roles.reply_cache import RunNames
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.core.task.fake_speaker import FakeSpeaker, scenario_of
-from review_advisor.core.task.owed_report import OwedReport
+from review_advisor.core.task.messages import OwedReport
 from review_advisor.core.task.task_council import TaskCouncil
 from review_advisor.core.task.task_events import Speaker, TaskEvent, TaskLimits
 from review_advisor.core.task.task_files import task_files, task_outcome, task_outcome_json

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
@@ -53,7 +52,9 @@ _Actions = Annotated[tuple[_Action, ...], Field(min_length=_FEWEST, max_length=_
 _ACTIONS: TypeAdapter[tuple[str, ...]] = TypeAdapter(_Actions)
 
 
-class _BriefText(BaseModel):
+class Brief(BaseModel):
+    """One matter to vote on. ``actions`` are mildest first."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     subject: Annotated[_Text, Field(max_length=1_000)]
@@ -69,16 +70,19 @@ class _BriefText(BaseModel):
             raise ValueError("it is empty: say what the council votes on")
         return subject
 
+    @property
+    def blind_spots(self) -> tuple[str, ...]:
+        """What nobody looks at: another mode than ``report-only`` is not there."""
+        if self.mode == MODE:
+            return ()
+        return (f"the brief does not say mode {MODE}, which is what it gets: nobody is asked a question",)
 
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """One matter to vote on. ``actions`` are mildest first; ``blind_spots`` and ``warnings`` say what was assumed."""
-
-    subject: str
-    actions: tuple[str, ...]
-    context: str = ""
-    blind_spots: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was assumed of a brief of another version."""
+        if str(self.brief_version) == VERSION:
+            return ()
+        return (f"The brief does not say brief_version {VERSION}; it is read as {VERSION}.",)
 
 
 class BriefError(ValueError):
@@ -91,21 +95,13 @@ def read_brief(text: str) -> Brief:
     A missing subject or action is an error, another mode than ``report-only`` a blind spot, another version a warning.
     """
     try:
-        said = _BriefText.model_validate(read_table(text, LONGEST_BRIEF))
+        return Brief.model_validate(read_table(text, LONGEST_BRIEF))
     except DeclarationError as problem:
         raise BriefError(f"The brief cannot be read: {problem}.") from None
     except ValidationError as error:
         found = error.errors(include_url=False)[:_MOST_TOLD]
         told = "; ".join(_complaint(each["type"], each["loc"], each["msg"]) for each in found)
         raise BriefError(f"The brief cannot be used: {told}.") from None
-    blind = (
-        ()
-        if said.mode == MODE
-        else (f"the brief does not say mode {MODE}, which is what it gets: nobody is asked a question",)
-    )
-    known = str(said.brief_version) == VERSION
-    warnings = () if known else (f"The brief does not say brief_version {VERSION}; it is read as {VERSION}.",)
-    return Brief(said.subject, said.actions, said.context, blind, warnings)
 
 
 def read_actions(text: str) -> tuple[str, ...]:
@@ -121,7 +117,7 @@ def read_actions(text: str) -> tuple[str, ...]:
 def _complaint(kind: str, steps: tuple[str | int, ...], message: str) -> str:
     where = ascii(".".join(map(str, steps)))[:80]
     if kind == "extra_forbidden":
-        return f"unknown key {where}; {nearest_of(str(steps[0])[:80], _BriefText.model_fields).rstrip('.')}"
+        return f"unknown key {where}; {nearest_of(str(steps[0])[:80], Brief.model_fields).rstrip('.')}"
     return f"{where}: {_words(kind, message)}"
 
 

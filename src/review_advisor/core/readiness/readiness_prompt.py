@@ -8,7 +8,7 @@ from review_advisor.core.readiness.readiness_evaluation import ReleaseEvidence
 from review_advisor.core.readiness.release_report import RELEASE_VERDICTS, read_release_report
 from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.task.blocks import BlockTag
-from review_advisor.core.task.owed_report import OwedReport
+from review_advisor.core.task.messages import OwedReport
 from review_advisor.core.task.task_council import TaskCouncil
 
 _RULES = """\

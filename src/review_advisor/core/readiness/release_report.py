@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from review_advisor.core.answers.answers import Answer, Confidence, NonBlank, Severity, Short
 from review_advisor.core.answers.tolerant import Notes, complaints
-from review_advisor.core.task.owed_report import ReadReport
+from review_advisor.core.task.messages import ReadReport
 
 ReleaseVerdict = Literal["go", "conditional_go", "hold"]
 RELEASE_VERDICTS: tuple[ReleaseVerdict, ...] = get_args(ReleaseVerdict)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from review_advisor.core.retro.proposals import NO_CHANGE, REQUIRED_TARGETS, schema_example
 from review_advisor.core.safety.fence import fence
-from review_advisor.core.task.blocks import BlockTag
-from review_advisor.core.task.task_prompts import block_form, without_middle
+from review_advisor.core.task.blocks import BlockTag, block_form
+from review_advisor.core.task.task_prompts import without_middle
 
 MOST_PACKET = 120_000
 """Characters of all texts of a run in one prompt."""

@@ -7,7 +7,7 @@ for a huge one, or for something that no table is.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -105,17 +105,17 @@ def _no_number(word: str) -> object:
 
 def _yaml(text: str, first_line: int = 1) -> Any:
     try:
-        events: Iterator[Any] = iter(list(_bounded(text)))
-        first = next(events, None)
-        return None if first is None else _value(first, events)
+        _refuse_unbounded(text)
+        document = yaml.compose(text, Loader=yaml.SafeLoader)
+        return None if document is None else _value(document)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + first_line})" if mark else ""
         raise DeclarationError(f"its YAML is not valid YAML{where}") from None
 
 
-def _bounded(text: str) -> Iterator[Any]:
-    """The parser's events of the one document, while they stay within the bounds."""
+def _refuse_unbounded(text: str) -> None:
+    """Look at the parser's events, of which none makes a value yet."""
     depth = count = documents = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         documents += isinstance(event, yaml.DocumentStartEvent)
@@ -126,10 +126,7 @@ def _bounded(text: str) -> Iterator[Any]:
             if getattr(event, "tag", None) is not None:
                 raise DeclarationError("its YAML uses a tag: write plain words, numbers, lists and tables")
             depth += isinstance(event, yaml.CollectionStartEvent)
-            yield event
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-            yield event
+        depth -= isinstance(event, yaml.CollectionEndEvent)
         if documents > 1:
             raise DeclarationError("its YAML holds more than one document")
         if depth > DEEPEST:
@@ -138,25 +135,18 @@ def _bounded(text: str) -> Iterator[Any]:
             raise DeclarationError(f"it holds more than {MOST_VALUES:,} values")
 
 
-def _value(event: Any, rest: Iterator[Any]) -> Any:
+def _value(node: yaml.Node) -> Any:
     """One value. A key is its own text: YAML 1.1 would take the key ``on`` for a yes."""
-    if isinstance(event, yaml.ScalarEvent):
-        return _scalar(event.value) if event.implicit[0] else event.value
-    if isinstance(event, yaml.SequenceStartEvent):
-        return [_value(each, rest) for each in _until(yaml.SequenceEndEvent, rest)]
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node.value) if node.style is None else node.value
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(each) for each in node.value]
     table: dict[str, Any] = {}
-    for key in _until(yaml.MappingEndEvent, rest):
-        if not isinstance(key, yaml.ScalarEvent):
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
             raise DeclarationError("a key in its YAML is no word")
-        _put(table, key.value, _value(next(rest), rest))
+        _put(table, key.value, _value(value))
     return table
-
-
-def _until(end: type, rest: Iterator[Any]) -> Iterator[Any]:
-    for event in rest:
-        if isinstance(event, end):
-            return
-        yield event
 
 
 def _scalar(word: str) -> bool | int | float | str | None:

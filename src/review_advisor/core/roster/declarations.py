@@ -73,20 +73,14 @@ class Declaration(BaseModel):
     @property
     def told(self) -> dict[str, Any]:
         """What it says, by the names that an ``Advisor`` has for it; the schema of its answer as JSON text."""
-        answer = None if self.answer is None else json.dumps(self.answer.model_dump(mode="json", exclude_unset=True))
-        every = {
-            "persona": self.persona,
-            "on": self.on,
-            "scopes": self.scopes,
-            "instanced": self.isInstanced,
-            "weight": self.weight,
-            "veto": self.veto,
-            "temperament": self.temperament,
-            "inline": None if self.mode is None else self.mode == "inline",
-            "model": self.model,
-            "answer": answer,
-        }
-        return {name: value for name, value in every.items() if value is not None}
+        told = self.model_dump(exclude={"type", "id", "isInstanced", "mode", "answer"}, exclude_none=True)
+        if self.isInstanced is not None:
+            told["instanced"] = self.isInstanced
+        if self.mode is not None:
+            told["inline"] = self.mode == "inline"
+        if self.answer is not None:
+            told["answer"] = json.dumps(self.answer.model_dump(mode="json", exclude_unset=True))
+        return told
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,11 @@ class Scanned:
         return tuple(each for each in self.found if isinstance(each, Malformed))
 
 
+def block_form(tag: BlockTag, body: str, nonce: str) -> str:
+    """A block as it has to stand in a message."""
+    return f'<{tag} nonce="{nonce}">\n{body}\n</{tag}>'
+
+
 def scan(message: str, nonce: str, tags: tuple[BlockTag, ...] = OF_A_RUN) -> Scanned:
     """The blocks with these ``tags`` that count in a final message. ``nonce`` is the run's, and not empty.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from review_advisor.core.task.blocks import BlockTag
+from review_advisor.core.task.blocks import BlockTag, block_form
 from review_advisor.core.task.messages import block_id
 
 Scenario = Literal[
@@ -45,7 +45,7 @@ class FakeSpeaker:
             case "missing_done":
                 return "I stop here and say nothing more."
             case "malformed_consult":
-                return "I cannot say it better." if repeated else self._raw(BlockTag.CONSULT, _UNREADABLE)
+                return "I cannot say it better." if repeated else block_form(BlockTag.CONSULT, _UNREADABLE, self.nonce)
             case _ if turn == 1 and self.scenario not in _NO_QUESTION:
                 return self._consult()
             case "max_turns":
@@ -56,7 +56,7 @@ class FakeSpeaker:
     def advisor(self, repeated: int) -> str:
         """Its answer to a question."""
         if self.scenario == "malformed_guidance":
-            return "I cannot say it better." if repeated else self._raw(BlockTag.GUIDANCE, _UNREADABLE)
+            return "I cannot say it better." if repeated else block_form(BlockTag.GUIDANCE, _UNREADABLE, self.nonce)
         stop = self.scenario == "advisor_stop"
         action = "Stop: a person must decide." if stop else "Go on with the smallest change."
         said = {"guidance": action, "rationale": "It is the fake advisor's only advice.", "stop_signal": stop}
@@ -80,7 +80,4 @@ class FakeSpeaker:
         return ends if self.report is None else f"{ends}\n\n{self._block(*self.report)}"
 
     def _block(self, tag: BlockTag, body: Mapping[str, Any]) -> str:
-        return self._raw(tag, json.dumps(dict(body)))
-
-    def _raw(self, tag: BlockTag, body: str) -> str:
-        return f'<{tag} nonce="{self.nonce}">\n{body}\n</{tag}>'
+        return block_form(tag, json.dumps(dict(body)), self.nonce)

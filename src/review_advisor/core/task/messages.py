@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Literal, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError
 
 from review_advisor.core.answers.answers import Answer, Confidence, Consult, NonBlank, Short, Tag, Text
 from review_advisor.core.answers.tolerant import Notes, at_most, complaints, or_left_out, otherwise
 from review_advisor.core.lessons.memory_record import MemoryType
-from review_advisor.core.task.blocks import Malformed, TagBlock
+from review_advisor.core.task.blocks import BlockTag, Malformed, TagBlock, block_form
 
 DoneStatus = Literal["completed", "failed", "needs_human"]
 DONE_BY_SEVERITY: tuple[DoneStatus, ...] = ("failed", "needs_human", "completed")
@@ -72,6 +74,40 @@ class MemoryProposal(Answer):
     confidence: Annotated[Confidence | None, otherwise(None)] = None
     expires_at: Annotated[Short | None, otherwise(None)] = None
     tags: Annotated[tuple[Annotated[Tag, or_left_out()], ...], at_most(10), otherwise(())] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReport:
+    """What a report's block says: its JSON, and the ``action`` of the run that it is for; empty if nobody can tell.
+
+    ``error`` says why it cannot be used, without words of its own; empty if it can.
+    """
+
+    text: str
+    action: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OwedReport:
+    """The report that an executor owes with its completed end: a block of its own, whose form the run's verb brings.
+
+    ``rules`` and ``form`` are what the executor is told of it; ``read`` reads what its block holds.
+    """
+
+    tag: BlockTag
+    rules: str
+    form: str
+    read: Callable[[Mapping[str, Any]], ReadReport]
+
+    def section(self, nonce: str) -> str:
+        """What every call of the executor is told of it."""
+        return f"{self.rules}\n{block_form(self.tag, self.form, nonce)}"
+
+    @property
+    def version(self) -> str:
+        """A digest of these texts."""
+        return hashlib.sha256(self.section("nonce").encode()).hexdigest()[:12]
 
 
 def read_body(kind: type[Body], block: TagBlock) -> Body | Malformed:

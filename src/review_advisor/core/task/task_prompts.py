@@ -8,7 +8,7 @@ from typing import get_args
 
 from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_section
 from review_advisor.core.safety.fence import clean, fence, fence_facts
-from review_advisor.core.task.blocks import BlockTag, Malformed
+from review_advisor.core.task.blocks import BlockTag, Malformed, block_form
 from review_advisor.core.task.messages import Disposition, TaskConsult
 from review_advisor.core.task.task_events import TaskLimits
 
@@ -189,11 +189,6 @@ def prompts_version() -> str:
         repair_words(Malformed(BlockTag.DONE, ""), "nonce"),
     )
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
-
-
-def block_form(tag: BlockTag, body: str, nonce: str) -> str:
-    """A block as it has to stand in a message."""
-    return f'<{tag} nonce="{nonce}">\n{body}\n</{tag}>'
 
 
 def _newest(transcript: Sequence[str]) -> Sequence[str]:

@@ -21,41 +21,32 @@ HarnessStatus = Literal[
 RunStatus = Literal[HarnessStatus, "voted_down", "conflict_needs_human", "budget_exceeded", "disabled", "degraded"]
 """That list, and five of ours."""
 
-EXIT_CODES: Mapping[RunStatus, int] = {
-    "completed": 0,
-    "executor_stopped_without_done": 10,
-    "advisor_call_limit_reached": 10,
-    "max_turns_reached": 10,
-    "malformed_block": 10,
-    "voted_down": 10,
-    "advisor_stop_signal": 11,
-    "conflict_needs_human": 11,
-    "degraded": 11,
-    "executor_failed": 12,
-    "advisor_failed": 12,
-    "budget_exceeded": 12,
-    "disabled": 12,
-    "running": 12,
+_ENDS: Mapping[RunStatus, tuple[int, str]] = {
+    "completed": (0, "the executor ends as completed and accounts for each guidance"),
+    "executor_stopped_without_done": (10, "the executor neither asks nor ends"),
+    "advisor_call_limit_reached": (10, "the executor asks again after a refusal"),
+    "max_turns_reached": (10, "the executor asks after the last turn"),
+    "malformed_block": (10, "a block stays unreadable"),
+    "voted_down": (10, "the vote is for another action than the mildest"),
+    "advisor_stop_signal": (11, "the advisor asks to stop, or a watching one with `veto` blocks"),
+    "conflict_needs_human": (
+        11,
+        (
+            "the executor wants a person or passes over a guidance, its patch is refused, or a vote is split, missing"
+            " or on parts alone"
+        ),
+    ),
+    "degraded": (11, "completed without an answer of an advisor"),
+    "executor_failed": (12, "the executor says failed, or does not answer"),
+    "advisor_failed": (12, "the advisor's account or model cannot be used"),
+    "budget_exceeded": (12, "over a limit of money, time or prompt size"),
+    "disabled": (12, "a switch turns the advisor off"),
+    "running": (12, "unfinished or killed"),
 }
-"""10: not completed. 11: a person decides. 12: the run could not go on. Only ``completed`` is 0."""
-
-STATUS_WORDS: Mapping[RunStatus, str] = {
-    "completed": "the executor ends as completed and accounts for each guidance",
-    "executor_stopped_without_done": "the executor neither asks nor ends",
-    "advisor_call_limit_reached": "the executor asks again after a refusal",
-    "max_turns_reached": "the executor asks after the last turn",
-    "malformed_block": "a block stays unreadable",
-    "voted_down": "the vote is for another action than the mildest",
-    "advisor_stop_signal": "the advisor asks to stop, or a watching one with `veto` blocks",
-    "conflict_needs_human": "the executor wants a person or passes over a guidance, its patch is refused, or a vote is"
-    " split, missing or on parts alone",
-    "degraded": "completed without an answer of an advisor",
-    "executor_failed": "the executor says failed, or does not answer",
-    "advisor_failed": "the advisor's account or model cannot be used",
-    "budget_exceeded": "over a limit of money, time or prompt size",
-    "disabled": "a switch turns the advisor off",
-    "running": "unfinished or killed",
-}
+"""The exit code of each status, and when it holds. 10: not completed. 11: a person decides. 12: it could not go on."""
+EXIT_CODES: Mapping[RunStatus, int] = {status: code for status, (code, _) in _ENDS.items()}
+"""Only ``completed`` is 0."""
+STATUS_WORDS: Mapping[RunStatus, str] = {status: words for status, (_, words) in _ENDS.items()}
 """When each holds; the page on ``run`` prints it."""
 
 
