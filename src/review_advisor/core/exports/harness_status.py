@@ -50,7 +50,8 @@ def status_of(events: Sequence[Event]) -> HarnessStatus:
 def _escalated(events: Sequence[Event]) -> HarnessStatus:
     """Of several parts that call a person, the first reason of ``_REASONS`` counts."""
     ended = [event for event in events if isinstance(event, PartEnded) and event.outcome is Outcome.ESCALATED]
-    found = {_why(part, [each for each in events if isinstance(each, Step) and _same(each, part)]) for part in ended}
+    steps = [event for event in events if isinstance(event, Step)]
+    found = {_why(part, [each for each in steps if each.place == part.place]) for part in ended}
     return next((reason for reason in _REASONS if reason in found), "executor_stopped_without_done")
 
 
@@ -76,7 +77,3 @@ def _stopped(events: Sequence[Event]) -> HarnessStatus:
     if missing[-1].role is not Role.EXECUTOR:
         return "advisor_failed"
     return "malformed_block" if missing[-1].reason in UNREADABLE else "executor_failed"
-
-
-def _same(step: Step, part: PartEnded) -> bool:
-    return step.place == part.place

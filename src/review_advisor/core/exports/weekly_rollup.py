@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from review_advisor.core.exports.advisor_log import advisor_log
@@ -114,11 +114,7 @@ class WeeklyRollup:
             "ends": dict(self.ends.most_common()),
             "conflicts_per_1000": self.conflicts_per_1000,
             "councils": self.councils.as_json(),
-            "overrides": [
-                {"run_id": each.run_id, "recommendation": each.recommendation}
-                | {"action": each.action, "reason": each.reason}
-                for each in self.overrides
-            ],
+            "overrides": [asdict(each) for each in self.overrides],
         }
 
 

@@ -48,14 +48,8 @@ class CallEstimates:
         return self._usd(role, model, round(characters / CHARACTERS_PER_TOKEN), 0, today)
 
     def _usd(self, role: Role, model: str, fresh: int, read: int, today: date) -> float | None:
-        prices = [price_on(each, today, self._prices) for each in self._models(model, today)]
-        answer = ANSWER_TOKENS.get(role, 0)
-        estimates = [
-            cost(Unpriced(price.model, today, 1, fresh, answer, read, 0), price)
-            for price in prices
-            if price is not None
-        ]
-        return min(estimates, default=None)
+        used = Unpriced(model, today, 1, fresh, ANSWER_TOKENS.get(role, 0), read, 0)
+        return min((cost(used, price) for price in self._prices_of(model, today)), default=None)
 
     def told_usd(self, requested: str, receipt: Receipt, today: date) -> float | None:
         """What the tokens that a call told cost, in US dollars; None where it told none of a model with a price.
@@ -72,19 +66,17 @@ class CallEstimates:
         usage = used.usage
         if usage.cost_usd is not None or not tokens(usage):
             return usage.cost_usd
-        models = self._models(used.model, today) or self._models(requested, today)
-        prices = [price_on(model, today, self._prices) for model in models]
+        prices = self._prices_of(used.model, today) or self._prices_of(requested, today)
         kinds = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-        return min((cost(Unpriced(used.model, today, 1, *kinds), each) for each in prices if each), default=None)
+        return min((cost(Unpriced(used.model, today, 1, *kinds), each) for each in prices), default=None)
 
     def knows(self, model: str, today: date) -> bool:
         """Whether the list has a price of ``model``, by which its calls can be estimated."""
-        return any(price_on(each, today, self._prices) for each in self._models(model, today))
+        return bool(self._prices_of(model, today))
 
     def binds(self, model: str, today: date) -> bool:
         """Whether a limit of money binds calls that report no cost: by the price of ``model``, which is not 0."""
-        found = [price_on(each, today, self._prices) for each in self._models(model, today)]
-        rates = [(each.input, each.output) for each in found if each is not None]
+        rates = [(each.input, each.output) for each in self._prices_of(model, today)]
         return bool(rates) and all(map(any, rates))
 
     def made(self, call: AgentCall) -> None:
@@ -96,11 +88,14 @@ class CallEstimates:
         if any(each.model == resolved for each in self._prices):
             self._resolved[requested] = resolved
 
-    def _models(self, requested: str, today: date) -> set[str]:
+    def _prices_of(self, requested: str, today: date) -> list[Price]:
+        """The price of exactly this name, or of the model that answered to it, or those of all that it may mean."""
         for named in (requested, self._resolved.get(requested, requested)):
-            if price_on(named, today, self._prices) is not None:
-                return {named}
-        return {each.model for each in self._prices if _may_mean(requested, each.model)}
+            price = price_on(named, today, self._prices)
+            if price is not None:
+                return [price]
+        meant = {each.model for each in self._prices if _may_mean(requested, each.model)}
+        return [price for each in meant if (price := price_on(each, today, self._prices)) is not None]
 
     def _key(self, call: AgentCall) -> int:
         return hash((call.role, call.model, call.system_prompt, call.blocks[:-1]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -122,7 +122,7 @@ class Kpi:
             "name": self.name,
             "value": self.value,
             "unit": self.unit,
-            "target": {"low": self.target.low, "high": self.target.high, "strictly": self.target.strictly},
+            "target": asdict(self.target),
             "judgement": self.judgement,
             "cases": self.cases,
             "case": self.case,
@@ -233,26 +233,16 @@ def _assurance(sums: Sums) -> int:
 
 def _of_comments(sums: Sums) -> tuple[Kpi, ...]:
     """What people made of the comments on the diff. Each is a hint, and none has a target that a bot could please."""
-    many = sums.comments / sums.heard if sums.heard else None
-    thumbs = sums.thumbs_up + sums.thumbs_down
-
-    def share(name: str, means: str, part: int, cases: int) -> Kpi:
-        return _share(name, means, NO_TARGET, part, cases, none=NOT_OBSERVED)
-
-    return (
-        Kpi(
-            "comments",
-            "comments on the diff per review",
-            "number",
-            NO_TARGET,
-            many,
-            sums.heard,
-            "" if sums.heard else NOT_OBSERVED,
-        ),
-        share("acted_on", "comments that were followed", sums.acted_on, sums.comments),
-        share("dismissed", "comments whose finding was dismissed", sums.dismissed, sums.comments),
-        share("thumbs_up", "thumbs on comments that are up", sums.thumbs_up, thumbs),
+    told = (
+        ("comments", "comments on the diff per review", sums.comments, sums.heard),
+        ("acted_on", "comments that were followed", sums.acted_on, sums.comments),
+        ("dismissed", "comments whose finding was dismissed", sums.dismissed, sums.comments),
+        ("thumbs_up", "thumbs on comments that are up", sums.thumbs_up, sums.thumbs_up + sums.thumbs_down),
     )
+    comments, *shares = (
+        _share(name, means, NO_TARGET, part, cases, none=NOT_OBSERVED) for name, means, part, cases in told
+    )
+    return (replace(comments, unit="number"), *shares)
 
 
 def _wall_clock(sums: Sums) -> Kpi:
@@ -279,8 +269,7 @@ def _turns(sums: Sums) -> Kpi:
 
 def _conflicts(sums: Sums) -> Kpi:
     name, means = "conflicts", "objections that the executor contested"
-    value = 1_000 * sums.contested / sums.judged if sums.judged else None
-    return Kpi(name, means, "per 1,000", NO_TARGET, value, sums.judged, "" if sums.judged else NO_CASE)
+    return replace(_share(name, means, NO_TARGET, 1_000 * sums.contested, sums.judged), unit="per 1,000")
 
 
 def _overrides(sums: Sums) -> Kpi:

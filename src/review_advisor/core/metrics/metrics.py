@@ -33,10 +33,10 @@ class Metric:
     """One metric as backends know it. ``unit`` is UCUM's; one in braces is a word for people."""
 
     name: str
-    kind: Literal["counter", "histogram"]
     unit: str
     attributes: tuple[str, ...]
     description: str
+    kind: Literal["counter", "histogram"] = "counter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,63 +50,55 @@ class Measurement:
 
 CALLS = Metric(
     "review_advisor_calls_total",
-    "counter",
     "{call}",
     ("surface", "role", "outcome"),
     "Advisor calls that were made; outcome: success, error or parse_error.",
 )
 CALL_DURATION = Metric(
     "review_advisor_call_duration_seconds",
-    "histogram",
     "s",
     ("surface", "role"),
     "Wall clock of an advisor call, with any result; of a consult, if the CLI reports it.",
+    kind="histogram",
 )
 VERDICTS = Metric(
     "review_advisor_post_verify_verdict_total",
-    "counter",
     "{verdict}",
     ("surface", "verdict"),
     "Verdicts of post-verify; a veto on an advisory surface counts as an approval.",
 )
 DEGRADED = Metric(
     "review_advisor_post_verify_degraded_total",
-    "counter",
     "{judgement}",
     ("surface",),
     "Judgements that were due but are missing. They are not verdicts.",
 )
 DISAGREEMENTS = Metric(
     "review_advisor_disagreement_total",
-    "counter",
     "{disagreement}",
     ("surface", "role", "severity"),
     "Points in which post-verify contradicted the executor.",
 )
 VALIDATED = Metric(
     "review_advisor_disagreement_validated_total",
-    "counter",
     "{disagreement}",
     ("surface", "role"),
     "Provisional: disagreements that repeat an escalation signal of the advisor's own plan.",
 )
 RETRIES = Metric(
     "review_advisor_veto_retries_total",
-    "counter",
     "{retry}",
     ("surface", "attempt"),
     "Vetoes returned to the executor, by number of the retry, or exhausted.",
 )
 RECOVERED = Metric(
     "review_advisor_veto_recovered_total",
-    "counter",
     "{part}",
     ("surface",),
     "Parts that post-verify approved after it had vetoed them.",
 )
 EXHAUSTED = Metric(
     "review_advisor_veto_exhausted_total",
-    "counter",
     "{part}",
     ("surface",),
     "Parts that were vetoed with no retry left: a human decides.",

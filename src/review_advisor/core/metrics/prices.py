@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
 
@@ -67,12 +67,7 @@ class Money:
 
     def as_json(self) -> dict[str, Any]:
         """Its fields."""
-        return {
-            "reported_usd": self.reported_usd,
-            "by_price_usd": self.by_price_usd,
-            "unknown_calls": self.unknown_calls,
-            "unknown_models": list(self.unknown_models),
-        }
+        return asdict(self) | {"unknown_models": list(self.unknown_models)}
 
     def words(self) -> str:
         """One line for a person."""
