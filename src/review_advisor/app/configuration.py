@@ -43,7 +43,7 @@ from review_advisor.core.policy.mode import Mode
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.report.wording import printable_line
 from review_advisor.core.roster.advisor import Roster
-from review_advisor.core.shadow.idle_shadows import idle_settings, same_as_the_review
+from review_advisor.core.shadow.shadow_rule import idle_settings, same_as_the_review
 from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected
 
 BaseFile = Callable[[str], bytes | None]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from review_advisor.core.ledger.row import Tables, row
 from review_advisor.core.outcome.cost import MOST_USD, ShadowCost, counted_money
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.shadow.shadow_events import (
     ShadowAdvised,
@@ -16,6 +17,7 @@ from review_advisor.core.shadow.shadow_events import (
     ShadowEvent,
     ShadowReviewed,
     ShadowSaid,
+    ShadowStatus,
 )
 
 ShadowDecision = Literal["would_veto", "would_pass", "differs", "lost", "agreed"]
@@ -77,25 +79,27 @@ def shadow_decision(decided: Iterable[ShadowSaid], *, finished: bool) -> ShadowD
 
 def shadow_cost(events: Sequence[ShadowEvent]) -> ShadowCost:
     """What a shadow counts with, by its events so far; what it may cost while it runs, or if nobody can tell."""
+    first, calls, status = _course(events)
+    unpriced = sum(call.usage.cost_usd is None for call in calls)
+    if status is None:
+        return ShadowCost(first.shadow, "running", first.max_usd, len(calls), unpriced)
+    money = counted_money(calls)
+    usd = max(money.usd, first.max_usd) if money.untold else money.usd
+    return ShadowCost(first.shadow, status, round(min(usd, MOST_USD), 4), len(calls), unpriced)
+
+
+def _course(events: Sequence[ShadowEvent]) -> tuple[ShadowBegan, list[CallEnded], ShadowStatus | None]:
+    """How a shadow began, the calls that it made, and how it ended; None while it runs, or where it was killed."""
     first, last = events[0], events[-1]
     if not isinstance(first, ShadowBegan):
         raise TypeError("a shadow's events begin with ShadowBegan")
     calls = [each.call for each in events if isinstance(each, ShadowCalled) and each.call.ended != "refused"]
-    unpriced = sum(call.usage.cost_usd is None for call in calls)
-    money = counted_money(calls)
-    if not isinstance(last, ShadowEnded):
-        return ShadowCost(first.shadow, "running", first.max_usd, len(calls), unpriced)
-    usd = max(money.usd, first.max_usd) if money.untold else money.usd
-    return ShadowCost(first.shadow, last.status, round(min(usd, MOST_USD), 4), len(calls), unpriced)
+    return first, calls, last.status if isinstance(last, ShadowEnded) else None
 
 
 def readings_of_shadow(events: Sequence[ShadowEvent]) -> Tables:
     """The ledger's row of one shadow, by table. Without its end the status is ``unfinished``."""
-    first, last = events[0], events[-1]
-    if not isinstance(first, ShadowBegan):
-        raise TypeError("a shadow's events begin with ShadowBegan")
-    status = last.status if isinstance(last, ShadowEnded) else "unfinished"
-    calls = [each.call for each in events if isinstance(each, ShadowCalled) and each.call.ended != "refused"]
+    first, calls, status = _course(events)
     costs = [call.usage.cost_usd for call in calls if call.usage.cost_usd is not None]
     decided = [each for each in events if isinstance(each, ShadowSaid)]
     reviewed = next((each for each in decided if isinstance(each, ShadowReviewed)), None)
@@ -106,7 +110,7 @@ def readings_of_shadow(events: Sequence[ShadowEvent]) -> Tables:
         setup=first.setup,
         repository=first.repository,
         pull_request=first.pull_request,
-        status=status,
+        status=status or "unfinished",
         decision=shadow_decision(decided, finished=status == "finished"),
         missed=sum(len(each.missed) for each in decided if not isinstance(each, ShadowAdvised)),
         calls=len(calls),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from review_advisor.core.facts.files.paths import Glob
 from review_advisor.core.policy.effort import GivenEffort
 from review_advisor.core.policy.escalation_rules import EscalationProfile
+from review_advisor.core.policy.mode import Mode
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES, SURFACE_DEFAULTS, Role, Surface
 from review_advisor.core.policy.switches import Switches
@@ -31,6 +32,7 @@ SPEAKERS: Mapping[ShadowPart, tuple[Role, ...]] = {
 """Who speaks with the model, the effort and the prompts of a shadow. A surface has those of the review."""
 SHADOW_ID = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 MOST_SHADOWS = 10
+_EVERY_PULL_REQUEST = 100.0
 _Surface = Annotated[Surface, WithJsonSchema({"type": "string", "enum": [each.value for each in REVIEW_SURFACES]})]
 _Model = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199})?$")]
 
@@ -215,3 +217,43 @@ def shadows_due(
     """Those that run on a review, each with why."""
     decided = ((each, due(each.rule, repository, label, head_sha)) for each in shadows)
     return tuple((each, why) for each, why in decided if why is not None)
+
+
+def idle_settings(
+    rules: Sequence[ShadowRule], *, mode: Mode, percent: float, profile: EscalationProfile
+) -> tuple[str, ...]:
+    """A sentence on each setting about shadows that can never do anything, beside the rest of a configuration.
+
+    ``percent`` is the share of pull requests that ``mode = "shadow"`` reviews.
+    """
+    return tuple(_idle(rules, mode=mode, percent=percent, profile=profile))
+
+
+def _idle(rules: Sequence[ShadowRule], *, mode: Mode, percent: float, profile: EscalationProfile) -> Iterator[str]:
+    if mode != "shadow" and percent != _EVERY_PULL_REQUEST:
+        yield f'github.shadow_percent: it is that of `mode = "shadow"`, and the mode is {mode!r}.'
+    for rule in rules:
+        if rule.part != "consulted":
+            continue
+        if profile == "adr":
+            yield (
+                f"shadow.{rule.id}: it answers the consults of the review itself, and under the escalation profile"
+                " 'adr' there are none."
+            )
+        elif rule.surfaces and not any(SURFACE_DEFAULTS[each].mid_flight for each in rule.surfaces):
+            named = ", ".join(each.value for each in rule.surfaces)
+            yield f"shadow.{rule.id}: nobody is consulted on {named}."
+
+
+def same_as_the_review(rules: Sequence[ShadowRule]) -> tuple[str, ...]:
+    """A remark on each whole review that tries nothing: it tells how far two equal reviews differ."""
+    tries = (
+        (rule, (rule.advisors, rule.model, rule.advisor_model, rule.escalation, rule.effort, rule.instructions))
+        for rule in rules
+        if rule.part == "review"
+    )
+    return tuple(
+        f"shadow.{rule.id}: the whole review differs in nothing from the real one; its figures tell chance alone."
+        for rule, said in tries
+        if not any(said)
+    )
