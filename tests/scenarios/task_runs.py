@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop, Usage
+from review_advisor.core.roles.repair_law import TaskPatch
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.task.messages import block_id
 from review_advisor.core.task.task_events import (
@@ -20,7 +21,6 @@ from review_advisor.core.task.task_events import (
     TaskLimits,
 )
 from review_advisor.core.task.task_files import Json, task_files, task_outcome
-from review_advisor.core.task.task_patch import TaskPatch
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.review import Consults
 from review_advisor.task.task_phase import TaskPhase

@@ -23,6 +23,7 @@ from review_advisor.core.roles.calls import (
     Receipt,
     ReviewInterrupted,
 )
+from review_advisor.core.roles.repair_law import TaskPatch
 from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.roster.declarations import read_declarations
 from review_advisor.core.roster.layers import made_roster
@@ -38,7 +39,6 @@ from review_advisor.core.task.task_events import (
     TaskLimits,
     counted_votes,
 )
-from review_advisor.core.task.task_patch import TaskPatch
 
 ACTIONS = ("deploy", "delay", "rollback")
 ANSWER_OF_ACT_017 = {

@@ -30,6 +30,7 @@ from review_advisor.core.roles.calls import (
     ReviewInterrupted,
     Usage,
 )
+from review_advisor.core.roles.repair_law import TaskPatch
 from review_advisor.core.task.task_events import (
     BlockIgnored,
     BlockMalformed,
@@ -40,7 +41,6 @@ from review_advisor.core.task.task_events import (
     TaskCalled,
     TaskLimits,
 )
-from review_advisor.core.task.task_patch import TaskPatch
 
 BROKEN = block("ADVISOR_CONSULT", "{no object")
 TIMEOUT = Lost(LostReason.TIMEOUT, "The call did not finish within its time.")

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from review_advisor.core.answers.opinion import Opinion, own_fields, with_own_fields
 from review_advisor.core.answers.tolerant import Notes, complaints
-from review_advisor.core.council.unusable_model import model_setting
 from review_advisor.core.council.voices import SYSTEM, Voice, voice_of, vote_form
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Role
@@ -31,7 +30,7 @@ from review_advisor.core.task.council_prompts import (
 from review_advisor.core.task.task_council import after_a_turn, at_the_end
 from review_advisor.core.task.task_events import CouncilVoted, OpinionHeard, TaskEvent, TaskVote
 from review_advisor.ports.review import Agents
-from review_advisor.task.asking import Asking, CameBack, Halted, Question, Told, halt_of, over_a_limit
+from review_advisor.task.asking import Asking, CameBack, Halted, Question, Told, halt_of, model_setting, over_a_limit
 from review_advisor.task.task_request import TaskRequest
 
 

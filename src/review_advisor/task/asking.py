@@ -11,22 +11,24 @@ from pathlib import Path
 from typing import Literal
 
 from review_advisor.core.answers.answers import Answer
-from review_advisor.core.council.unusable_model import model_setting, vote_stop_words
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.metrics.purse import Purse
 from review_advisor.core.policy.budgets import Budgets, Refused
 from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.core.policy.switches import model_variables
 from review_advisor.core.roles.calls import (
     AgentCall,
     Answered,
     EditGrant,
     Lost,
     LostReason,
+    ModelError,
     Receipt,
     ReviewInterrupted,
     Stop,
 )
 from review_advisor.core.roles.replies import cut_short
+from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.safety.legible import legible
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.task.messages import TaskMessage
@@ -38,7 +40,6 @@ _NO_SURFACE = Surface.PR_REVIEW
 """A call of the port needs a surface. A task has none, and no agent looks at it."""
 _ROLES: dict[Speaker, Role] = {"executor": Role.EXECUTOR, "advisor": Role.MID_FLIGHT}
 _FAILED: dict[Speaker, RunStatus] = {"executor": "executor_failed", "advisor": "advisor_failed"}
-_WHO: dict[Speaker, Literal["ADVISOR", "EXECUTOR"]] = {"executor": "EXECUTOR", "advisor": "ADVISOR"}
 _OUT_OF_TIME, _NOT_STARTED = 124, 127
 MOST_AT_ONCE = 4
 """Declared advisors that are asked side by side."""
@@ -103,6 +104,20 @@ def over_a_limit(refused: Refused) -> Halted:
 def halt_of(said: Sequence[CameBack]) -> Halted | None:
     """Why the run ends after these; None if it may go on."""
     return next((each for each in said if isinstance(each, Halted)), None)
+
+
+def model_setting(advisor: Advisor | None, speaker: Speaker = "advisor") -> str:
+    """What sets the model of a declared ``advisor``; None stands for the usual one."""
+    if advisor is not None and advisor.model:
+        return f"`model` of {advisor.id!r} in {advisor.source or 'its declaration'}"
+    return " or ".join(model_variables(Surface.PR_REVIEW, "EXECUTOR" if speaker == "executor" else "ADVISOR"))
+
+
+def vote_stop_words(stop: Stop, model: str, setting: str) -> str:
+    """What the user is told of a call that cannot be made: the ``model``, where it may be that, and its ``setting``."""
+    if not isinstance(stop, ModelError):
+        return stop.detail
+    return f"{stop.detail} The model asked for is {model!r}; {setting} sets another."
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +209,7 @@ class Asking:
         if not isinstance(reply, Stop):
             return self._read(allowed, reply)
         question = allowed.question
-        setting = question.model_setting or model_setting(None, _WHO[question.speaker])
+        setting = question.model_setting or model_setting(None, question.speaker)
         detail = self._redactor.redact(legible(vote_stop_words(reply, question.model, setting)))
         self._note(allowed, legible(reply.receipt), "stopped", type(reply).__name__, detail)
         return Halted(_FAILED[allowed.question.speaker], detail)

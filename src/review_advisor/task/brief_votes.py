@@ -10,7 +10,6 @@ from datetime import date
 from typing import Any
 
 from review_advisor.core.council.brief import Brief
-from review_advisor.core.council.unusable_model import model_setting, vote_stop_words
 from review_advisor.core.council.voices import SYSTEM, Voice, as_all, as_one, joint_form, question, voice_of, vote_form
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.metrics.purse import Purse
@@ -29,8 +28,8 @@ from review_advisor.core.roster.answer_fields import AnswerField, AnswerFields
 from review_advisor.core.safety.legible import legible
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.ports.review import Agents, Consults
+from review_advisor.task.asking import MOST_AT_ONCE, model_setting, vote_stop_words
 
-MOST_AT_ONCE = 4
 CALL_SECONDS = 240.0
 MODEL = "fake"
 _MOST_OF_A_VOTE = 101

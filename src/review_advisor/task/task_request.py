@@ -11,12 +11,12 @@ from pathlib import Path
 from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.roles.calls import EditGrant
+from review_advisor.core.roles.repair_law import TaskPatch
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.task.council_prompts import council_version
 from review_advisor.core.task.messages import OwedReport
 from review_advisor.core.task.task_council import NO_COUNCIL, TaskCouncil
 from review_advisor.core.task.task_events import Speaker, TaskBegun, TaskEvent, TaskLimits
-from review_advisor.core.task.task_patch import TaskPatch
 from review_advisor.core.task.task_prompts import prompts_version
 from review_advisor.ports.review import Agents, Clock
 

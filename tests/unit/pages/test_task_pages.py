@@ -12,8 +12,8 @@ from review_advisor.core.ledger.task_rows import readings_of_task
 from review_advisor.core.pages.overview import STATUSES, list_json
 from review_advisor.core.pages.task_pages import TaskPage, like_outcome, task_parts
 from review_advisor.core.roles.calls import EditGrant
+from review_advisor.core.roles.repair_law import TaskPatch
 from review_advisor.core.task.task_events import TaskBegun, TaskEvent, TaskLimits
-from review_advisor.core.task.task_patch import TaskPatch
 from review_advisor.core.task.task_status import RunStatus
 
 PATCH = "diff --git a/a b/a\n+1\n"

@@ -20,10 +20,12 @@ from review_advisor.core.roles.repair_law import (
     LEAKS,
     Law,
     PathLaw,
+    TaskPatch,
     carries_secret,
     edit_grant,
     leave_words,
     may_repair,
+    patch_of,
     repair_sections,
 )
 from review_advisor.core.roles.transcript import Attempt
@@ -240,3 +242,52 @@ def test_executor_and_judge_are_shown_the_patch_and_what_was_refused() -> None:
     many = tuple(RefusedPath(f"{number}.py", "binary") for number in range(30))
     (only,) = repair_sections(RepairState(refused=many), "n0nce")
     assert only.count(": binary") == 10
+
+
+# --- a task's patch: the same law, of a change that touches all its files ---------------------------------------------
+
+TASK_FILE = FileChange(path="a.py", status=Status.MODIFIED, added=1, removed=1)
+
+
+def task_edits(*files: FileChange, patch: str = "diff") -> Edits:
+    return Edits("tree", patch, Change("range"), files)
+
+
+def refused_in_a_task(made: Edits) -> list[str]:
+    return [each.why for each in patch_of(made, ("bot/",), redact).refused]
+
+
+def test_any_file_of_the_repository_may_be_changed() -> None:
+    assert patch_of(task_edits(TASK_FILE, replace(TASK_FILE, path="docs/b.md")), ("bot/",), redact) == TaskPatch(
+        "diff", ("a.py", "docs/b.md")
+    )
+
+
+def test_nothing_edited_is_an_empty_patch() -> None:
+    assert patch_of(task_edits(patch=""), (), redact) == TaskPatch()
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        replace(TASK_FILE, path=".github/workflows/ci.yml"),
+        replace(TASK_FILE, path="bot/main.py"),
+        replace(TASK_FILE, path=".gitattributes"),
+        replace(TASK_FILE, status=Status.DELETED),
+        replace(TASK_FILE, status=Status.RENAMED, old_path="b.py"),
+        replace(TASK_FILE, new_mode="120000"),
+        replace(TASK_FILE, added=401),
+    ],
+    ids=["workflow", "own", "git", "deleted", "moved", "link", "large"],
+)
+def test_what_no_repair_may_touch_no_task_may_touch(file: FileChange) -> None:
+    made = task_edits(TASK_FILE, file)
+    assert refused_in_a_task(made)
+    assert patch_of(made, ("bot/",), redact).patch == ""
+
+
+def test_what_cannot_be_read_back_and_what_leaks_is_refused_whole() -> None:
+    assert refused_in_a_task(replace(task_edits(), unfit=(RefusedPath("x", "binary"),))) == ["binary"]
+    assert refused_in_a_task(task_edits(TASK_FILE, patch='+TOKEN = "ghp_' + "a1B2c3D4e5" * 3 + 'F6g7H8"')) == [
+        "the patch would carry what looks like a secret"
+    ]

@@ -127,10 +127,10 @@ def test_a_review_is_its_change_and_what_it_goes_by_not_the_moment() -> None:
 def test_an_answer_is_kept_without_its_runs_names_and_given_with_the_next_ones() -> None:
     said = {"summary": f"nonce {ONE.nonce}", "list": [{ONE.run_id: (ONE.nonce, 1, None, True)}]}
     consult = ConsultRecord("toolu_1", f"is {ONE.nonce} right?", "answered", f"{ONE.run_id}: yes", ONE.nonce)
-    kept = renamed(Answered(said, Receipt(consults=(consult,))), ONE, None)
+    kept = renamed(Answered(said, Receipt(consults=(consult,))), ONE.taken_out)
     assert ONE.nonce not in repr(kept)
     assert ONE.run_id not in repr(kept)
-    given = renamed(kept, None, OTHER)
+    given = renamed(kept, OTHER.put_in)
     assert given == Answered(
         {"summary": f"nonce {OTHER.nonce}", "list": [{OTHER.run_id: [OTHER.nonce, 1, None, True]}]},
         Receipt(
@@ -140,7 +140,7 @@ def test_an_answer_is_kept_without_its_runs_names_and_given_with_the_next_ones()
         ),
     )
     lost = Lost(LostReason.CRASH, f"{ONE.nonce} went missing")
-    assert renamed(renamed(lost, ONE, None), None, OTHER).detail == f"{OTHER.nonce} went missing"  # type: ignore[union-attr]
+    assert renamed(renamed(lost, ONE.taken_out), OTHER.put_in).detail == f"{OTHER.nonce} went missing"  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("reason", LostReason)

@@ -39,7 +39,7 @@ from review_advisor.core.report.vote_text import last_vote_text
 from review_advisor.core.report.wording import counted, printable_line
 from review_advisor.core.retro.retro_files import RETRO_FOLDER
 from review_advisor.core.roles.calls import EditGrant, ReviewInterrupted
-from review_advisor.core.roles.repair_law import edit_grant
+from review_advisor.core.roles.repair_law import TaskPatch, edit_grant, patch_of
 from review_advisor.core.roles.reply_cache import RunNames
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.core.task.fake_speaker import FakeSpeaker, scenario_of
@@ -47,7 +47,6 @@ from review_advisor.core.task.messages import OwedReport
 from review_advisor.core.task.task_council import TaskCouncil
 from review_advisor.core.task.task_events import Speaker, TaskEvent, TaskLimits
 from review_advisor.core.task.task_files import task_files, task_outcome, task_outcome_json
-from review_advisor.core.task.task_patch import TaskPatch, patch_of
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Agents, ArtifactError, SourceError
 from review_advisor.task.brief_votes import MODEL

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 from review_advisor.core.answers.answers import Answer
 from review_advisor.core.answers.inline_calls import UnreadableCallsError, inline_calls, severest_calls
 from review_advisor.core.answers.opinion import own_fields, with_own_fields
+from review_advisor.core.answers.own_answer import own_table
 from review_advisor.core.answers.tolerant import complaints
 from review_advisor.core.council.ballots import BLOCKS_FROM, Ballot, Tally, tally
 from review_advisor.core.roles.calls import Cause, Lost
@@ -69,9 +69,9 @@ def question(brief: Brief, nonce: str) -> str:
     return f"Vote on this brief:\n{fence_facts('BRIEF', facts, nonce)}\n\nThe actions, mildest first: {named}.\n\n"
 
 
-def as_one(advisor: Advisor) -> str:
+def as_one(advisor: Advisor, what: str = "review") -> str:
     """The persona of an advisor that answers alone."""
-    return f"{as_advisor(advisor)}\n\nYou are one of several advisors who answer alone."
+    return f"{as_advisor(advisor, what)}\n\nYou are one of several advisors who answer alone."
 
 
 def as_all(advisors: Sequence[Advisor]) -> str:
@@ -124,9 +124,7 @@ def vote_document(
     blind += ["one call spoke for all advisors: the vote is advisory, and no veto counts"] if inline else []
     return {
         "advisors": [
-            {"id": each.advisor.id, **(json.loads(each.own) if each.own else {}), "calls": each.calls}
-            for each in voices
-            if not each.lost
+            {"id": each.advisor.id, **own_table(each.own), "calls": each.calls} for each in voices if not each.lost
         ],
         "calls": list(counted.calls),
         "means": dict(zip(counted.actions, counted.means, strict=True)),

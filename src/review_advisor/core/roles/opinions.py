@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ from review_advisor.core.answers.opinion import (
     own_fields,
     with_own_fields,
 )
+from review_advisor.core.answers.own_answer import own_table
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.advisors import Briefing, Part, PreFlightAdvisor
@@ -48,7 +48,11 @@ class OpeningAdvisor:
     @property
     def form(self) -> type[Opinion]:
         """The form of its answer, with its own fields."""
-        return with_own_fields(InstancedOpinion if self._advisor.instanced else Opinion, self._advisor.answer)
+        return with_own_fields(self._base, self._advisor.answer)
+
+    @property
+    def _base(self) -> type[Opinion]:
+        return InstancedOpinion if self._advisor.instanced else Opinion
 
     def call(self, row: SurfacePolicy, part: Part | None) -> AgentCall:
         """The question; ``part`` is None when the change is too large to be shown whole."""
@@ -68,10 +72,9 @@ class OpeningAdvisor:
         """What it said, and which instances it left out."""
         instances = answer.instances if isinstance(answer, InstancedOpinion) else ()
         expected = [file.path for file in self._briefing.change.files] if self._advisor.instanced else []
-        base = InstancedOpinion if self._advisor.instanced else Opinion
         said = Opinion(opinion=answer.opinion, concerns=answer.concerns)
         missing = missing_instances(expected, instances)
-        return SpokenOpinion(self._advisor.id, said, instances, own_fields(answer, base), missing)
+        return SpokenOpinion(self._advisor.id, said, instances, own_fields(answer, self._base), missing)
 
 
 def opinions_section(opinions: Sequence[SpokenOpinion], nonce: str) -> str:
@@ -84,7 +87,7 @@ def opinions_section(opinions: Sequence[SpokenOpinion], nonce: str) -> str:
             "opinion": each.opinion.opinion,
             "concerns": each.opinion.concerns,
             **({"of_each": {one.instance: one.opinion for one in each.instances}} if each.instances else {}),
-            **(json.loads(each.own) if each.own else {}),
+            **own_table(each.own),
         }
         for each in opinions
     ]

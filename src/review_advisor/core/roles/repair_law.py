@@ -104,6 +104,29 @@ class Law:
             yield "the repaired change cannot be shown to its judge whole"
 
 
+@dataclass(frozen=True, slots=True)
+class TaskPatch:
+    """The patch and the files it touches; both empty where nothing was edited, and where ``refused`` says why not."""
+
+    patch: str = ""
+    files: tuple[str, ...] = ()
+    refused: tuple[RefusedPath, ...] = ()
+
+
+def patch_of(edits: Edits, own: tuple[str, ...], redact: Callable[[str], str]) -> TaskPatch:
+    """The patch that edits of HEAD's tree come to. ``own`` are globs of the bot's implementation.
+
+    A task may touch every file that a repair may touch in a change that touches all of them.
+    """
+    law = PathLaw(frozenset(path for file in edits.touched for path in file.paths), own)
+    refused = edits.unfit or law.refusals(edits.touched)
+    if redact(edits.patch) != edits.patch:
+        refused = (*refused, RefusedPath(WHOLE, LEAKS))
+    if refused:
+        return TaskPatch(refused=refused)
+    return TaskPatch(edits.patch, tuple(file.path for file in edits.touched))
+
+
 def _too_much(touched: Sequence[FileChange]) -> Iterator[str]:
     lines = sum(file.changed_lines for file in touched)
     if len(touched) > MOST_REPAIRED_FILES:

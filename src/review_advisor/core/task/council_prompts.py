@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 
-from review_advisor.core.council.voices import SYSTEM
+from review_advisor.core.answers.own_answer import own_table
+from review_advisor.core.council.voices import SYSTEM, as_one
 from review_advisor.core.roster.advisor import Advisor, as_advisor, field_of
 from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.core.safety.fence import fence, fence_facts
@@ -33,7 +33,7 @@ _AT_THE_END = "The executor says that it is done. Vote for the action that fits 
 
 def opinion_question(task: str, advisor: Advisor, nonce: str, evidence: str = "") -> tuple[str, str]:
     """What an advisor is asked before the first turn."""
-    return _task(task, evidence, nonce), f"{_as_one(advisor)}\n\nSay what you see in this task."
+    return _task(task, evidence, nonce), f"{as_one(advisor, 'task')}\n\nSay what you see in this task."
 
 
 def vote_question(
@@ -51,7 +51,7 @@ def vote_question(
     moment = _AFTER_A_TURN if patch is None else _AT_THE_END
     said = f"This was said so far:\n\n{transcript_of(transcript)}\n\n{shown}{moment}"
     named = f"The actions, mildest first: {', '.join(actions)}."
-    return _task(task, evidence, nonce), f"{said}\n\n{named}\n\n{_as_one(advisor)}"
+    return _task(task, evidence, nonce), f"{said}\n\n{named}\n\n{as_one(advisor, 'task')}"
 
 
 def unread_by_voters(transcript: Sequence[str], patch: str | None) -> int:
@@ -75,12 +75,7 @@ def council_section(council: TaskCouncil, opinions: Sequence[OpinionHeard], nonc
     heard = [each for each in opinions if not each.lost]
     if heard:
         facts = [
-            {
-                "advisor": each.advisor,
-                "opinion": each.opinion,
-                "concerns": each.concerns,
-                **(json.loads(each.own) if each.own else {}),
-            }
+            {"advisor": each.advisor, "opinion": each.opinion, "concerns": each.concerns, **own_table(each.own)}
             for each in heard
         ]
         told.append(
@@ -121,10 +116,6 @@ def council_version() -> str:
         *(council_section(council, (), "nonce"), vote_words("")),
     )
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
-
-
-def _as_one(advisor: Advisor) -> str:
-    return f"{as_advisor(advisor, 'task')}\n\nYou are one of several advisors who answer alone."
 
 
 def _task(task: str, evidence: str, nonce: str) -> str:

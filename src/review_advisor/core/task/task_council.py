@@ -6,11 +6,11 @@ mildest of them wins, or one that is no worse than the action that its report is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from review_advisor.core.answers.own_answer import own_table
 from review_advisor.core.roster.advisor import Advisor, Moment, Roster
 from review_advisor.core.task.task_events import (
     CouncilVoted,
@@ -151,9 +151,10 @@ def council_document(events: Sequence[TaskEvent]) -> dict[str, Any] | None:
     last = last_vote(events)
     about: dict[str, Any] = {"declared": first.advisors, "actions": first.actions, "action": None}
     if last is not None:
-        counted = counted_votes(last)
+        counted, end = counted_votes(last), events[-1]
+        is_decided = isinstance(end, TaskEnded) and EXIT_CODES[end.status] != EXIT_CODES["running"]
         about |= {
-            "action": chosen_action(last) if last.moment == "finish" and _is_decided(events[-1]) else None,
+            "action": chosen_action(last) if last.moment == "finish" and is_decided else None,
             "moment": last.moment,
             "advisors": vote_rows(last),
             "calls": counted.calls,
@@ -168,15 +169,7 @@ def council_document(events: Sequence[TaskEvent]) -> dict[str, Any] | None:
 
 def vote_rows(event: CouncilVoted) -> list[dict[str, Any]]:
     """The votes that came, each in act 017's form: its id, its own fields, and its calls."""
-    return [
-        {"id": each.advisor, **(json.loads(each.own) if each.own else {}), "calls": each.calls}
-        for each in event.votes
-        if not each.lost
-    ]
-
-
-def _is_decided(last: TaskEvent) -> bool:
-    return isinstance(last, TaskEnded) and EXIT_CODES[last.status] != EXIT_CODES["running"]
+    return [{"id": each.advisor, **own_table(each.own), "calls": each.calls} for each in event.votes if not each.lost]
 
 
 def _named(ids: Sequence[str]) -> str:

@@ -8,8 +8,8 @@ from typing import Literal
 
 from review_advisor.core.council.ballots import Ballot, Tally, tally
 from review_advisor.core.roles.calls import Cause, Usage
+from review_advisor.core.roles.repair_law import TaskPatch
 from review_advisor.core.task.messages import Disposition, MemoryProposal, TaskConsult, TaskDone, TaskGuidance
-from review_advisor.core.task.task_patch import TaskPatch
 from review_advisor.core.task.task_status import RunStatus, ended_words
 
 Speaker = Literal["executor", "advisor"]
