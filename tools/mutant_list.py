@@ -669,7 +669,7 @@ MUTANTS = (
             (
                 "a run whose advisor cannot be asked has chosen an action",
                 TASK_COUNCIL,
-                'last.moment == "finish" and _is_decided(events[-1])',
+                'last.moment == "finish" and is_decided',
                 'last.moment == "finish"',
                 f"{DECLARED_IN_A_RUN}a_model_that_does_not_exist_ends_the_run_names_its_setting_and_keeps_the_other_vote",
             ),
@@ -703,10 +703,10 @@ MUTANTS = (
             ),
             (
                 "a task's patch may carry a secret",
-                "core/task/task_patch.py",
+                "core/roles/repair_law.py",
                 "if redact(edits.patch) != edits.patch:",
                 "if redact(edits.patch) == '':",
-                f"{UNIT}task/test_task_patch.py::test_what_cannot_be_read_back_and_what_leaks_is_refused_whole",
+                f"{UNIT}roles/test_repair_law.py::test_what_cannot_be_read_back_and_what_leaks_is_refused_whole",
             ),
             (
                 "init guesses what broken marks mean",
@@ -1983,8 +1983,8 @@ MUTANTS = (
     Mutant(
         "tokens of a model without a price of its own are free",
         "core/metrics/call_estimate.py",
-        "models = self._models(used.model, today) or self._models(requested, today)",
-        "models = self._models(used.model, today)",
+        "prices = self._prices_of(used.model, today) or self._prices_of(requested, today)",
+        "prices = self._prices_of(used.model, today)",
         (f"{UNIT}metrics/test_purse.py::test_a_call_that_is_killed_counts_with_the_tokens_that_it_told",),
     ),
     Mutant(
@@ -6146,8 +6146,8 @@ MUTANTS = (
             (
                 "a call is refused by the price of a dearer model than may be meant",
                 "core/metrics/call_estimate.py",
-                "return min(estimates, default=None)",
-                "return max(estimates, default=None)",
+                "return min((cost(used, price)",
+                "return max((cost(used, price)",
                 f"{UNIT}metrics/test_call_estimate.py::test_a_short_name_counts_with_the_cheapest_model_until_one_has_answered",
             ),
             (
@@ -6251,8 +6251,8 @@ MUTANTS = (
             (
                 "a recorded reply holds secrets",
                 "core/ledger/recorded_call.py",
-                "came = renamed(redactor.everywhere(legible(reply)), names, None)",
-                "came = renamed(legible(reply), names, None)",
+                "came = renamed(redactor.everywhere(legible(reply)), names.taken_out)",
+                "came = renamed(legible(reply), names.taken_out)",
                 "tests/adapters/answers/test_recorded_agents.py::test_neither_nonce_nor_secret_is_written",
             ),
             (

@@ -135,7 +135,9 @@ class Interruption:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(child.pid, signal.SIGKILL)
         said = ["Interrupted."]
-        self._remove_unfinished()
+        for file in tuple(self._unfinished):
+            with suppress(OSError):
+                file.unlink()
         steps = [self.leave]
         last_words = self._last_words
         if alone and last_words is not None:
@@ -146,11 +148,6 @@ class Interruption:
         for step in ending:
             step.join(max(0.0, until - time.monotonic()))
         return said[-1]
-
-    def _remove_unfinished(self) -> None:
-        for file in tuple(self._unfinished):
-            with suppress(OSError):
-                file.unlink()
 
 
 INTERRUPTION = Interruption()

@@ -36,14 +36,6 @@ class PanelAnswers:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Voice:
-    """What one member gave, and what it said."""
-
-    answer: MemberAnswer
-    raw: str = ""
-
-
 @dataclass(slots=True)
 class PartJudges:
     """The judges of one part. Each member of a council is asked for its own findings once a version."""
@@ -62,8 +54,8 @@ class PartJudges:
         if len(panel) == 1 and panel[0].id == ADR_ADVISOR.id:
             return self._alone(version, call, panel[0])
         voices = self.dispatch.together(panel, lambda member: self._voice(version, call, member))
-        said = {each.answer.advisor.id: each.raw for each in voices if each.raw}
-        return PanelAnswers(tuple(each.answer for each in voices), json.dumps(said))
+        said = {answer.advisor.id: raw for answer, raw in voices if raw}
+        return PanelAnswers(tuple(answer for answer, _ in voices), json.dumps(said))
 
     def advise(self, attempt: int) -> None:
         """Record what the inline members advise once the part is decided, if any judge was asked.
@@ -90,24 +82,24 @@ class PartJudges:
         fallback = "" if asked.model == call.model else asked.model
         return PanelAnswers((MemberAnswer(member, asked.answer, fallback),), asked.raw, asked.number)
 
-    def _voice(self, version: Version, judge: AgentCall, member: Advisor) -> _Voice:
-        """One member's own findings first, then its vote. Without the findings it has none."""
+    def _voice(self, version: Version, judge: AgentCall, member: Advisor) -> tuple[MemberAnswer, str]:
+        """One member's own findings first, then its vote, and all that it said of that. Without findings no vote."""
         found = self._findings(version, judge, member)
         if isinstance(found, Lost | Refused):
-            return _Voice(MemberAnswer(member, found))
+            return MemberAnswer(member, found), ""
         briefing = version.briefing
         call = vote_call(judge, member, found, briefing.nonce)
         form = form_of(member)
         asked = _asked_through_outage(self.dispatch, call, form, briefing.policy.outage)
         answer = asked.answer
         if isinstance(answer, Lost | Refused):
-            return _Voice(MemberAnswer(member, answer))
+            return MemberAnswer(member, answer), ""
         vote = plain_vote(answer, member.answer, instanced=member.instanced)
         self.dispatch.record_step(
             Voted, version.row, version.part, call.attempt, number=asked.number, advisor=call.advisor, vote=vote
         )
         fallback = "" if asked.model == call.model else asked.model
-        return _Voice(MemberAnswer(member, vote, fallback), asked.raw)
+        return MemberAnswer(member, vote, fallback), asked.raw
 
     def _findings(self, version: Version, judge: AgentCall, member: Advisor) -> CheckedReport | Lost | Refused:
         known = self._found.get((version.tree, member.id))

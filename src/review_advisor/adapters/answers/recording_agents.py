@@ -46,7 +46,7 @@ class RecordingAgents:
         if not kept or isinstance(kept[0].reply, Stopped):
             what = f"{call.role.value} of {call.surface.value}"
             raise self._would_ask(call, f"{what} would have been asked what is not recorded")
-        reply = renamed(kept.popleft().reply, None, self._names)  # type: ignore[arg-type]
+        reply = renamed(kept.popleft().reply, self._names.put_in)  # type: ignore[arg-type]
         self._count(call, reply, consults)
         return reply
 

@@ -70,13 +70,13 @@ class RememberingAgents:
                 edit(call.tree, kept.edits)
             except OSError as error:
                 return Lost(LostReason.CRASH, f"The edits of a kept answer cannot be made again: {error.strerror}.")
-        reply = renamed(kept.reply, None, self._names)
+        reply = renamed(kept.reply, self._names.put_in)
         return replace(reply, receipt=replace(reply.receipt, kept=True, paid_by=kept.paid_by))
 
     def _keep(self, key: str, call: AgentCall, reply: Answered | Lost, edits: tuple[EditedFile, ...]) -> None:
         usable = not isinstance(checked_reply(call.answer, reply).answer, Lost)
         number = self._store.next_number()
-        bare = renamed(reply, self._names, None)
+        bare = renamed(reply, self._names.taken_out)
         self._store.keep(
             key,
             KeptReply(

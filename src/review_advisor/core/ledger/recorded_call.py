@@ -132,7 +132,7 @@ def recorded_call(
     if isinstance(reply, Stop):
         came: Answered | Lost | Stopped = Stopped(type(reply).__name__, shown(legible(reply.detail)))
     else:
-        came = renamed(redactor.everywhere(legible(reply)), names, None)
+        came = renamed(redactor.everywhere(legible(reply)), names.taken_out)
     return RecordedCall(
         run_id=names.run_id,
         at=at,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -117,13 +117,12 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     return _digest((asked, words, call.tree is not None, evidence, *tried, *effort, *shadow))
 
 
-def renamed(reply: Answered | Lost, before: RunNames | None, after: RunNames | None) -> Answered | Lost:
-    """``reply`` with one run's names taken out of every text in it, and another's put in."""
+def renamed(reply: Answered | Lost, change: Callable[[str], str]) -> Answered | Lost:
+    """``reply`` with every text in it changed: one run's names are taken out of it, or another's put in."""
 
     def other(value: Any) -> Any:
         if isinstance(value, str):
-            bare = value if before is None else before.taken_out(value)
-            return bare if after is None else after.put_in(bare)
+            return change(value)
         if isinstance(value, dict):
             return {other(key): other(inner) for key, inner in value.items()}
         return [other(inner) for inner in value] if isinstance(value, list | tuple) else value

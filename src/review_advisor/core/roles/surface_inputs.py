@@ -152,10 +152,6 @@ def _compared(subject: Subject) -> Structural | None:
 # --- wiki_ingest ------------------------------------------------------------------------------------------------------
 
 
-def _no_files(subject: Subject) -> Change:
-    return replace(subject.change, files=())
-
-
 def _entries(subject: Subject) -> Structural:
     proposal = subject.proposal()
     return Structural(proposal_report(proposal), judged=bool(proposal.pages))
@@ -178,7 +174,7 @@ SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
     ),
     Surface.WIKI_INGEST: SurfaceInput(
         about="these knowledge entries",
-        narrow=_no_files,
+        narrow=lambda subject: replace(subject.change, files=()),
         structural=_entries,
         section=lambda subject, nonce: knowledge_section(subject.proposal().pages, nonce),
         pages=lambda subject: subject.proposal().pages,

@@ -27,8 +27,7 @@ def declared_roster(
     problems: list[str] = []
     lens_map = NO_MAP
     for path, text in sorted(texts.items()):
-        name = PurePosixPath(path).name
-        if path == PRICES or ("/" in path and (name.startswith(".") or name.casefold() == _README)):
+        if path == PRICES or _says_nothing(path):
             continue
         told = _misplaced(path) or text.problem
         if told:
@@ -43,14 +42,18 @@ def declared_roster(
 
 def declared_again(texts: Mapping[str, BaseText]) -> tuple[str, ...]:
     """A remark on each advisor that several of these files declare, or one of them several times."""
-    files = (read_declarations(path, text.text) for path, text in sorted(texts.items()) if _declares(path, text))
+    files = (
+        read_declarations(path, text.text)
+        for path, text in sorted(texts.items())
+        if str(PurePosixPath(path).parent) == ADVISORS and not (_says_nothing(path) or text.problem or _misplaced(path))
+    )
     return twice_declared(tuple(files))
 
 
-def _declares(path: str, text: BaseText) -> bool:
-    place = PurePosixPath(path)
-    is_readme = place.name.startswith(".") or place.name.casefold() == _README
-    return str(place.parent) == ADVISORS and not (is_readme or text.problem or _misplaced(path))
+def _says_nothing(path: str) -> bool:
+    """Whether a file in a folder is there for people or for tools alone."""
+    name = PurePosixPath(path).name
+    return "/" in path and (name.startswith(".") or name.casefold() == _README)
 
 
 def _misplaced(path: str) -> str:
