@@ -8,11 +8,10 @@ from review_advisor.core.answers.answers import Guidance, Recommendation
 from review_advisor.core.answers.challenge import disproves
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.escalation.packet import consult_call, consult_grant, packet
-from review_advisor.core.escalation.reasons import Reason, state_digest
+from review_advisor.core.escalation.reasons import Reason
 from review_advisor.core.outcome.cost import tokens
 from review_advisor.core.outcome.ends import missing_words
 from review_advisor.core.outcome.events import Consulted
-from review_advisor.core.outcome.steps.advice_events import Escalated
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import ConsultReply, Denied, Lost, Receipt
@@ -56,22 +55,6 @@ class HarnessConsult:
             return leave.reason
         self._prompt = leave.prompt
         return ""
-
-    def record(self, refused: str, *, alone: bool) -> None:
-        """Record that the consult was due, and why it is refused if it is."""
-        version, said = self._version, self._said
-        self._dispatch.record_step(
-            Escalated,
-            version.row,
-            version.part,
-            len(self._told.attempts),
-            number=said.number,
-            report=said.report,
-            reasons=tuple(self._reasons),
-            state=state_digest(version.tree or "", said.report),
-            refused=refused,
-            advisor_alone=alone,
-        )
 
     def advice(self) -> ConsultNote:
         """What the advisor says, recorded. An answer that does not come is a failed consult, and is refunded."""

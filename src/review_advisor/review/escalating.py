@@ -10,7 +10,7 @@ from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.escalation.after_advice import after_advice
 from review_advisor.core.escalation.packet import go_on_ask, open_ask
-from review_advisor.core.escalation.reasons import Reason, ReasonKey, Watched, reasons_to_consult
+from review_advisor.core.escalation.reasons import Reason, ReasonKey, Watched, reasons_to_consult, state_digest
 from review_advisor.core.escalation.recommendations import (
     UNAPPLIED,
     Disposition,
@@ -28,7 +28,7 @@ from review_advisor.core.escalation.requests import (
     watched,
 )
 from review_advisor.core.outcome.ends import missing_words
-from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Recommended
+from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
 from review_advisor.core.policy.escalation_rules import ReasonKind
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal
@@ -129,7 +129,15 @@ class _Escalation:
         consult = HarnessConsult(self._dispatch, self._version, self._told, self._said, reasons)
         refused = no_turn_left(self._about, self._turns) or consult.leave()
         alone = consult.at_cap and self._about.rules.handoff == "advisor_only" and contested is None
-        consult.record(refused, alone=alone)
+        self._record(
+            Escalated,
+            self._said.number,
+            report=self._said.report,
+            reasons=tuple(reasons),
+            state=state_digest(self._version.tree or "", self._said.report),
+            refused=refused,
+            advisor_alone=alone,
+        )
         if refused:
             halted = None if alone else refused_request(reasons, refused)
             self._said = replace(self._said, halted=halted, advisor_alone=alone)
@@ -238,6 +246,6 @@ class _Escalation:
         self._said = replace(self._said, halted=why)
         return False
 
-    def _record(self, event: type[Recommended | AdviceOpen | Disposed], number: int, **facts: Any) -> None:
+    def _record(self, event: type[Escalated | Recommended | AdviceOpen | Disposed], number: int, **facts: Any) -> None:
         version, attempt = self._version, len(self._told.attempts)
         self._dispatch.record_step(event, version.row, version.part, attempt, number=number, **facts)
