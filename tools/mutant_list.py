@@ -5748,7 +5748,7 @@ MUTANTS = (
             ),
             (
                 "an excluded file may be shown where it uses a changed name",
-                "review/surroundings.py",
+                "review/matter.py",
                 "return excluded.covers(path) or excluding_glob(excluded.globs, path) is not None",
                 "return excluded.covers(path)",
                 f"{AROUND}test_what_the_configuration_excludes_is_not_shown_as_a_use",

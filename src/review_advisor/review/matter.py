@@ -1,4 +1,4 @@
-"""What one review is about: the request, the change as it is read, its policy, and its parts."""
+"""What one review is about: the request, the change as it is read, its policy, its parts, and what is around them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from pathlib import Path
 from review_advisor.core.answers.evidence import ShownChange
 from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.guidelines import FoundGuidelines, found_guidelines, looked_for
+from review_advisor.core.facts.patches.around import partly_shown, room_for
 from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.shards import Unsent, must_be_read, shards, unsent_of
+from review_advisor.core.facts.shards import CHARACTERS_PER_TOKEN, Unsent, must_be_read, shards, unsent_of
 from review_advisor.core.facts.tool_remarks import ToolRemark
 from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_of
 from review_advisor.core.lessons.memory_record import MEMORY_FILE
 from review_advisor.core.outcome.coverage import file_facts
 from review_advisor.core.outcome.events import Event, FileFact
 from review_advisor.core.outcome.learned import knowledge_of
+from review_advisor.core.policy.exclusion import Exclusion, excluding_glob
 from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy, left_unread
 from review_advisor.core.policy.reading_order import most_dangerous_first
 from review_advisor.core.policy.scope import Scope, review_scope
 from review_advisor.core.policy.static_review import unchecked_files
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roles.advisors import Briefing, Part
+from review_advisor.core.roles.around_prompt import look_around
 from review_advisor.core.roles.calls import ConsultRecord
 from review_advisor.core.roles.instructions import Instructions
 from review_advisor.core.roles.knowledge import Proposal, propose
-from review_advisor.core.roles.prompts import cuts
+from review_advisor.core.roles.prompts import cuts, diff_length, shown_files
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
 from review_advisor.core.roles.team_rules import rules_cut
 from review_advisor.core.safety.redaction import Redactor
@@ -190,3 +193,26 @@ def parts_of(ports: Ports, row: SurfacePolicy, subject: Subject, nonce: str) -> 
         )
         for shard in cut
     ]
+
+
+def looked_around(source: Source, briefing: Briefing, row: SurfacePolicy, part: Part, tree: str | None = None) -> Part:
+    """The part with what stands around its hunks in the head, or in ``tree``. Once for all its calls: they begin alike.
+
+    It has none on another surface, without a tree, or in a review by static checks, where nobody would read it.
+    """
+    policy = briefing.policy
+    if not SURFACE_INPUTS[row.surface].looks_around or briefing.tree is None or policy.static is not None:
+        return part
+    files = shown_files(part.shard.files, briefing.change, briefing.scope)
+    room = room_for(diff_length(files), int(policy.shard_tokens * CHARACTERS_PER_TOKEN))
+    withheld = cache(partial(_is_withheld, policy.excluded))
+    texts = (
+        source.head_texts([file.path for file in partly_shown(files) if not withheld(file.path)], tree) if room else {}
+    )
+    search = partial(source.collect_uses, tree=tree)
+    return replace(part, around=look_around(files, texts, search, room, withheld=withheld))
+
+
+def _is_withheld(excluded: Exclusion, path: str) -> bool:
+    """Whether the base's configuration leaves a file unread: also one that the change leaves alone."""
+    return excluded.covers(path) or excluding_glob(excluded.globs, path) is not None

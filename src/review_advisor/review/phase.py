@@ -53,9 +53,8 @@ from review_advisor.core.safety.fence import clean
 from review_advisor.ports.review import Ports
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.loop import ReviewLoop
-from review_advisor.review.matter import Matter, ReviewRequest, matter_of, parts_of, subject_of
+from review_advisor.review.matter import Matter, ReviewRequest, looked_around, matter_of, parts_of, subject_of
 from review_advisor.review.repair_session import Version
-from review_advisor.review.surroundings import looked_around
 
 
 class ReviewPhase:

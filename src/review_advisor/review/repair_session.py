@@ -26,7 +26,7 @@ from review_advisor.core.roles.team_rules import with_given_rules
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.ports.review import Source
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.surroundings import looked_around
+from review_advisor.review.matter import looked_around
 
 
 @dataclass(frozen=True, slots=True)

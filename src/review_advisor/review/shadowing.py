@@ -61,10 +61,9 @@ from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.ports.review import CliError, Ports, SourceError
 from review_advisor.review.council import PartJudges
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.matter import Matter, ReviewRequest, matter_of, parts_of, subject_of
+from review_advisor.review.matter import Matter, ReviewRequest, looked_around, matter_of, parts_of, subject_of
 from review_advisor.review.phase import RunningReview, reviewed
 from review_advisor.review.repair_session import Version
-from review_advisor.review.surroundings import looked_around
 
 _STOPS: Mapping[str, type[Stop]] = {
     "credit_exhausted": CreditExhaustedError,

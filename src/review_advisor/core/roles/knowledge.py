@@ -48,17 +48,19 @@ def propose(entries: Iterable[Knowledge], existing: Collection[str]) -> Proposal
     pages: list[Page] = []
     dropped: list[DroppedKnowledge] = []
     for entry in entries:
-        name = page_name(entry.title)
+        name, why = page_name(entry.title), ""
         if gives_orders(name):
-            dropped.append(DroppedKnowledge(entry.title, f"agents obey a file named {name}, in any case"))
+            why = f"agents obey a file named {name}, in any case"
         elif entry.body.lstrip().startswith("---"):
-            dropped.append(DroppedKnowledge(entry.title, "its body begins like the front matter of a page"))
+            why = "its body begins like the front matter of a page"
         elif name in taken:
-            dropped.append(DroppedKnowledge(entry.title, f"{name} is already there"))
+            why = f"{name} is already there"
         elif len(" ".join(entry.body.split())) < SHORTEST_BODY:
-            dropped.append(DroppedKnowledge(entry.title, f"its body has fewer than {SHORTEST_BODY} characters"))
+            why = f"its body has fewer than {SHORTEST_BODY} characters"
         elif len(pages) == MOST_ENTRIES:
-            dropped.append(DroppedKnowledge(entry.title, f"more than {MOST_ENTRIES} entries in one review"))
+            why = f"more than {MOST_ENTRIES} entries in one review"
+        if why:
+            dropped.append(DroppedKnowledge(entry.title, why))
         else:
             taken.add(name)
             pages.append(Page(name, entry))
