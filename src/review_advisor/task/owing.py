@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from review_advisor.core.task.blocks import Malformed, TagBlock
+from review_advisor.core.task.blocks import Malformed
 from review_advisor.core.task.hearing import ExecutorSaid
-from review_advisor.core.task.messages import OwedReport, ReadReport
+from review_advisor.core.task.messages import ReadReport
 from review_advisor.core.task.task_events import BlockMalformed, ReportHeard, TaskEvent
 from review_advisor.core.task.task_prompts import disposition_words, report_words
 from review_advisor.task.task_request import TaskRequest
@@ -28,7 +28,11 @@ class Owing:
         """Record each report of a message, whatever else it says: nothing that was said once gets lost."""
         if self._owed is None:
             return
-        reads = [self._read(self._owed, each) for each in said.reports]
+        read_body = self._owed.read
+        reads = [
+            ReadReport("", "", each.error) if isinstance(each, Malformed) else read_body(each.body)
+            for each in said.reports
+        ]
         for read in reads:
             told = ReportHeard(
                 at=self._now(),
@@ -51,10 +55,6 @@ class Owing:
         tag, error = self._owed.tag, self._error
         self._record(BlockMalformed(at=self._now(), turn=turn, speaker="executor", tag=tag, error=error))
         return error
-
-    @staticmethod
-    def _read(owed: OwedReport, block: TagBlock | Malformed) -> ReadReport:
-        return ReadReport("", "", block.error) if isinstance(block, Malformed) else owed.read(block.body)
 
     def words(self, open_ids: Sequence[str], trouble: str) -> str:
         """What the executor is asked once more because of it, and of guidance about which it is silent."""

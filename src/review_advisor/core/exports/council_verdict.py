@@ -35,6 +35,7 @@ def council_verdict(document: OutcomeDocument) -> dict[str, Any] | None:
     records = tuple(last.values())
     if all(each.counted.nobody for each in records):
         return None
+    missing = (f"{name} did not judge ({why})" for record in records for name, why in record.why_missing)
     found = council_findings(document.events)
     rows = sorted(_rows(found), key=lambda row: (list(TIERS.values()).index(row["tier"]), -len(row["consensus"])))
     return {
@@ -46,7 +47,7 @@ def council_verdict(document: OutcomeDocument) -> dict[str, Any] | None:
         ],
         "report_path": "report.txt",
         "roster_version": roster_version(document.policy.roster),
-        "blind_spots": [*document.policy.roster.blind_spots, *dict.fromkeys(_missing(records))],
+        "blind_spots": [*document.policy.roster.blind_spots, *dict.fromkeys(missing)],
     }
 
 
@@ -91,7 +92,3 @@ def _voices(record: CouncilRecord) -> list[dict[str, Any]]:
         for ballot in record.counted.ballots
         if isinstance(ballot.votes, tuple)
     ]
-
-
-def _missing(records: tuple[CouncilRecord, ...]) -> list[str]:
-    return [f"{name} did not judge ({why})" for record in records for name, why in record.why_missing]

@@ -46,10 +46,7 @@ class ShadowRule(BaseModel):
     percent: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = Field(
         description="The share of reviews, drawn by a digest of the head."
     )
-    part: ShadowPart = Field(
-        default="judge",
-        description="What runs.",
-    )
+    part: ShadowPart = Field(default="judge", description="What runs.")
     advisors: Annotated[tuple[str, ...], Field(max_length=9)] = Field(
         default=(),
         description="Ids of its judges; empty: the ADR's advisor. Of a whole review: who joins it.",
