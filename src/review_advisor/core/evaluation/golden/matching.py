@@ -10,7 +10,7 @@ from review_advisor.core.answers.answers import Severity
 from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
 from review_advisor.core.evaluation.golden.best_pairs import best_pairs
 from review_advisor.core.evaluation.golden.golden_case import WIDEST, GoldenCase, GoldenLabel
-from review_advisor.core.evaluation.golden.same_words import KnownTexts
+from review_advisor.core.evaluation.golden.same_words import alike_by_words
 
 NEAR_LINES = 3
 """A finding so many lines away from a label is at the same place, where the words are somewhat alike."""
@@ -112,12 +112,11 @@ def _paired(
     """The best pairs, and the findings that are in none."""
     ordered = sorted(labels, key=_order)
     texts = [label.text for label in ordered]
-    words = KnownTexts(texts)
     by: dict[tuple[int, int], By] = {}
     worth: dict[tuple[int, int], int] = {}
     most = min(len(labels), len(findings)) + 1
     for column, finding in enumerate(findings):
-        for row, likeness in enumerate(words.alike(finding.text)):
+        for row, likeness in enumerate(alike_by_words(finding.text, texts)):
             how = admits(ordered[row], finding, likeness, judged.get((texts[row], finding.text)))
             if how is not None:
                 by[row, column] = how

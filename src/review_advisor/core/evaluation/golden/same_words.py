@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from math import log, sqrt
+from collections.abc import Sequence
 
-from review_advisor.core.evaluation.text_clusters import terms_of
+from review_advisor.core.evaluation.text_clusters import likeness, weights
 
-Terms = Mapping[str, int]
 _WORD = re.compile(r"\w+")
 _COMMON = frozenset(
     """
@@ -24,49 +21,14 @@ LONGEST = 2_000
 """Characters of a text whose words count: what a remark is about stands at its beginning."""
 
 
-class KnownTexts:
-    """Texts that many others are held against: whatever does not depend on those is counted once."""
+def alike_by_words(text: str, others: Sequence[str]) -> tuple[float, ...]:
+    """The likeness of ``text`` to each other one: from 0, no word in common, to 1, the same words.
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        counted = [_counted(each) for each in texts]
-        having = Counter(term for terms in counted for term in terms)
-        self._texts = len(texts)
-        alone = {term: self._weight(number) for term, number in having.items()}
-        self._squares = [_square(terms, alone) for terms in counted]
-        # Where the other text has a term as well, it is less rare.
-        self._weights = {term: self._weight(number + 1) for term, number in having.items()}
-        self._places: dict[str, list[tuple[int, int, float]]] = {term: [] for term in having}
-        for place, terms in enumerate(counted):
-            for term, number in terms.items():
-                self._places[term].append((place, number, number * number * (alone[term] - self._weights[term])))
-
-    def alike(self, text: str) -> tuple[float, ...]:
-        """The likeness of ``text`` to each: from 0, no word in common, to 1, the same words.
-
-        A word counts the more, the fewer of these texts have it. No further text makes a difference.
-        """
-        mine = _counted(text)
-        square = _square(mine, {term: self._weight(1) for term in mine} | self._weights)
-        both, squares = [0.0] * self._texts, list(self._squares)
-        for term, times in mine.items():
-            weight = times * self._weights.get(term, 0.0)
-            for place, number, rarer in self._places.get(term, ()):
-                both[place] += weight * number
-                squares[place] -= rarer
-        return tuple(
-            sqrt(min(1.0, common / sqrt(square * its))) if common else 0.0
-            for common, its in zip(both, squares, strict=True)
-        )
-
-    def _weight(self, having: int) -> float:
-        """The square of how rare a term is that so many of these texts have, the other one among them."""
-        return float((log((2 + self._texts) / (1 + having)) + 1) ** 2)
+    A word counts the more, the fewer of these texts have it. No further text makes a difference.
+    """
+    mine, *its = weights([_telling_words(each) for each in (text, *others)])
+    return tuple(likeness(mine, each) for each in its)
 
 
-def _square(terms: Terms, weights: Mapping[str, float]) -> float:
-    return sum(number * number * weights[term] for term, number in terms.items())
-
-
-def _counted(text: str) -> Terms:
-    telling = (word for word in _WORD.findall(text[:LONGEST]) if word.casefold() not in _COMMON)
-    return Counter(terms_of(" ".join(telling)))
+def _telling_words(text: str) -> str:
+    return " ".join(word for word in _WORD.findall(text[:LONGEST]) if word.casefold() not in _COMMON)
