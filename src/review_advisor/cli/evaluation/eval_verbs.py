@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from review_advisor.cli.evaluation.review_case import review_case
 from review_advisor.cli.terminal.options import AS_JSON, PATH, BoundedNumber
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
@@ -48,6 +49,9 @@ GATE = click.option(
 @click.group(name="eval", short_help="Review golden cases by several arms, and decide whether advice pays.")
 def evaluation() -> None:
     """Review golden cases by several arms, score them with intervals, and decide whether advice pays."""
+
+
+evaluation.add_command(review_case)
 
 
 @evaluation.command(short_help="Review the cases by each arm; what is there already is not asked again.")
@@ -258,27 +262,6 @@ def scenarios(context: click.Context, root: Path, as_json: bool) -> None:
     put(json.dumps(done.as_json, indent=2) + "\n" if as_json else done.text)
     note(f"Kept in {done.folder}")
     context.exit(0 if done.is_as_it_should_be else NOT_PASSED)
-
-
-@evaluation.command(name="review-case", hidden=True)
-@click.argument("repo", type=PATH)
-@click.argument("revisions")
-@click.option("--agent", type=click.Choice(["embedded", "claude"]), required=True)
-@click.option("--config", type=PATH, required=True)
-@click.option("--output", type=PATH, required=True)
-@click.option("--artifacts", type=PATH, required=True)
-@click.option("--title")
-@click.option("--body-file", type=PATH)
-@click.option("--spec-file", type=PATH)
-@click.option("--most-usd", type=float)
-@click.option("--rules", default="")
-@click.pass_context
-def review_case(context: click.Context, /, repo: Path, revisions: str, agent: str, **given: Any) -> None:
-    """Review one golden case: `eval run` starts this for each."""
-    with clear_refusals():
-        from review_advisor.app.evaluation.one_case import review_one
-
-        context.exit(review_one(repo, revisions, "embedded" if agent == "embedded" else "claude", os.environ, **given))
 
 
 def _shard(given: str | None) -> CaseShard:
