@@ -22,10 +22,10 @@ from review_advisor.adapters.ledger.rows import event_text
 from review_advisor.adapters.ledger.transfer import fold
 from review_advisor.core.ledger.chain import Chain, links
 from review_advisor.core.outcome.events import Event, PolicyFrozen
-from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.world import MockWorld
 
 sys.path.insert(0, str(ROOT))
+from tests.adapters.github.actions import GitHubWithActions
 from tests.adapters.github.door import Door, opened
 from tests.adapters.organisation.workflows import ABILITIES, LEDGER, zipped
 
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--repositories", type=int, default=200, help="how many repositories there are")
     parser.add_argument("--artifacts", type=int, default=50, help="how many ledgers each of them has")
     chosen = parser.parse_args()
-    github, many = GitHub(), chosen.repositories * chosen.artifacts
+    github, many = GitHubWithActions(), chosen.repositories * chosen.artifacts
     github.user("org", kind="Organization")
     names = [f"org/repository-{number}" for number in range(chosen.repositories)]
     with tempfile.TemporaryDirectory() as folder, opened(github) as door:
@@ -50,7 +50,7 @@ def main() -> None:
     tell(Path(__file__).stem, tables, write=chosen.write)
 
 
-def _collected(github: GitHub, door: Door, names: list[str], folder: Path, many: int) -> Iterator[Row]:
+def _collected(github: GitHubWithActions, door: Door, names: list[str], folder: Path, many: int) -> Iterator[Row]:
     """The whole command, twice. Its exit code says whether anything is missing, and the ledger whether all is there."""
     token, whole = github.app_token("collector", ABILITIES).value, folder / "whole.sqlite3"
     github_here = {"GITHUB_TOKEN": token, "GITHUB_SERVER_URL": door.url, "GITHUB_API_URL": door.url}
@@ -68,7 +68,7 @@ def _collected(github: GitHub, door: Door, names: list[str], folder: Path, many:
     yield ("the ledger", f"{size:.0f} MB", f"{proof.runs:,} runs, {proof.events:,} events")
 
 
-def _stored(github: GitHub, names: list[str], artifacts: int, folder: Path) -> None:
+def _stored(github: GitHubWithActions, names: list[str], artifacts: int, folder: Path) -> None:
     """Every repository with its runs and their ledgers: the same review, in each at another moment by another name."""
     events = MockWorld().review().events
     with _empty(folder) as empty:

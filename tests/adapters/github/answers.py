@@ -3,6 +3,7 @@
 import base64
 from typing import Any
 
+from tests.adapters.github.actions import ActionsRun, StoredArtifact
 from tests.adapters.github.payloads import Payloads
 
 from review_advisor.core.facts.pull_request import Permission
@@ -10,12 +11,10 @@ from review_advisor.core.pull_request.writes import Annotation
 from review_advisor.mockworld.github.ground import moment
 from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import (
-    ActionsRun,
     CheckRun,
     PullFile,
     Push,
     Review,
-    StoredArtifact,
 )
 from review_advisor.mockworld.github.requests.facts import StandingPath
 from review_advisor.mockworld.object_names import FOLDER_MODE, LINK_MODE

@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
+from tests.adapters.github.actions import GitHubWithActions
 from tests.adapters.github.calls import Call, Reply
 from tests.adapters.github.description import Exchange
 from tests.adapters.github.filled import filled_answer
@@ -112,8 +113,10 @@ class Door:
         if self.store_answers:
             return self.store_answers.pop(0), {}, b""
         _, _, repository, artifact = path.split("/")
-        places = {place.id: place for place in self.github.repositories.values()}
-        return 200, {"Content-Type": "application/zip"}, places[int(repository)].artifacts[int(artifact)].archive
+        if not isinstance(self.github, GitHubWithActions):
+            raise TypeError("no workflow runs on this GitHub")
+        stored = self.github.actions[int(repository)].artifacts[int(artifact)]
+        return 200, {"Content-Type": "application/zip"}, stored.archive
 
     def _graph(self, token: Token, body: bytes) -> tuple[int, dict[str, str], bytes]:
         envelope, wrong = Graph(self.github, token).answer(json.loads(body))

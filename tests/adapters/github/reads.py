@@ -1,6 +1,7 @@
 """What GitHub's reading routes ask of the model, and how they tell what came."""
 
 from tests.adapters.github import answers
+from tests.adapters.github.actions import ActionsRequests, GitHubWithActions
 from tests.adapters.github.calls import Call, Reply
 
 STORED = "stored"
@@ -105,21 +106,27 @@ def git_commit(call: Call) -> Reply:
 
 
 def workflow_runs(call: Call) -> Reply:
-    number, found = call.session.actions.workflow_runs(call.path["workflow_id"], call.query["created"])
+    number, found = _actions(call).workflow_runs(call.path["workflow_id"], call.query["created"])
     told = [answers.workflow_run(call.write, call.repository, each) for each in found]
     return Reply(200, {"total_count": number, "workflow_runs": told}, paged="workflow_runs")
 
 
 def artifacts(call: Call) -> Reply:
-    found = call.session.actions.artifacts(call.query["name"])
+    found = _actions(call).artifacts(call.query["name"])
     told = [answers.artifact(call.write, call.repository, each) for each in found]
     return Reply(200, {"total_count": len(told), "artifacts": told}, paged="artifacts")
 
 
 def download(call: Call) -> Reply:
-    found = call.session.actions.download(call.id("artifact_id"))
+    found = _actions(call).download(call.id("artifact_id"))
     place = call.github.repository(call.repository)
     return Reply(302, stored=f"/{STORED}/{place.id}/{found.id}?signature=of-the-store")
+
+
+def _actions(call: Call) -> ActionsRequests:
+    if not isinstance(call.github, GitHubWithActions):
+        raise TypeError("no workflow runs on this GitHub")
+    return ActionsRequests(call.github, call.repository, call.token)
 
 
 def _is_asked(call: Call, **only: str) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import Terminal
+from tests.adapters.github.actions import MOST_FOUND, gone
 from tests.adapters.ledgers import database
 from tests.adapters.organisation.workflows import BANK, SHOP, Fleet, fleet
 
 from review_advisor.app.organisation.collect import LIMITED
-from review_advisor.mockworld.github.requests.workflow_requests import MOST_FOUND
-from review_advisor.mockworld.github.traffic import Limited, RequestMoment, Reset, denied, gone
+from review_advisor.mockworld.github.traffic import Limited, RequestMoment, Reset, denied
 
 pytestmark = pytest.mark.every_case
 
@@ -133,7 +133,7 @@ def test_what_expired_is_a_gap_unless_it_was_collected_in_time(octo: Fleet) -> N
     after.expired = True
     (found,) = octo.collected(SHOP)
     assert len(found["gaps"]) == 1
-    del octo.github.repository(SHOP).artifacts[before.id]
+    del octo.github.actions[octo.github.repository(SHOP).id].artifacts[before.id]
     (found,) = octo.collected(SHOP)
     assert found["silent"] == ["1 successful run older than what is kept (90 days), with no ledger: 2026-01-05"]
     assert (found["gaps"], found["whole"]) == ([], True)

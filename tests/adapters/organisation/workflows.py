@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.adapters.command_line import Done, Terminal
+from tests.adapters.github.actions import GitHubWithActions, StoredArtifact
 from tests.adapters.github.door import Door, opened
 from tests.adapters.ledgers import database, record, told
 
 from review_advisor.app.organisation.collect import CollectOptions, collect_ledgers
 from review_advisor.core.organisation.collection import CollectedRepository
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import StoredArtifact, Token
+from review_advisor.mockworld.github.records import Token
 from review_advisor.mockworld.world import FakeClock
 
 ABILITIES = frozenset({"actions:read", "contents:read"})
@@ -51,7 +51,7 @@ def ledger_bytes(folder: Path, *documents: OutcomeDocument) -> bytes:
 class Fleet:
     """Repositories, and somebody who collects their ledgers into ``whole``."""
 
-    github: GitHub
+    github: GitHubWithActions
     door: Door
     token: Token
     terminal: Terminal
@@ -116,7 +116,7 @@ class Fleet:
 @contextmanager
 def fleet(terminal: Terminal, folder: Path, *names: str) -> Iterator[Fleet]:
     """These repositories of an organisation, each with the bot's workflow."""
-    github = GitHub()
+    github = GitHubWithActions()
     github.user("octo", kind="Organization")
     for name in names:
         github.opens_repository(name, organization=True)

@@ -19,7 +19,7 @@ from review_advisor.mockworld.github.records import (
     ReviewThread,
     Token,
 )
-from review_advisor.mockworld.github.traffic import Traffic, missing, moved
+from review_advisor.mockworld.github.traffic import Traffic, missing
 
 MOST_FILES = 3_000
 """Where GitHub's list of a pull request's files ends."""
@@ -49,7 +49,6 @@ class Ground:
     teams: set[str] = field(default_factory=set)
     tokens: dict[str, Token] = field(default_factory=dict)
     repositories: dict[str, Repository] = field(default_factory=dict)
-    moved: dict[str, str] = field(default_factory=dict)
     objects: Objects = field(default_factory=Objects)
     traffic: Traffic = field(default_factory=Traffic)
     second: int = 0
@@ -66,12 +65,12 @@ class Ground:
         return self.second
 
     def repository(self, name: str) -> Repository:
-        """A repository. Raises GitHub's 404, and its 301 for the old name of one."""
+        """A repository. Raises GitHub's 404."""
         found = self.repositories.get(name)
         if found is None:
             found = {each.casefold(): place for each, place in self.repositories.items()}.get(name.casefold())
         if found is None:
-            raise moved() if name.casefold() in self.moved else missing()
+            raise missing()
         return found
 
     def account(self, login: str) -> Account:

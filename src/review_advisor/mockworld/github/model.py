@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from review_advisor.core.facts.pull_request import Permission
-from review_advisor.mockworld.github.actions_ground import ActionsGround
+from review_advisor.mockworld.github.ground import Ground
 from review_advisor.mockworld.github.objects import Commit
 from review_advisor.mockworld.github.records import (
     Account,
@@ -39,7 +39,7 @@ READING_ABILITIES = frozenset({"checks:read", "contents:read", "issues:read", "p
 
 
 @dataclass(slots=True)
-class GitHub(ActionsGround):
+class GitHub(Ground):
     """The one model. Its verbs are what people do; what a token may ask of it is in ``session``."""
 
     # --- who and what there is ---

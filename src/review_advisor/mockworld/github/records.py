@@ -214,34 +214,6 @@ class Push:
 
 
 @dataclass(slots=True)
-class ActionsRun:
-    """A run of a workflow. ``head_branch`` and ``head_repository`` are where the commit is that it is about."""
-
-    id: int
-    path: str
-    event: str
-    head_branch: str
-    head_repository: str
-    at: int
-    attempt: int = 1
-    status: str = "completed"
-    conclusion: str | None = "success"
-
-
-@dataclass(slots=True)
-class StoredArtifact:
-    """What a run uploaded, as an archive. Of one that has ``expired`` GitHub keeps the name only."""
-
-    id: int
-    run: int
-    name: str
-    archive: bytes
-    at: int
-    expires: int
-    expired: bool = False
-
-
-@dataclass(slots=True)
 class Repository:
     """A repository. ``permissions`` are by login; anybody may read a public one.
 
@@ -263,8 +235,6 @@ class Repository:
     pulls: dict[int, Pull] = field(default_factory=dict)
     checks: dict[int, CheckRun] = field(default_factory=dict)
     protected: dict[str, set[Protection]] = field(default_factory=dict)
-    workflow_runs: dict[int, ActionsRun] = field(default_factory=dict)
-    artifacts: dict[int, StoredArtifact] = field(default_factory=dict)
 
     @property
     def owner(self) -> str:

@@ -67,16 +67,6 @@ def missing() -> RefusedRequest:
     return RefusedRequest(404, "Not Found")
 
 
-def moved() -> RefusedRequest:
-    """What stands under another name by now."""
-    return RefusedRequest(301, "Moved Permanently")
-
-
-def gone() -> RefusedRequest:
-    """What was there, and is not kept any more."""
-    return RefusedRequest(410, "Artifact has expired")
-
-
 def refused(message: str, *errors: str) -> RefusedRequest:
     """GitHub's 422 with a sentence of its own."""
     return RefusedRequest(422, message, *errors)

@@ -11,7 +11,6 @@ from review_advisor.mockworld.github.requests.facts import FactRequests
 from review_advisor.mockworld.github.requests.git_objects import GitObjectRequests
 from review_advisor.mockworld.github.requests.issues import IssueRequests
 from review_advisor.mockworld.github.requests.reviews import ReviewRequests
-from review_advisor.mockworld.github.requests.workflow_requests import ActionsRequests
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,6 @@ class Session:
     conversation: IssueRequests
     reviewing: ReviewRequests
     git_data: GitObjectRequests
-    actions: ActionsRequests
 
 
 def session(github: GitHub, repository: str, token: Token) -> Session:
@@ -38,5 +36,4 @@ def session(github: GitHub, repository: str, token: Token) -> Session:
         IssueRequests(*access),
         ReviewRequests(*access),
         GitObjectRequests(*access),
-        ActionsRequests(*access),
     )
