@@ -47,10 +47,9 @@ from review_advisor.core.task.task_status import EXIT_CODES as RUN_EXIT_CODES
 from review_advisor.core.task.task_status import STATUS_WORDS
 from review_advisor.mockworld.expectations import flags_of
 from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, model_unknown, plan
-from review_advisor.mockworld.seeds.review_lines import MID_FLIGHT_FAULTS
+from review_advisor.mockworld.seeds.review_lines import PLACES
 from review_advisor.mockworld.stories.stage import play
 from review_advisor.mockworld.stories.story import Story
-from review_advisor.mockworld.stories.story_file import story_schema
 from review_advisor.mockworld.stories.story_lines import FAULTS
 from review_advisor.mockworld.world import MockWorld, edited
 
@@ -536,7 +535,7 @@ MOST_OPTIONS = 6
 
 def story_steps() -> str:
     """What can happen in a story, and the keys that say how."""
-    schema = story_schema()["$defs"]
+    schema = Story.model_json_schema()["$defs"]
     rows = []
     for name, field in schema["StepBlock"]["properties"].items():
         reference = next((each["$ref"] for each in field["anyOf"] if "$ref" in each), "")
@@ -563,7 +562,7 @@ def story_faults() -> str:
 
 
 def _struck(role: str, fault: str) -> str:
-    if role == "mid_flight" and fault not in MID_FLIGHT_FAULTS:
+    if role == "mid_flight" and (role, fault) not in PLACES:
         return "-"
     review: dict[str, Any] = {role: [fault]}
     if role == "mid_flight":

@@ -53,9 +53,9 @@ def simulate(
     if html is not None and html.resolve() == stories[0].resolve():
         raise click.UsageError("--html would overwrite the story: name another file.")
     if schema:
-        from review_advisor.mockworld.stories.story_file import story_schema
+        from review_advisor.mockworld.stories.story import Story
 
-        put(json.dumps(story_schema(), indent=2) + "\n")
+        put(json.dumps(Story.model_json_schema(), indent=2) + "\n")
         return
     held = _stories(stories, html, as_json=as_json) if seeds is None else _seeds(seeds, jobs, as_json=as_json)
     context.exit(0 if held else NOT_AS_IT_SAYS)

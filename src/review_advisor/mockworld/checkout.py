@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from review_advisor.core.facts.change import Change, FileChange
+from review_advisor.core.facts.change import REGULAR_MODE, Change, FileChange
 from review_advisor.core.facts.patches.patch_files import files_of_patch
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.pull_request.writes import CommittedFile
@@ -20,7 +20,7 @@ Texts = Mapping[str, str]
 def tree_name(texts: Texts) -> str:
     """Git's own name of the tree that holds these files and nothing else."""
     return object_names.tree_name(
-        {path: (object_names.FILE_MODE, object_names.blob_name(text.encode())) for path, text in texts.items()}
+        {path: (REGULAR_MODE, object_names.blob_name(text.encode())) for path, text in texts.items()}
     )
 
 

@@ -13,6 +13,7 @@ from typing import Generic, Literal, TypeVar, assert_never
 
 from review_advisor.core.facts.change import (
     EXECUTABLE_MODE,
+    REGULAR_MODE,
     SUBMODULE_MODE,
     SYMLINK_MODE,
     Change,
@@ -25,7 +26,6 @@ from review_advisor.core.facts.repair_edits import Edits
 EditVerb = Literal["writes", "creates", "deletes", "links", "nests", "runs", "blobs", "undoes"]
 """What an executor does to a file: adds lines, makes it, deletes it, puts a symbolic link or a submodule there, makes
 it executable (a new file, if it was not there) or binary, or takes all of that back."""
-_REGULAR = "100644"
 _ABSENT = "000000"
 _MODES = {"links": SYMLINK_MODE, "nests": SUBMODULE_MODE, "runs": EXECUTABLE_MODE}
 
@@ -43,7 +43,7 @@ class Edit:
 
     def facts(self, path: str, known: FileChange | None) -> FileChange:
         """The difference that it makes against the head, as git would tell it."""
-        mode = _REGULAR if known is None else known.new_mode
+        mode = REGULAR_MODE if known is None else known.new_mode
         match self.does:
             case "writes":
                 binary = known is not None and known.binary
@@ -51,7 +51,7 @@ class Edit:
                 return FileChange(Status.MODIFIED, path, None, mode, mode, len(self.lines), self.removed, binary, hunks)
             case "creates":
                 added, hunks = len(self.lines), (self._hunk(None),)
-                return FileChange(Status.ADDED, path, None, _ABSENT, _REGULAR, added, hunks=hunks)
+                return FileChange(Status.ADDED, path, None, _ABSENT, REGULAR_MODE, added, hunks=hunks)
             case "deletes":
                 return FileChange(Status.DELETED, path, None, mode, _ABSENT, removed=1)
             case "links" | "nests":

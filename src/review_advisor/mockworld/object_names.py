@@ -5,10 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-FILE_MODE = "100644"
 FOLDER_MODE = "40000"
-LINK_MODE = "120000"
-SUBMODULE_MODE = "160000"
 
 
 def blob_name(content: bytes) -> str:

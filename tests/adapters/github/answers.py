@@ -6,6 +6,7 @@ from typing import Any
 from tests.adapters.github.actions import ActionsRun, StoredArtifact
 from tests.adapters.github.payloads import Payloads
 
+from review_advisor.core.facts.change import SYMLINK_MODE
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.pull_request.writes import Annotation
 from review_advisor.mockworld.github.ground import moment
@@ -17,7 +18,7 @@ from review_advisor.mockworld.github.records import (
     Review,
 )
 from review_advisor.mockworld.github.requests.facts import StandingPath
-from review_advisor.mockworld.object_names import FOLDER_MODE, LINK_MODE
+from review_advisor.mockworld.object_names import FOLDER_MODE
 
 Json = dict[str, Any]
 
@@ -89,12 +90,12 @@ def standing(path: str, found: list[StandingPath]) -> Json | list[Json]:
     if first.path == path:
         link = {"type": "symlink", "target": "elsewhere"}
         module = {"type": "submodule", "submodule_git_url": "https://example.com/a.git"}
-        return {**_standing(first), **(link if first.mode == LINK_MODE else module)}
+        return {**_standing(first), **(link if first.mode == SYMLINK_MODE else module)}
     return [_standing(each) for each in found]
 
 
 def _standing(found: StandingPath) -> Json:
-    kinds = {FOLDER_MODE: "dir", LINK_MODE: "symlink"}
+    kinds = {FOLDER_MODE: "dir", SYMLINK_MODE: "symlink"}
     name = found.path.rpartition("/")[2]
     return {"type": kinds.get(found.mode, "file"), "name": name, "path": found.path, "size": 0, "sha": found.name}
 

@@ -10,6 +10,7 @@ from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, Scene, o
 
 from review_advisor.app.roster.on_forge import MOST_FOLDERS, declared_at
 from review_advisor.app.settings import ConfigError
+from review_advisor.core.facts.change import REGULAR_MODE, SUBMODULE_MODE, SYMLINK_MODE
 from review_advisor.core.facts.files.declared import LENS_MAP, MOST_DECLARED, TOO_MANY
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.pull_request import Makers, Permission
@@ -18,7 +19,6 @@ from review_advisor.core.pull_request.standing import CheckMark, Thread
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
 from review_advisor.mockworld.github.ground import time_of
 from review_advisor.mockworld.github.records import PullFile, Push
-from review_advisor.mockworld.object_names import FILE_MODE, LINK_MODE, SUBMODULE_MODE
 from review_advisor.ports.forge import (
     MOST_LISTED_COMMITS,
     MOST_RECENT,
@@ -309,14 +309,14 @@ def test_what_lies_in_a_folder_is_told_with_its_kind_by_both_doors(scene: Scene)
     sha = committed(
         scene,
         {
-            "bot/a.md": FILE_MODE,
+            "bot/a.md": REGULAR_MODE,
             "bot/run": "100755",
-            "bot/deep/er/b.md": FILE_MODE,
-            "bot/deep/c.md": FILE_MODE,
-            "bot/link.md": LINK_MODE,
+            "bot/deep/er/b.md": REGULAR_MODE,
+            "bot/deep/c.md": REGULAR_MODE,
+            "bot/link.md": SYMLINK_MODE,
             "bot/module": SUBMODULE_MODE,
-            "botany.md": FILE_MODE,
-            "link": LINK_MODE,
+            "botany.md": REGULAR_MODE,
+            "link": SYMLINK_MODE,
         },
     )
     kinds = {"bot/a.md": "file", "bot/deep": "folder", "bot/link.md": "other", "bot/module": "file", "bot/run": "file"}
@@ -333,7 +333,7 @@ def test_what_lies_in_a_folder_is_told_with_its_kind_by_both_doors(scene: Scene)
 
 def test_a_folder_of_which_github_may_not_list_all_is_refused(scene: Scene) -> None:
     for entries, refused in ((999, False), (1_000, True), (1_001, True)):
-        sha = committed(scene, {f"bot/{number}.md": FILE_MODE for number in range(entries)})
+        sha = committed(scene, {f"bot/{number}.md": REGULAR_MODE for number in range(entries)})
         for forge in (scene.forge, scene.fake):
             if refused:
                 with pytest.raises(ForgeRejected):
@@ -344,21 +344,21 @@ def test_a_folder_of_which_github_may_not_list_all_is_refused(scene: Scene) -> N
 
 def test_the_declared_files_of_a_commit_are_read_without_following_anything(scene: Scene) -> None:
     at = ".review-advisor/advisors"
-    none = committed(scene, {"src/a.py": FILE_MODE})
+    none = committed(scene, {"src/a.py": REGULAR_MODE})
     before = len(scene.github.traffic.log)
     assert declared_at(scene.forge, none) == {}
     assert len(scene.github.traffic.log) == before + 1, "whoever declares nothing pays for one request"
     sha = committed(
         scene,
         {
-            ".review-advisor/thresholds.toml": FILE_MODE,
-            f"{at}/a.md": FILE_MODE,
-            f"{at}/optional/b.json": FILE_MODE,
-            f"{at}/old/er/c.md": FILE_MODE,
-            LENS_MAP: FILE_MODE,
-            f"{at}/link.md": LINK_MODE,
+            ".review-advisor/thresholds.toml": REGULAR_MODE,
+            f"{at}/a.md": REGULAR_MODE,
+            f"{at}/optional/b.json": REGULAR_MODE,
+            f"{at}/old/er/c.md": REGULAR_MODE,
+            LENS_MAP: REGULAR_MODE,
+            f"{at}/link.md": SYMLINK_MODE,
             f"{at}/module": SUBMODULE_MODE,
-            ".review-advisor/Advisors/d.md": FILE_MODE,
+            ".review-advisor/Advisors/d.md": REGULAR_MODE,
         },
     )
     texts = {
@@ -375,16 +375,16 @@ def test_the_declared_files_of_a_commit_are_read_without_following_anything(scen
     for forge in (scene.forge, scene.fake):
         assert declared_at(forge, sha) == texts | problems
         for place in (".review-advisor", at, f"{at}/optional", LENS_MAP):
-            for mode in (FILE_MODE, LINK_MODE, SUBMODULE_MODE):
+            for mode in (REGULAR_MODE, SYMLINK_MODE, SUBMODULE_MODE):
                 assert list(declared_at(forge, committed(scene, {place: mode}))) == [place]
 
 
 def test_no_more_is_read_of_declared_files_than_a_review_reads(scene: Scene) -> None:
     at = ".review-advisor/advisors"
-    many = committed(scene, {f"{at}/{number}.md": FILE_MODE for number in range(MOST_DECLARED + 2)})
+    many = committed(scene, {f"{at}/{number}.md": REGULAR_MODE for number in range(MOST_DECLARED + 2)})
     found = declared_at(scene.fake, many)
     assert [each.problem for each in found.values() if each.problem] == [TOO_MANY] * 2
-    deep = committed(scene, {f"{at}/{number}/a.md": FILE_MODE for number in range(MOST_FOLDERS)})
+    deep = committed(scene, {f"{at}/{number}/a.md": REGULAR_MODE for number in range(MOST_FOLDERS)})
     with pytest.raises(ConfigError, match="folders"):
         declared_at(scene.fake, deep)
     sha = scene.github.commits("octo/app", "main", {f"{at}/a.md": "x" * 1_100_000}, by="octo")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal, TypeVar
 
+from review_advisor.core.facts.change import EXECUTABLE_MODE, REGULAR_MODE, SUBMODULE_MODE
 from review_advisor.core.facts.pull_request import BranchCommit, LinkedIssue, Makers, Permission, PullRequest
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import RecentWork, StandingCheck, StandingComment, StandingReview, Thread
@@ -30,7 +31,7 @@ from review_advisor.mockworld.github.requests.issues import NO_LABEL
 from review_advisor.mockworld.github.requests.reviews import ONE_PENDING
 from review_advisor.mockworld.github.requests.session import Session, session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
-from review_advisor.mockworld.object_names import FOLDER_MODE, SUBMODULE_MODE
+from review_advisor.mockworld.object_names import FOLDER_MODE
 from review_advisor.ports.forge import (
     MOST_COMPARED,
     MOST_IN_FOLDER,
@@ -55,8 +56,8 @@ MOST_PUSHES = 1_000
 """So many pushes of a branch are read."""
 _Answer = TypeVar("_Answer")
 _KINDS: Mapping[str, Literal["file", "folder"]] = {
-    "100644": "file",
-    "100755": "file",
+    REGULAR_MODE: "file",
+    EXECUTABLE_MODE: "file",
     FOLDER_MODE: "folder",
     SUBMODULE_MODE: "file",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from review_advisor.core.facts.change import REGULAR_MODE
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.ground import Ground
 from review_advisor.mockworld.github.objects import Commit
@@ -26,7 +27,6 @@ from review_advisor.mockworld.github.records import (
     TimelineEntry,
     Token,
 )
-from review_advisor.mockworld.object_names import FILE_MODE
 
 Contents = Mapping[str, str | bytes | None]
 """Paths to whole files; None removes one."""
@@ -370,6 +370,6 @@ class GitHub(Ground):
                 entries.pop(path, None)
             else:
                 raw = content.encode() if isinstance(content, str) else content
-                entries[path] = (FILE_MODE, self.objects.blob(raw))
+                entries[path] = (REGULAR_MODE, self.objects.blob(raw))
         parents = (parent, *others) if parent else ()
         return self.objects.commit(self.objects.tree(entries), parents, message, author, at=self.tick(), sha=sha)

@@ -9,7 +9,7 @@ from review_advisor.core.outcome.events import Repaired, Ruled, UnfoundedRejecti
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.fake_advisor_runner import PlayedCall
-from review_advisor.mockworld.promises.on_verdicts import has_veto, in_critical_folder, touches_itself
+from review_advisor.mockworld.promises.on_verdicts import OUTAGES, has_veto, in_critical_folder, touches_itself
 from review_advisor.mockworld.promises.played_review import UNUSABLE, PartKey, Reading, answer_of
 
 RETRIES = {"low": 1, "medium": 2, "high": 3}
@@ -17,7 +17,6 @@ LOOPING = {"pr_review", "pre_merge_spec_check"}
 MANY_LINES = 200
 CONSULTS = 5
 REFUNDS = 3
-OUTAGES = ("crash", "silent", "truncated", "server_error", "rate_limited")
 ASKS = 2
 PENNY = 1e-6
 SECONDS_FOR_EACH_FURTHER_PART = 150

@@ -28,32 +28,16 @@ from review_advisor.mockworld.stories.story_lines import (
 )
 from review_advisor.mockworld.world import MockWorld
 
-LOST: dict[Fault, LostReason] = {
-    "crash": LostReason.CRASH,
-    "silent": LostReason.SILENT,
-    "truncated": LostReason.TRUNCATED,
-    "server_error": LostReason.SERVER_ERROR,
-    "rate_limited": LostReason.RATE_LIMITED,
-    "crashed_again": LostReason.CRASHED_AGAIN,
-    "timeout": LostReason.TIMEOUT,
-    "prose": LostReason.NO_STRUCTURED_OUTPUT,
-    "model_refused": LostReason.MODEL_REFUSED,
-    "output_limit": LostReason.OUTPUT_LIMIT,
-    "bad_request": LostReason.BAD_REQUEST,
-    "call_budget": LostReason.CALL_BUDGET,
-    "too_long": LostReason.TOO_LONG,
-    "unguarded_consult": LostReason.UNGUARDED_CONSULT,
-}
-"""The faults that the adapter hands on as a lost answer."""
 ENDINGS: dict[Fault, Callable[[], Line]] = {
     "garbage": lines.garbage,
+    "prose": lines.text_only,
     "credit_gone": lines.credit_gone,
     "auth_gone": lines.authentication_gone,
     "model_not_found": lines.model_unknown,
     "interrupted": lines.interrupted,
     "killed": lambda: Line(bug=Killed()),
 }
-"""The faults that take the place of an answer in another way."""
+"""The faults that take the place of an answer. Any other one is called like the reason why the answer is lost."""
 
 Doing = Callable[[Meanwhile], None]
 _NOTHING = Meanwhile()
@@ -153,7 +137,7 @@ def _line(spoken: SpokenLine, **facts: Any) -> Line:
         return replace(SPOILT[spoken.fault](spoken), **facts)
     if spoken.fault in ENDINGS:
         return replace(ENDINGS[spoken.fault](), **facts)
-    return Line(lost=LOST[spoken.fault], **facts)
+    return Line(lost=LostReason(spoken.fault), **facts)
 
 
 def _twice(spoken: SpokenLine) -> Line:

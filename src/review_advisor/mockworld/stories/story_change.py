@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Hunk, Status
+from review_advisor.core.facts.change import REGULAR_MODE, SUBMODULE_MODE, SYMLINK_MODE, FileChange, Hunk, Status
 from review_advisor.core.facts.pictures import PictureDifference, PictureState
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.policy.switches import (
@@ -31,7 +31,7 @@ SWITCH_NAMES = (
     *(f"HYDRAFLOW_{place}_{who}_MODEL" for place in ("REVIEW", *(s.value.upper() for s in Surface))
       for who in ("ADVISOR", "EXECUTOR")),
 )  # fmt: skip
-_MODES = {"file": "100644", "symlink": SYMLINK_MODE, "submodule": SUBMODULE_MODE}
+_MODES = {"file": REGULAR_MODE, "symlink": SYMLINK_MODE, "submodule": SUBMODULE_MODE}
 _ABSENT = "000000"
 
 

@@ -74,11 +74,6 @@ def story_text(story: Story) -> str:
     return dumped
 
 
-def story_schema() -> dict[str, Any]:
-    """The JSON schema of a story file."""
-    return Story.model_json_schema()
-
-
 def _refuse_twins(node: Any, origin: str) -> None:
     """YAML takes the last of two equal keys; a story with two says something else than its author thinks."""
     if isinstance(node, yaml.MappingNode):

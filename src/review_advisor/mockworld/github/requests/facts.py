@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from review_advisor.core.facts.change import EXECUTABLE_MODE, REGULAR_MODE
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.pull_request.standing import CheckMark, RecentPullRequest
 from review_advisor.mockworld.github.objects import Commit, ModeAndBlob
 from review_advisor.mockworld.github.records import Account, Issue, Protection, Pull, PullFile, Push, Repository
 from review_advisor.mockworld.github.requests.access import Access
 from review_advisor.mockworld.github.traffic import RefusedRequest, missing
-from review_advisor.mockworld.object_names import FILE_MODE, FOLDER_MODE, tree_name
+from review_advisor.mockworld.object_names import FOLDER_MODE, tree_name
 from review_advisor.ports.forge import MOST_COMPARED, MOST_IN_FOLDER, MOST_LISTED_COMMITS
 
 NO_COMMIT = "No commit found"
-_REGULAR = frozenset({FILE_MODE, "100755"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class FactRequests(Access):
             if path not in files:
                 return _inside(files, path)
             mode, name = files[path]
-            if mode not in _REGULAR:
+            if mode not in (REGULAR_MODE, EXECUTABLE_MODE):
                 return [StandingPath(path, mode, name)]
             return name, self.github.objects.blobs[name]
 
