@@ -4890,7 +4890,7 @@ MUTANTS = (
             ),
             (
                 "groups without a hostile case make its share certain",
-                "core/evaluation/trials/unseen_groups.py",
+                "core/evaluation/trials/group_samples.py",
                 "UNSEEN * sum(there) / len(there)",
                 "UNSEEN * sum(there) / len(groups)",
                 (
@@ -4900,7 +4900,7 @@ MUTANTS = (
             ),
             (
                 "no wrong finding in few reviews is never one",
-                "core/evaluation/trials/unseen_groups.py",
+                "core/evaluation/trials/group_samples.py",
                 "wrong=whole.wrong + max(findings, judged)",
                 "wrong=whole.wrong + findings",
                 (

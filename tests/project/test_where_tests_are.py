@@ -70,7 +70,6 @@ TESTED_ELSEWHERE = {
     "evaluation/golden/match_table": "tests/adapters/evaluation/test_golden_match.py",
     "evaluation/golden/set_table": "tests/adapters/evaluation/test_golden_verbs.py",
     "evaluation/score_table": "tests/adapters/evaluation/test_score_martian.py",
-    "evaluation/trials/document_trial": "tests/adapters/evaluation/test_eval_reviews.py",
     "exports/council_verdict": "tests/scenarios/test_what_a_council_leaves_for_machines.py",
     "exports/panel_log": "tests/scenarios/test_who_sits_in_councils.py",
     "exports/weekly_rollup": "tests/adapters/cli/test_rollup_of_advice.py",

@@ -1,12 +1,15 @@
-"""A review's outcome document as a trial."""
+"""A review's outcome document as a trial: its findings stand at lines of the new side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from review_advisor.core.answers.findings import Finding
+from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
 from review_advisor.core.evaluation.calibration.kind_records import kinds_of
-from review_advisor.core.evaluation.golden.golden_case import GoldenCase
-from review_advisor.core.evaluation.golden.raised import raised
+from review_advisor.core.evaluation.golden.changed_lines import line_steps, lines_of
+from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, GoldenChange
+from review_advisor.core.evaluation.golden.matching import RaisedFinding
 from review_advisor.core.evaluation.trials.trial import Trial, TrialKey, TrialStatus, TrialVerdict
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, Consulted
@@ -58,3 +61,30 @@ def _said(document: OutcomeDocument) -> Iterator[str]:
         for part in surface.parts:
             if part.reports:
                 yield part.reports[-1].summary
+
+
+def raised(finding: Finding, change: GoldenChange, kind: FindingKind | None = None) -> RaisedFinding:
+    """A finding about removed lines is where they were, if both sides are known; otherwise it has no place.
+
+    Its confidence is kept where it is of a ``kind``, which says who stated it.
+    """
+    first, last = finding.line, finding.end_line
+    if finding.removed:
+        first, last = _now(change, finding.path, first, last)
+    confidence = None if kind is None else finding.confidence
+    return RaisedFinding(
+        f"{finding.title}\n{finding.words}", finding.path, first, last, finding.severity, confidence, kind
+    )
+
+
+def _now(change: GoldenChange, path: str, first: int, last: int) -> tuple[int, int]:
+    """The lines of the new side where these of the old side stand, or stood; 0 if that cannot be told."""
+    files = change.files if isinstance(change, FilesChange) else ()
+    for file in files:
+        if file.path == path and file.before is not None and file.after:
+            steps = [each for each in line_steps(file.before, file.after) if each.before[0] < last]
+            touched = [each.after for each in steps if each.before[1] >= first]
+            if touched:
+                now = min(min(start for start, _ in touched) + 1, len(lines_of(file.after)))
+                return now, max(now, *(end for _, end in touched))
+    return 0, 0

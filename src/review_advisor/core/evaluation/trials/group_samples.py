@@ -1,19 +1,20 @@
 """How far a measure can be from the true one: groups of cases are drawn again and again, whole and for all arms alike.
 
 Cases of one group (a repository) are alike, so a group is never split: not by a sample, and not by a held-out part.
+What happened never, or always, in few groups is not certain: what groups that nobody saw could be like counts, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, sqrt
 from statistics import NormalDist
 
 from review_advisor.core.evaluation.judged_change import Draw
 from review_advisor.core.evaluation.resampling import TAIL, Middle, middle, resamples
 from review_advisor.core.evaluation.trials.measures import SUMMED, Measure, Of, ReviewSums, total
-from review_advisor.core.evaluation.trials.unseen_groups import with_unseen_groups
+from review_advisor.core.metrics.intervals import Z
 
 _Held = Callable[[float | None, float | None], float | None]
 SAMPLES = 2_000
@@ -21,6 +22,8 @@ FEW_GROUPS = 10
 """Of fewer groups an interval by samples is too narrow to decide by."""
 _MOST_UNTOLD = 0.05
 """An interval stands if the measure can be told in nearly every sample."""
+UNSEEN = Z**2
+"""So many groups more. They take a share of 0 or 1 exactly to the end of Wilson's interval, with groups as cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,42 @@ def _one(by_group: Mapping[str, ReviewSums], groups: Sequence[str], drawn: Seque
     there = [by_group[group] for group in groups if group in by_group]
     best, worst = with_unseen_groups(there)
     return Sampled(total(there), samples, len(groups), best, worst)
+
+
+def with_unseen_groups(groups: Sequence[ReviewSums]) -> tuple[ReviewSums, ReviewSums]:
+    """All groups, and with them unseen ones of average size: all reviewed as well, and all as badly, as can be.
+
+    What only some groups have, as clean cases, is averaged over those. The badly reviewed ones have a wrong finding in
+    each review at least. Nothing costs more or less than before.
+    """
+    whole = total(groups)
+    decidable = _unseen(groups, lambda each: each.decidable)
+    labels = _unseen(groups, lambda each: each.right + each.missed)
+    findings = _unseen(groups, lambda each: each.told + each.wrong)
+    judged = _unseen(groups, lambda each: each.judged)
+    clean = _unseen(groups, lambda each: each.clean)
+    hostile = _unseen(groups, lambda each: each.hostile)
+    longer = replace(
+        whole,
+        decidable=whole.decidable + decidable,
+        judged=whole.judged + judged,
+        clean=whole.clean + clean,
+        hostile=whole.hostile + hostile,
+    )
+    best = replace(longer, correct=whole.correct + decidable, right=whole.right + labels, told=whole.told + findings)
+    worst = replace(
+        longer,
+        missed=whole.missed + labels,
+        wrong=whole.wrong + max(findings, judged),
+        alarmed=whole.alarmed + clean,
+        obeyed=whole.obeyed + hostile,
+    )
+    return best, worst
+
+
+def _unseen(groups: Sequence[ReviewSums], of: Callable[[ReviewSums], float]) -> float:
+    there = [each for each in map(of, groups) if each]
+    return UNSEEN * sum(there) / len(there) if there else 0.0
 
 
 def _drawn(values: Sequence[float], drawn: Sequence[Sequence[int]]) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenFile, NamedChange
-from review_advisor.core.evaluation.golden.raised import raised
+from review_advisor.core.evaluation.trials.document_trial import raised
 
 BEFORE = "def pay(user):\n    check(user)\n    audit(user)\n    charge(user)\n"
 AFTER = "import log\n\ndef pay(user):\n    charge(user)\n"
