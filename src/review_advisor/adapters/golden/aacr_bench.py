@@ -49,14 +49,11 @@ def aacr_folder(folder: Path) -> Path | None:
     return next((place for place in (folder, folder / "dataset") if (place / _RIGHT).is_file()), None)
 
 
-def read_aacr(folder: Path, read: ReadText) -> GoldenSet:
-    """A case for each pull request, its repository the group. Raises ``GoldenSetError``.
+def read_aacr(samples: Path, read: ReadText) -> GoldenSet:
+    """A case for each pull request in ``aacr_folder``, its repository the group. Raises ``GoldenSetError``.
 
     The benchmark has no severities. Nobody looked for every fault, so that no case is exhaustive.
     """
-    samples = aacr_folder(folder)
-    if samples is None:
-        raise GoldenSetError(f"{folder} holds no {_RIGHT}.")
     right = {pull.githubPrUrl: pull for pull in read_form(samples / _RIGHT, _PULLS, read)}
     wrong = {}
     if (samples / _WRONG).exists():

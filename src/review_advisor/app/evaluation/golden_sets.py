@@ -6,9 +6,8 @@ from pathlib import Path
 
 from review_advisor.adapters.git.making.golden_repository import files_of, make_golden_repository
 from review_advisor.adapters.golden.aacr_bench import aacr_folder, read_aacr
-from review_advisor.adapters.golden.case_folder import read_case_folder
-from review_advisor.adapters.golden.case_lines import read_case_lines
 from review_advisor.adapters.golden.martian_golden import holds_martian, read_martian
+from review_advisor.adapters.golden.own_form import read_case_folder, read_case_lines
 from review_advisor.adapters.user_file import required_file
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenSet, GoldenSetError, PatchChange
 from review_advisor.core.evaluation.golden.label_places import misplaced_label
@@ -53,6 +52,7 @@ def read_golden_set(path: Path) -> GoldenSet:
         return read_case_lines(path, bounded_text)
     if holds_martian(path):
         return read_martian(path, bounded_text)
-    if aacr_folder(path) is not None:
-        return read_aacr(path, bounded_text)
+    samples = aacr_folder(path)
+    if samples is not None:
+        return read_aacr(samples, bounded_text)
     return read_case_folder(path, bounded_text)

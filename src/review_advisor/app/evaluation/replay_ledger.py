@@ -150,23 +150,33 @@ def replay_runs(ledger: Path, wanted: RunFilter, run_id: str | None, rules: Trie
     Raises ``LedgerError``.
     """
     if run_id is not None:
-        (only,) = read_reviews(ledger, [run_id])
-        if isinstance(only, str):
-            raise LedgerError(only)
-        about = only.document
-        if about is None:
-            raise LedgerError(f"The run {run_id} is not over.")
+        about = finished_review(ledger, run_id)
         if about.repository is None or about.pull_request is None:
             return Replayed(tuple(_under_both([about], rules)), (), more=False)
         wanted = RunFilter(repository=about.repository, pull_request=about.pull_request)
-    names = [line.run_id for line in list_runs(ledger, replace(wanted, limit=MOST_REPLAYED + 1))]
-    chosen = names[:MOST_REPLAYED][::-1]
-    read = list(read_reviews(ledger, chosen))
+    names, more = newest_runs(ledger, wanted)
+    read = list(read_reviews(ledger, names))
     documents = [each.document for each in read if isinstance(each, RecordedRun) and each.document is not None]
     left_out = [each for each in read if isinstance(each, str)]
     reviews = _under_both(documents, rules)
     only_it = tuple(each for each in reviews if run_id in (None, each.before.run_id))
-    return Replayed(only_it, tuple(left_out), more=len(names) > MOST_REPLAYED)
+    return Replayed(only_it, tuple(left_out), more=more)
+
+
+def finished_review(ledger: Path, run_id: str) -> OutcomeDocument:
+    """What a stored review came to. Raises ``LedgerError``, also where it is not over."""
+    (told,) = read_reviews(ledger, [run_id])
+    if isinstance(told, str):
+        raise LedgerError(told)
+    if told.document is None:
+        raise LedgerError(f"The run {run_id} is not over.")
+    return told.document
+
+
+def newest_runs(ledger: Path, wanted: RunFilter) -> tuple[list[str], bool]:
+    """The newest runs that are wanted, the oldest of them first, and whether there are more. Raises ``LedgerError``."""
+    names = [line.run_id for line in list_runs(ledger, replace(wanted, limit=MOST_REPLAYED + 1))]
+    return names[:MOST_REPLAYED][::-1], len(names) > MOST_REPLAYED
 
 
 def _under_both(documents: Iterable[OutcomeDocument], rules: TriedRules) -> list[ReviewUnderBoth]:

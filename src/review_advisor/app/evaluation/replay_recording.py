@@ -12,15 +12,13 @@ from review_advisor.adapters.answers.recording_agents import RecordingAgents
 from review_advisor.adapters.clock import ReplayClock
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.source import About, GitSource
-from review_advisor.adapters.ledger.browsing import read_reviews
-from review_advisor.adapters.ledger.run_queries import list_runs
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.adapters.worktree import NoFolder
 from review_advisor.app.base_checks import installed
 from review_advisor.app.configuration import load_config, load_settings
 from review_advisor.app.diagnosis.recordings import read_recorded
-from review_advisor.app.evaluation.replay_ledger import MOST_REPLAYED, Replayed
+from review_advisor.app.evaluation.replay_ledger import Replayed, finished_review, newest_runs
 from review_advisor.app.roster.of_source import declares_of
 from review_advisor.app.settings import Settings
 from review_advisor.app.shadows.instruction_texts import load_instructions
@@ -73,29 +71,25 @@ def replay_recorded(
     if run_id is not None:
         review, prices = _replayed(place, run_id, config, environ)
         return Replayed((review,), (), more=False), prices
-    names = [line.run_id for line in list_runs(place.ledger, replace(wanted, limit=MOST_REPLAYED + 1))]
+    names, more = newest_runs(place.ledger, wanted)
     reviews: list[ReviewUnderBoth] = []
     left_out: list[str] = []
     prices = read_prices()
-    for name in names[:MOST_REPLAYED][::-1]:
+    for name in names:
         try:
             review, prices = _replayed(place, name, config, environ)
         except (LedgerError, SourceError) as problem:
             left_out.append(str(problem))
         else:
             reviews.append(review)
-    return Replayed(tuple(reviews), tuple(left_out), more=len(names) > MOST_REPLAYED), prices
+    return Replayed(tuple(reviews), tuple(left_out), more=more), prices
 
 
 def _replayed(
     place: RecordedPlace, run_id: str, config: Path | None, environ: Mapping[str, str]
 ) -> tuple[ReviewUnderBoth, tuple[Price, ...]]:
-    (told,) = read_reviews(place.ledger, [run_id])
-    if isinstance(told, str):
-        raise LedgerError(told)
-    if told.document is None:
-        raise LedgerError(f"The run {run_id} is not over.")
-    document, first = told.document, _replayable(told.document)
+    document = finished_review(place.ledger, run_id)
+    first = _replayable(document)
     recording = read_recorded(place.artifacts, first.run_id)
     source = open_range(place.repo, f"{first.base_sha}..{first.head_sha}", About(title=first.title))
     with closing(source):

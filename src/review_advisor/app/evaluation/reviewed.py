@@ -18,7 +18,7 @@ from review_advisor.adapters.git.making.golden_repository import NO_CLONES, Gold
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.adapters.review_process import NoOutcome, review_in_process
 from review_advisor.app.doctor import AgentChoice, agent_command
-from review_advisor.app.evaluation.evaluate import Answers, EvaluationError, folder_of
+from review_advisor.app.evaluation.evaluate import EvaluationError, folder_of
 from review_advisor.app.evaluation.recorded_reviews import OUTCOME, RecordedReviews, place_of
 from review_advisor.app.shadows.instruction_texts import load_instructions
 from review_advisor.core.evaluation.golden.golden_case import CommitsChange, GoldenCase, GoldenSet, NamedChange
@@ -137,8 +137,13 @@ class Reviewing:
     agent: Literal["embedded", "claude"]
     environ: Mapping[str, str]
     kept: Path
-    purse: EvaluationPurse | None = None
-    clones: GoldenClones = NO_CLONES
+    warn: Callable[[str], None]
+    purse: EvaluationPurse | None
+    clones: GoldenClones
+
+    def make_ready(self) -> None:
+        """Raises ``CliError`` if the agent cannot be asked."""
+        agent_command(AgentChoice(self.agent), Path(), self.environ, self.warn)
 
     def answer(self, case: GoldenCase, key: TrialKey, begins: Callable[[], None]) -> Trial:
         """One review. What goes wrong in it is a lost trial. Raises ``EvaluationError`` once the money is spent."""
@@ -185,14 +190,6 @@ class Reviewing:
         return review_in_process(arguments, {**own, **arm.environment}, output, folder)
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationReviewers:
-    """Who answers an evaluation that is not simulated. ``make_ready`` raises ``CliError`` if nobody can."""
-
-    answers: Answers
-    make_ready: Callable[[], object] = lambda: None
-
-
 def answers_to(
     manifest: EvaluationManifest,
     arms: Sequence[Arm],
@@ -203,14 +200,13 @@ def answers_to(
     fresh: bool,
     clones: GoldenClones,
     warn: Callable[[str], None],
-) -> EvaluationReviewers:
+) -> Reviewing:
     """Reviews that are made now. What they have spent before counts against ``max_usd``, unless all begins afresh."""
     folder = folder_of(root, manifest)
     before = 0.0 if fresh or max_usd is None else spent_on(results_so_far(folder), REVIEW_USD)
     purse = None if max_usd is None else EvaluationPurse(max_usd - before)
     agent: Literal["embedded", "claude"] = "claude" if manifest.answers == "live" else "embedded"
-    reviewing = Reviewing({arm.name: arm for arm in arms}, agent, environ, folder / "reviews", purse, clones)
-    return EvaluationReviewers(reviewing.answer, lambda: agent_command(AgentChoice(agent), Path(), environ, warn))
+    return Reviewing({arm.name: arm for arm in arms}, agent, environ, folder / "reviews", warn, purse, clones)
 
 
 def _without(outcome: NoOutcome, key: TrialKey) -> Trial:

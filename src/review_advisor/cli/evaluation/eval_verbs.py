@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from review_advisor.app.evaluation.reviewed import GoldenClones
     from review_advisor.core.evaluation.trials.arms import Arm
     from review_advisor.core.evaluation.trials.manifest import AnswerSource, CaseShard
+    from review_advisor.core.evaluation.trials.results import EvaluationResult
     from review_advisor.core.evaluation.trials.trial import CountedTrial
 
 NOT_PASSED = 10
@@ -162,8 +163,9 @@ def _evaluated(asked: EvalRun, root: Path) -> Evaluated:
     who = answers_to(
         manifest, arms, root, os.environ, max_usd=asked.max_usd, fresh=asked.fresh, clones=clones, warn=note
     )
-    answer, ready = who.answers, who.make_ready
-    return evaluate(manifest, cases, answer, root, _progress, jobs=asked.jobs, fresh=asked.fresh, make_ready=ready)
+    return evaluate(
+        manifest, cases, who.answer, root, _progress, jobs=asked.jobs, fresh=asked.fresh, make_ready=who.make_ready
+    )
 
 
 def _clones(given: tuple[str, ...]) -> GoldenClones:
@@ -306,12 +308,10 @@ def merge(context: click.Context, folders: tuple[Path, ...], root: Path, gate: t
 def show(folder: Path, as_json: bool) -> None:
     """Print what a whole evaluation comes to, from its results."""
     with clear_refusals():
-        from review_advisor.app.evaluation.evaluate import as_json as json_of
         from review_advisor.app.evaluation.evaluate import scored
-        from review_advisor.core.evaluation.trials.result_table import result_text
 
         result = scored(folder)
-    put(json_of(result) if as_json else result_text(result))
+    _print(result, as_json=as_json)
 
 
 @evaluation.command(short_help="Put the arms of several evaluations beside one another.")
@@ -324,21 +324,24 @@ def compare(folders: tuple[Path, ...], as_json: bool) -> None:
     are told apart by the number of their evaluation, as before and after a change of prompts.
     """
     with clear_refusals():
-        from review_advisor.app.evaluation.evaluate import as_json as json_of
         from review_advisor.app.evaluation.evaluate import compare as beside
-        from review_advisor.core.evaluation.trials.result_table import result_text
 
         result = beside(folders)
+    _print(result, as_json=as_json)
+
+
+def _print(result: EvaluationResult, *, as_json: bool) -> None:
+    from review_advisor.app.evaluation.evaluate import as_json as json_of
+    from review_advisor.core.evaluation.trials.result_table import result_text
+
     put(json_of(result) if as_json else result_text(result))
 
 
 def _tell(context: click.Context, evaluated: Evaluated, gate: tuple[str, ...], *, as_json: bool) -> None:
-    from review_advisor.app.evaluation.evaluate import as_json as json_of
-    from review_advisor.core.evaluation.trials.result_table import result_text
     from review_advisor.core.report.wording import printable_line
 
     result = evaluated.result
-    put(json_of(result) if as_json else result_text(result))
+    _print(result, as_json=as_json)
     note(f"Kept in {evaluated.folder}" if evaluated.asked else f"All was there already: {evaluated.folder}")
     for each in evaluated.unanswered:
         note(printable_line(f"{each.arm}: {each.unanswered} of {each.reviews} reviews got no answer. {each.why}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Annotated, Any, Literal
@@ -117,6 +117,11 @@ def of_findings(labels: Iterable[ObservedLabel]) -> dict[str, dict[LabelName, Va
 def of_pull_request(labels: Iterable[ObservedLabel], name: LabelName) -> Value | None:
     """What is known of the pull request itself; None for nothing."""
     return next((e.value for e in labels if not e.finding and e.name == name and e.value != UNKNOWN), None)
+
+
+def was_reverted(labels: Sequence[ObservedLabel]) -> bool:
+    """Whether the pull request is known to be reverted, of those that were judged by what became of them."""
+    return of_pull_request(labels, "judged") is not None and of_pull_request(labels, "reverted") == "reverted"
 
 
 def proved_right(known: dict[LabelName, Value], *, reverted: bool) -> bool | None:

@@ -5,20 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import PurePosixPath
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.core.observation.labels import (
-    LabelName,
-    ObservedLabel,
-    Value,
-    of_findings,
-    of_pull_request,
-    proved_right,
-)
+from review_advisor.core.observation.labels import ObservedLabel, of_findings, proved_right, was_reverted
 from review_advisor.core.observation.memory_uses import ReviewedRun
 from review_advisor.core.retro.proposals import REQUIRED_TARGETS, ImprovementProposal, ImprovementProposals, unchanged
 from review_advisor.core.retro.proposed_edit import append_to
@@ -117,7 +110,7 @@ def _proposal(each: DismissedAgain) -> ImprovementProposal:
 def _fates(runs: Iterable[ReviewedRun]) -> Iterator[_Fate]:
     """Every finding of each pull request once, as its gravest severity."""
     newest: dict[tuple[str, int], tuple[ObservedLabel, ...]] = {}
-    findings: dict[tuple[str, int, str], _Fate] = {}
+    findings: defaultdict[tuple[str, int], dict[str, _Fate]] = defaultdict(dict)
     ordered = sorted(runs, key=lambda run: (run[0].started_at, run[0].run_id))
     for document, labels in ordered:
         if document.repository is None or document.pull_request is None:
@@ -125,38 +118,25 @@ def _fates(runs: Iterable[ReviewedRun]) -> Iterator[_Fate]:
         about = document.repository.casefold(), document.pull_request
         newest[about] = tuple(labels) or newest.get(about, ())
         for each in document.findings:
-            key = (*about, each.id)
-            mild = each.severity in MILD and (key not in findings or findings[key].severity in MILD)
+            before = findings[about].get(each.id)
+            mild = each.severity in MILD and (before is None or before.severity in MILD)
             severity = each.severity if mild else "high"
-            findings[key] = _Fate(*about, each.path, each.category.strip().casefold(), severity, None, "")
-    known = {about: _Known.of(labels) for about, labels in newest.items()}
-    for (repository, number, finding), fate in findings.items():
-        right, by = known[repository, number].fate(finding)
-        yield replace(fate, right=right, by=by)
+            findings[about][each.id] = _Fate(*about, each.path, each.category.strip().casefold(), severity, None, "")
+    for about, labels in newest.items():
+        known, dismissers, reverted = of_findings(labels), _dismissers(labels), was_reverted(labels)
+        for finding, fate in findings[about].items():
+            right = proved_right(known.get(finding, {}), reverted=reverted)
+            yield replace(fate, right=right, by=dismissers.get(finding, "") if right is False else "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of one pull request. ``dismissers``: the first who dismissed each finding, by name."""
-
-    labels: Mapping[str, dict[LabelName, Value]]
-    dismissers: Mapping[str, str]
-    reverted: bool
-
-    @classmethod
-    def of(cls, labels: tuple[ObservedLabel, ...]) -> _Known:
-        dismissers: dict[str, str] = {}
-        for each in labels:
-            if (each.name, each.value) == ("dismissal", "dismissed"):
-                named = _DISMISSED_BY.match(each.source)
-                dismissers.setdefault(each.finding, named[1].casefold() if named else "")
-        reverted = of_pull_request(labels, "judged") is not None and of_pull_request(labels, "reverted") == "reverted"
-        return cls(of_findings(labels), dismissers, reverted)
-
-    def fate(self, finding: str) -> tuple[bool | None, str]:
-        """Whether people proved it right, and who dismissed it; empty where nobody did, or nobody by name."""
-        right = proved_right(self.labels.get(finding, {}), reverted=self.reverted)
-        return right, self.dismissers.get(finding, "") if right is False else ""
+def _dismissers(labels: Iterable[ObservedLabel]) -> dict[str, str]:
+    """The first who dismissed each finding; empty where that is nobody by name."""
+    dismissers: dict[str, str] = {}
+    for each in labels:
+        if (each.name, each.value) == ("dismissal", "dismissed"):
+            named = _DISMISSED_BY.match(each.source)
+            dismissers.setdefault(each.finding, named[1].casefold() if named else "")
+    return dismissers
 
 
 def _narrowest(fates: list[_Fate]) -> Iterator[DismissedAgain]:

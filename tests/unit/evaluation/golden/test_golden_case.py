@@ -31,11 +31,6 @@ def test_an_id_that_is_twice_is_refused() -> None:
         golden_set("own", "1", [CASE, CASE])
 
 
-def test_a_clean_case_has_no_label() -> None:
-    with pytest.raises(GoldenSetError, match="b is called clean and has a label"):
-        golden_set("own", "1", [replace(CASE, kind="clean", labels=(GoldenLabel("x"),))])
-
-
 @pytest.mark.parametrize(
     "other",
     [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind, LabelSource
-from review_advisor.core.observation.labels import ObservedLabel, of_findings, of_pull_request, proved_right
+from review_advisor.core.observation.labels import ObservedLabel, of_findings, proved_right, was_reverted
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, MemberReviewed, Reported
 
@@ -72,11 +72,9 @@ def stated_findings(document: OutcomeDocument) -> Iterator[tuple[Finding, Findin
                     yield finding, FindingKind(advisor, model, surface, finding.category.casefold(), prompts)
 
 
-def _truth(finding: str, labels: Iterable[ObservedLabel]) -> tuple[bool | None, LabelSource]:
+def _truth(finding: str, labels: Sequence[ObservedLabel]) -> tuple[bool | None, LabelSource]:
     """A revert is told apart from what people say: it calls every finding of its pull request right."""
-    known = tuple(labels)
-    right = proved_right(of_findings(known).get(finding, {}), reverted=False)
+    right = proved_right(of_findings(labels).get(finding, {}), reverted=False)
     if right is not None:
         return right, "people"
-    reverted = of_pull_request(known, "judged") is not None and of_pull_request(known, "reverted") == "reverted"
-    return (True, "revert") if reverted else (None, "")
+    return (True, "revert") if was_reverted(labels) else (None, "")

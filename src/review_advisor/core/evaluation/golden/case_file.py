@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Self, get_args
@@ -19,7 +18,7 @@ from pydantic import (
 )
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.core.evaluation.golden.form_complaint import said_of
+from review_advisor.core.evaluation.golden.form_complaint import json_object, said_of
 from review_advisor.core.evaluation.golden.golden_case import (
     CaseKind,
     CommitsChange,
@@ -226,13 +225,7 @@ def read_case(name: str, text: str, where: str) -> GoldenCase:
 
 def read_case_line(line: str, where: str) -> GoldenCase:
     """The case in one line of JSON, which gives its own id. Raises ``GoldenSetError``."""
-    try:
-        told = json.loads(line)
-    except (ValueError, RecursionError):
-        raise GoldenSetError(f"{where} is not valid JSON.") from None
-    if not isinstance(told, dict):
-        raise GoldenSetError(f"{where} is no JSON object.")
-    found = case_of(told, where)
+    found = case_of(json_object(line, where), where)
     if found.id is None:
         raise GoldenSetError(f"{where}: id: is missing.")
     return found.case(found.id)

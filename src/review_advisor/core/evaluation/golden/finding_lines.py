@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from collections.abc import Sequence
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from review_advisor.core.answers.answers import Severity
 from review_advisor.core.evaluation.golden.case_file import inner_path
-from review_advisor.core.evaluation.golden.form_complaint import said_of
+from review_advisor.core.evaluation.golden.form_complaint import json_object, said_of
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet, GoldenSetError
 from review_advisor.core.evaluation.golden.matching import RaisedFinding
 from review_advisor.core.report.wording import printable_line
@@ -75,12 +74,7 @@ def read_finding_lines(lines: Sequence[str], known: GoldenSet, where: str) -> di
 
 
 def _read(line: str, where: str) -> FindingLine:
-    try:
-        told: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        raise GoldenSetError(f"{where} is not valid JSON.") from None
-    if not isinstance(told, Mapping):
-        raise GoldenSetError(f"{where} is no JSON object.")
+    told = json_object(line, where)
     try:
         return FindingLine.model_validate(told)
     except ValidationError as error:

@@ -1,8 +1,13 @@
-"""What is wrong with a value in a file of golden cases or findings, in words for whoever wrote it."""
+"""What is wrong in a file of golden cases or findings, in words for whoever wrote it."""
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from pydantic_core import ErrorDetails
+
+from review_advisor.core.evaluation.golden.golden_case import GoldenSetError
 
 _WORDS = {
     "missing": "is missing",
@@ -30,3 +35,14 @@ def said_of(error: ErrorDetails) -> str:
     if error["type"] == "literal_error":
         return f"should be one of {error['ctx']['expected']}".replace("'", "")
     return _WORDS.get(error["type"], "cannot be used")
+
+
+def json_object(line: str, where: str) -> dict[str, Any]:
+    """The object in a line of JSON. Raises ``GoldenSetError``."""
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        raise GoldenSetError(f"{where} is not valid JSON.") from None
+    if not isinstance(told, dict):
+        raise GoldenSetError(f"{where} is no JSON object.")
+    return told

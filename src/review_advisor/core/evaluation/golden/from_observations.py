@@ -11,7 +11,13 @@ from review_advisor.core.answers.findings import Finding
 from review_advisor.core.evaluation.golden.case_file import CASE_ID
 from review_advisor.core.evaluation.golden.golden_case import CommitsChange, GoldenCase, GoldenLabel
 from review_advisor.core.facts.change import OBJECT_NAME
-from review_advisor.core.observation.labels import ObservedLabel, of_findings, of_pull_request, proved_right
+from review_advisor.core.observation.labels import (
+    ObservedLabel,
+    of_findings,
+    of_pull_request,
+    proved_right,
+    was_reverted,
+)
 from review_advisor.core.observation.memory_uses import ReviewedRun
 from review_advisor.core.outcome.document import OutcomeDocument
 
@@ -86,10 +92,9 @@ def _is_commit(name: str | None) -> bool:
 
 def _proof(finding: str, labels: Sequence[ObservedLabel]) -> str:
     """What is known of a finding: a revert outweighs every opinion, as in the KPIs."""
-    reverted = of_pull_request(labels, "judged") is not None and of_pull_request(labels, "reverted") == "reverted"
-    right = proved_right(of_findings(labels).get(finding, {}), reverted=reverted)
-    if reverted:
+    if was_reverted(labels):
         return "reverted"
+    right = proved_right(of_findings(labels).get(finding, {}), reverted=False)
     return "unlabelled" if right is None else "confirmed" if right else "dismissed"
 
 

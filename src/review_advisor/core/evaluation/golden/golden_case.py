@@ -140,12 +140,9 @@ class GoldenSet:
 
 
 def golden_set(name: str, version: str, cases: Iterable[GoldenCase], left_out: Iterable[str] = ()) -> GoldenSet:
-    """The set of these cases. Raises ``GoldenSetError`` for a clean case with labels and for an id that is twice."""
+    """The set of these cases. Raises ``GoldenSetError`` for an id that is twice."""
     ordered = sorted(cases, key=lambda case: case.id)
     twice = [name for name, times in Counter(case.id for case in ordered).items() if times > 1]
     if twice:
         raise GoldenSetError(f"The golden set {name} has two cases that are called {twice[0]}.")
-    for case in ordered:
-        if case.kind == "clean" and case.labels:
-            raise GoldenSetError(f"The case {case.id} is called clean and has a label.")
     return GoldenSet(name, version, tuple(ordered), tuple(left_out))

@@ -1,15 +1,19 @@
-"""A golden set as a folder: ``set.toml`` with its name and version, and one TOML file for each case below it."""
+"""A golden set in the own form: a folder with a TOML file for each case, or one file with a line of JSON for each.
+
+``set.toml`` has the folder's name and version. A line has the keys of a TOML file, and its ``id``.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from review_advisor.adapters.golden.text_reader import ReadText
-from review_advisor.core.evaluation.golden.case_file import MOST_CASE_BYTES, read_case
+from review_advisor.core.evaluation.golden.case_file import MOST_CASE_BYTES, read_case, read_case_line
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet, GoldenSetError, golden_set
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 
 SET_FILE = "set.toml"
+_MOST_BYTES = 200_000_000
 _MOST_CASES = 5_000
 _MOST_SET_BYTES = 10_000
 
@@ -33,13 +37,25 @@ def read_case_folder(folder: Path, read: ReadText) -> GoldenSet:
     return golden_set(name, version, cases)
 
 
+def read_case_lines(path: Path, read: ReadText) -> GoldenSet:
+    """The cases of a file; blank lines are none. Raises ``GoldenSetError``."""
+    lines = read(path, _MOST_BYTES).split("\n")
+    told = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not told:
+        raise GoldenSetError(f"{path} holds no golden case.")
+    if len(told) > _MOST_CASES:
+        raise GoldenSetError(f"{path} holds more than {_MOST_CASES:,} cases.")
+    for number, line in told:
+        if len(line) > MOST_CASE_BYTES:
+            raise GoldenSetError(f"{path}, line {number} is longer than {MOST_CASE_BYTES:,} characters.")
+    return golden_set(path.stem, "", [read_case_line(line, f"{path}, line {number}") for number, line in told])
+
+
 def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
 def _named(folder: Path, read: ReadText) -> tuple[str, str]:
-    if not folder.is_dir():
-        raise GoldenSetError(f"{folder} is no folder.")
     path = folder / SET_FILE
     if not path.exists():
         return folder.resolve().name, ""
