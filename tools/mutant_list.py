@@ -4780,7 +4780,7 @@ MUTANTS = (
             ),
             (
                 "a label stands on lines that the change leaves alone",
-                "core/evaluation/golden/label_places.py",
+                "core/evaluation/golden/changed_lines.py",
                 "    if not touched and not label.unchanged:",
                 "    if False:",
                 "tests/unit/evaluation/golden/test_case_file.py::test_a_label_is_about_lines_that_change",

@@ -7,7 +7,7 @@ from tests.adapters.github.payloads import Payloads
 
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Pull, Token
-from review_advisor.mockworld.github.requests.session import Session, session
+from review_advisor.mockworld.github.requests.session import Session
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Call:
 
     @property
     def session(self) -> Session:
-        return session(self.github, self.repository, self.token)
+        return Session(self.github, self.repository, self.token)
 
     @property
     def number(self) -> int:

@@ -11,7 +11,7 @@ from review_advisor.mockworld.github.ground import moment
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import IssueComment, ReviewComment, ReviewThread, Token
 from review_advisor.mockworld.github.requests.facts import RecentPull
-from review_advisor.mockworld.github.requests.session import session
+from review_advisor.mockworld.github.requests.session import Session
 from review_advisor.mockworld.github.traffic import RefusedRequest, Trouble
 
 Json = dict[str, Any]
@@ -55,7 +55,7 @@ class Graph:
 
         def pull_requests(info: object, *, orderBy: Json, **paging: Any) -> Json:  # noqa: N803 (GitHub's word)
             assert orderBy == {"field": "UPDATED_AT", "direction": "DESC"}
-            asked = session(self._github, repository.name, self._token)
+            asked = Session(self._github, repository.name, self._token)
             return _paged(lambda: asked.facts.recent(CHECK), self._recent)(info, **paging)
 
         return {"nameWithOwner": repository.name, "pullRequest": pull_request, "pullRequests": pull_requests}
@@ -77,7 +77,7 @@ class Graph:
         }
 
     def _pull(self, repository: str, number: int) -> Json:
-        asked = session(self._github, repository, self._token)
+        asked = Session(self._github, repository, self._token)
         return {
             "comments": _paged(lambda: asked.conversation.comments(number), self._comment),
             "reviewThreads": _paged(lambda: asked.reviewing.threads(number), self._thread),
@@ -95,7 +95,7 @@ class Graph:
     def _resolve(self, info: object, *, input: Json) -> Json:
         for pull, thread in self._github.every_thread():
             if thread.id == input["threadId"]:
-                asked = session(self._github, pull.repository, self._token)
+                asked = Session(self._github, pull.repository, self._token)
                 return {"thread": self._thread(asked.reviewing.resolve(thread.id))}
         raise RefusedRequest(404, f"Could not resolve to a node with the global id of '{input['threadId']}'")
 

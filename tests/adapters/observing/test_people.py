@@ -36,7 +36,7 @@ from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import read_state
 from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.github.requests.session import session
+from review_advisor.mockworld.github.requests.session import Session
 from review_advisor.mockworld.lines import reject
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
@@ -134,7 +134,7 @@ def test_a_comment_that_somebody_else_edited_is_no_longer_the_bots_word(rejected
 def test_a_person_who_is_called_as_the_bot_is_has_no_finding_of_its(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     namesake = actions.login.removesuffix("[bot]")
-    theirs = session(actions.github, NAME, actions.github.personal_token(namesake)).reviewing
+    theirs = Session(actions.github, NAME, actions.github.personal_token(namesake)).reviewing
     forged = InlineComment("", APP, 31, None, "RIGHT", finding_marker("f-0123456789"))
     theirs.submit(pull.number, theirs.create(pull.number, pull.head_sha, "Look.", [forged]).id)
     actions.merges(pull)

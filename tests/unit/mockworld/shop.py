@@ -6,7 +6,7 @@ from review_advisor.core.pull_request.writes import Annotation, Check, Conclusio
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
 from review_advisor.mockworld.github.records import Pull, Token
-from review_advisor.mockworld.github.requests.session import Session, session
+from review_advisor.mockworld.github.requests.session import Session
 
 SHOP = "octo/shop"
 BOT = "github-actions[bot]"
@@ -33,7 +33,7 @@ class Shop:
 
     def session(self, token: Token | None = None) -> Session:
         """Single requests: of the workflow's token, unless another one is given."""
-        return session(self.github, SHOP, token or self.token)
+        return Session(self.github, SHOP, token or self.token)
 
     def may(self, *more: str) -> FakeForge:
         """The port of a workflow that may do more than publishing takes."""

@@ -9,7 +9,7 @@ from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github.records import PullFile
 from review_advisor.mockworld.github.requests.checks import CheckValues
 from review_advisor.mockworld.github.requests.git_objects import TreeEntry
-from review_advisor.mockworld.github.requests.session import session
+from review_advisor.mockworld.github.requests.session import Session
 from review_advisor.mockworld.github.traffic import RefusedRequest
 from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ReviewPending
 
@@ -237,7 +237,7 @@ def test_resolving_a_thread_takes_the_right_to_write_contents(shop: Shop) -> Non
 def test_a_private_repository_is_not_there_for_strangers(shop: Shop) -> None:
     shop.github.opens_repository("octo/secret", private=True)
     strangers, owners = (
-        session(shop.github, "octo/secret", shop.github.personal_token(login)).facts for login in ("eve", "octo")
+        Session(shop.github, "octo/secret", shop.github.personal_token(login)).facts for login in ("eve", "octo")
     )
 
     with pytest.raises(RefusedRequest, match="Not Found"):

@@ -9,8 +9,8 @@ from review_advisor.adapters.golden.aacr_bench import aacr_folder, read_aacr
 from review_advisor.adapters.golden.martian_golden import holds_martian, read_martian
 from review_advisor.adapters.golden.own_form import read_case_folder, read_case_lines
 from review_advisor.adapters.user_file import required_file
+from review_advisor.core.evaluation.golden.changed_lines import misplaced_label
 from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenSet, GoldenSetError, PatchChange
-from review_advisor.core.evaluation.golden.label_places import misplaced_label
 from review_advisor.lifetime.belongings import temporary_folder
 from review_advisor.ports.review import SourceError
 

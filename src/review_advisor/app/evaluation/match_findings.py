@@ -18,10 +18,11 @@ from review_advisor.app.evaluation.golden_sets import bounded_text, read_golden_
 from review_advisor.app.review import ReviewBrokenError, opened_agents
 from review_advisor.core.evaluation.golden.finding_lines import read_finding_lines
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet
-from review_advisor.core.evaluation.golden.matching import Matching, SaidSame, askable, matched
+from review_advisor.core.evaluation.golden.matching import Matching, askable, matched
 from review_advisor.core.evaluation.golden.same_fault import (
     SAME_FAULT_SYSTEM,
     SMOKE_PAIRS,
+    JudgeWords,
     SameFault,
     same_fault_question,
     says_same,
@@ -50,20 +51,6 @@ class JudgeChoice:
     model: str
     max_usd: float
     claude_bin: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeWords:
-    """What a judge said of each of ``pairs`` pairs. ``cost_usd`` is None where a call did not report its cost.
-
-    ``unanswered`` gave no usable answer, and for ``unpaid`` no money was left.
-    """
-
-    said: SaidSame
-    pairs: int
-    unanswered: int
-    unpaid: int
-    cost_usd: float | None
 
 
 @dataclass(frozen=True, slots=True)

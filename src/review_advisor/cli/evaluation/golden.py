@@ -77,9 +77,7 @@ def match(path: Path, findings: Path, judge: str | None, max_usd: float, claude_
         choice = None if judge is None else JudgeChoice(judge, max_usd, claude_bin)
         done = match_findings(path, findings, choice, environ=os.environ, warn=note)
     if done.judge is not None:
-        told = done.judge
-        counts = {"pairs": told.pairs, "unanswered": told.unanswered, "unpaid": told.unpaid}
-        note(judge_line(**counts, cost_usd=told.cost_usd))
+        note(judge_line(done.judge))
     text = matchings_text(done.known, done.of_cases)
     put(json.dumps(matchings_as_json(done.known, done.of_cases), indent=2) + "\n" if as_json else text)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from review_advisor.core.evaluation.judged_change import Draw
 from review_advisor.core.evaluation.scores import Score
@@ -14,8 +13,7 @@ TAIL = 0.025
 Option = TypeVar("Option")
 
 
-@dataclass(frozen=True, slots=True)
-class Middle:
+class Middle(NamedTuple):
     """The middle 95% of what was drawn."""
 
     low: float

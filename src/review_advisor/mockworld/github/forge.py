@@ -29,7 +29,7 @@ from review_advisor.mockworld.github.requests.facts import NO_COMMIT, StandingPa
 from review_advisor.mockworld.github.requests.git_objects import TreeEntry
 from review_advisor.mockworld.github.requests.issues import NO_LABEL
 from review_advisor.mockworld.github.requests.reviews import ONE_PENDING
-from review_advisor.mockworld.github.requests.session import Session, session
+from review_advisor.mockworld.github.requests.session import Session
 from review_advisor.mockworld.github.traffic import Limited, RefusedRequest, Trouble
 from review_advisor.mockworld.object_names import FOLDER_MODE
 from review_advisor.ports.forge import (
@@ -70,7 +70,7 @@ class FakeForge:
     def __init__(self, github: GitHub, repository: str, account: str) -> None:
         self._github = github
         self._repository = repository
-        self._session: Session = session(github, repository, github.tokens[account])
+        self._session = Session(github, repository, github.tokens[account])
 
     def pull_request(self, number: int) -> PullRequest:
         """See ``Forge``."""

@@ -40,7 +40,7 @@ READING_ABILITIES = frozenset({"checks:read", "contents:read", "issues:read", "p
 
 @dataclass(slots=True)
 class GitHub(Ground):
-    """The one model. Its verbs are what people do; what a token may ask of it is in ``session``."""
+    """The one model. Its verbs are what people do; what a token may ask of it is in ``Session``."""
 
     # --- who and what there is ---
 

@@ -122,7 +122,7 @@ def _proposal(each: MapTried) -> list[str]:
     fitted, interval = each.earned.map, each.earned.interval
     if fitted is None or interval is None:
         return []
-    gain = f"{each.earned.gain:.3f} {_range((interval.low, interval.high), 3)}"
+    gain = f"{each.earned.gain:.3f} {_range(interval, 3)}"
     tenths = ", ".join(f"{place / 10:.1f} is {fitted.of(place / 10):.2f}" for place in range(11))
     named = {"surface": each.kind.surface, "category": each.kind.category}
     return [
@@ -196,7 +196,7 @@ def _gain(each: MapTried) -> str:
     interval = each.earned.interval
     if each.earned.gain is None or interval is None:
         return ""
-    return f"{each.earned.gain:.3f} {_range((interval.low, interval.high), 3)}"
+    return f"{each.earned.gain:.3f} {_range(interval, 3)}"
 
 
 def _map(each: MapTried) -> str:
@@ -207,7 +207,7 @@ def _map(each: MapTried) -> str:
 
 
 def _estimate(value: float, interval: Middle | None) -> str:
-    return f"{value:.3f}" if interval is None else f"{value:.3f} {_range((interval.low, interval.high), 3)}"
+    return f"{value:.3f}" if interval is None else f"{value:.3f} {_range(interval, 3)}"
 
 
 def _range(ends: tuple[float, float], digits: int = 2) -> str:
@@ -215,4 +215,4 @@ def _range(ends: tuple[float, float], digits: int = 2) -> str:
 
 
 def _ends(interval: Middle | None) -> list[float] | None:
-    return None if interval is None else [interval.low, interval.high]
+    return None if interval is None else list(interval)

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from review_advisor.core.answers.answers import Severity
+from review_advisor.core.evaluation.golden.changed_lines import misplaced_label
 from review_advisor.core.evaluation.golden.form_complaint import json_object, said_of
 from review_advisor.core.evaluation.golden.golden_case import (
     CaseKind,
@@ -31,7 +32,6 @@ from review_advisor.core.evaluation.golden.golden_case import (
     NamedChange,
     PatchChange,
 )
-from review_advisor.core.evaluation.golden.label_places import misplaced_label
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 from review_advisor.core.report.wording import printable_line

@@ -7,6 +7,7 @@ from typing import Any
 
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet
 from review_advisor.core.evaluation.golden.matching import LabelFound, Matching, RaisedFinding
+from review_advisor.core.evaluation.golden.same_fault import JudgeWords
 from review_advisor.core.report.wording import counted, table
 
 Matchings = Mapping[str, Matching]
@@ -45,12 +46,12 @@ def matchings_as_json(known: GoldenSet, of_cases: Matchings) -> dict[str, Any]:
     }
 
 
-def judge_line(*, pairs: int, unanswered: int, unpaid: int, cost_usd: float | None) -> str:
+def judge_line(words: JudgeWords) -> str:
     """What a judge was asked, and what that cost. What it did not answer is decided without it."""
-    cost = "cost not reported" if cost_usd is None else f"{cost_usd:.4f} USD"
-    lost = f", {unanswered} without a usable answer" if unanswered else ""
-    short = f", {unpaid} not asked for lack of money" if unpaid else ""
-    return f"The judge had {counted(pairs, 'pair')} to compare{lost}{short}; {cost}."
+    cost = "cost not reported" if words.cost_usd is None else f"{words.cost_usd:.4f} USD"
+    lost = f", {words.unanswered} without a usable answer" if words.unanswered else ""
+    short = f", {words.unpaid} not asked for lack of money" if words.unpaid else ""
+    return f"The judge had {counted(words.pairs, 'pair')} to compare{lost}{short}; {cost}."
 
 
 def _numbers(each: Matching) -> tuple[int, int, int, int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import StrictBool, StringConstraints, ValidationError
 
 from review_advisor.core.answers.answers import Answer
+from review_advisor.core.evaluation.golden.matching import SaidSame
 from review_advisor.core.safety.fence import fence_facts
 
 SAME_FAULT_SYSTEM = """\
@@ -24,6 +26,20 @@ class SameFault(Answer):
 
     why: Annotated[str, StringConstraints(max_length=2_000)]
     same: StrictBool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeWords:
+    """What a judge said of each of ``pairs`` pairs. ``cost_usd`` is None where a call did not report its cost.
+
+    ``unanswered`` gave no usable answer, and for ``unpaid`` no money was left.
+    """
+
+    said: SaidSame
+    pairs: int
+    unanswered: int
+    unpaid: int
+    cost_usd: float | None
 
 
 class SmokePair(NamedTuple):

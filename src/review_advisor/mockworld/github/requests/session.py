@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import Token
 from review_advisor.mockworld.github.requests.checks import CheckRequests
@@ -13,27 +11,16 @@ from review_advisor.mockworld.github.requests.issues import IssueRequests
 from review_advisor.mockworld.github.requests.reviews import ReviewRequests
 
 
-@dataclass(frozen=True, slots=True)
 class Session:
     """One method call is one request: logged, allowed or refused, and met by whatever trouble was planned.
 
-    Raises ``RefusedRequest``, ``Trouble`` or ``Killed``.
+    Raises ``RefusedRequest``, ``Trouble`` or ``Killed``. The repository need not exist.
     """
 
-    facts: FactRequests
-    checks: CheckRequests
-    conversation: IssueRequests
-    reviewing: ReviewRequests
-    git_data: GitObjectRequests
-
-
-def session(github: GitHub, repository: str, token: Token) -> Session:
-    """The requests of a token about a repository, which need not exist."""
-    access = (github, repository, token)
-    return Session(
-        FactRequests(*access),
-        CheckRequests(*access),
-        IssueRequests(*access),
-        ReviewRequests(*access),
-        GitObjectRequests(*access),
-    )
+    def __init__(self, github: GitHub, repository: str, token: Token) -> None:
+        access = (github, repository, token)
+        self.facts = FactRequests(*access)
+        self.checks = CheckRequests(*access)
+        self.conversation = IssueRequests(*access)
+        self.reviewing = ReviewRequests(*access)
+        self.git_data = GitObjectRequests(*access)
