@@ -32,14 +32,15 @@ def evaluated(*gates: GateVerdict, one: ReviewSums = RIGHT, **facts: object) -> 
     both = (ARM, TODAY)
     manifest = EvaluationManifest("evaluation.v1", "live", "own", "d" * 64, ("a",), both, prompts=RULES.prompts)
     arms = tuple(ArmResult(each.name, one, {}, Repeated(0, 0)) for each in both)
-    return EvaluationResult(replace(manifest, **facts), arms, gates, 40, 2_000)  # type: ignore[arg-type]
+    return EvaluationResult(replace(manifest, **facts), arms, gates, 40, 2_000, {})  # type: ignore[arg-type]
 
 
 def why(*gates: GateVerdict, one: ReviewSums = RIGHT, other: ReviewSums = WRONG, **facts: object) -> str:
     """``one``: what each review by the new rules comes to; ``other``: each by today's."""
     groups = [f"group-{number}" for number in range(40)]
     arms = {ARM.name: dict.fromkeys(groups, one), TODAY.name: dict.fromkeys(groups, other)}
-    return why_not_shown(evaluated(*gates, one=one, **facts), sampled(arms, 200, Random(17).randrange), RULES)
+    drawn = sampled(arms, 200, Random(17).randrange)
+    return why_not_shown(replace(evaluated(*gates, one=one, **facts), sampled=drawn), RULES)
 
 
 def test_reviews_have_to_stay_as_good_as_by_todays_rules_whatever_the_gate_says() -> None:

@@ -22,7 +22,7 @@ from review_advisor.adapters.evaluation_folder import (
 )
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase, GoldenSet
 from review_advisor.core.evaluation.trials.comparison import side_by_side
-from review_advisor.core.evaluation.trials.group_samples import SAMPLES, Sampled, sampled
+from review_advisor.core.evaluation.trials.group_samples import SAMPLES
 from review_advisor.core.evaluation.trials.kept_trials import UnansweredArm, interrupted, unanswered_arms
 from review_advisor.core.evaluation.trials.manifest import (
     EvaluationManifest,
@@ -33,7 +33,7 @@ from review_advisor.core.evaluation.trials.manifest import (
 )
 from review_advisor.core.evaluation.trials.measures import ReviewSums
 from review_advisor.core.evaluation.trials.result_table import result_json, result_text
-from review_advisor.core.evaluation.trials.results import EvaluationResult, by_group, evaluation_result
+from review_advisor.core.evaluation.trials.results import EvaluationResult, evaluation_result
 from review_advisor.core.evaluation.trials.simulated_reviewers import SIMULATED, true_sums
 from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial, TrialKey, count
 from review_advisor.lifetime.interruption import INTERRUPTION
@@ -129,12 +129,6 @@ def _answered(keys: Sequence[TrialKey], ask: Callable[[TrialKey], CountedTrial],
 def scored(folder: Path) -> EvaluationResult:
     """The score of a whole evaluation. Nothing is written. Raises ``EvaluationError``."""
     return _score(*read_evaluation(folder))
-
-
-def scored_with_samples(folder: Path) -> tuple[EvaluationResult, Mapping[str, Sampled]]:
-    """The same with the samples of each arm that the score is of. Raises ``EvaluationError``."""
-    manifest, trials = read_evaluation(folder)
-    return _score(manifest, trials), sampled(by_group(manifest, trials), SAMPLES, _draw(manifest))
 
 
 def _evaluated(folder: Path, asked: int) -> Evaluated:

@@ -14,7 +14,7 @@ from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.repository import open_repository
 from review_advisor.adapters.user_file import required_file
 from review_advisor.app.configuration import BaseFile
-from review_advisor.app.evaluation.evaluate import scored_with_samples
+from review_advisor.app.evaluation.evaluate import scored
 from review_advisor.app.evaluation.own_arm import rule_files, write_arm
 from review_advisor.app.settings import CONFIG_FILE, ConfigError, guideline_rules, parse_config
 from review_advisor.app.shadows.instruction_texts import load_instructions
@@ -132,10 +132,10 @@ def _require_evaluation(arms: _Arms, place: Path, evaluation: Path | None) -> st
         )
     rules = RulesToShow(arms.edited.facts.settings, arms.today.facts.settings, load_instructions().version)
     try:
-        result, samples = scored_with_samples(evaluation)
+        result = scored(evaluation)
     except EvaluationError as problem:
         raise ConfigError(str(problem)) from None
-    why = why_not_shown(result, samples, rules)
+    why = why_not_shown(result, rules)
     if why:
         raise ConfigError(f"No branch is made: {evaluation} does not show that reviews stay good. {why}")
     return named_set(result.manifest)

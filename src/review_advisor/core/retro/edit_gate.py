@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from review_advisor.core.evaluation.trials.gates import GateKind, as_good_condition
-from review_advisor.core.evaluation.trials.group_samples import Sampled
 from review_advisor.core.evaluation.trials.manifest import CaseShard, EvaluationManifest
 from review_advisor.core.evaluation.trials.results import EvaluationResult
 
@@ -26,7 +24,7 @@ class RulesToShow:
     prompts: str
 
 
-def why_not_shown(result: EvaluationResult, samples: Mapping[str, Sampled], rules: RulesToShow) -> str:
+def why_not_shown(result: EvaluationResult, rules: RulesToShow) -> str:
     """Why an evaluation does not show it, in a sentence; empty if it does.
 
     Models must have reviewed a whole golden set with known faults by an arm with exactly these rules and by one with
@@ -46,7 +44,7 @@ def why_not_shown(result: EvaluationResult, samples: Mapping[str, Sampled], rule
         return "None of its arms reviewed by exactly today's rules, so nobody can tell what the edit changes."
     if not all(each.sums.right + each.sums.missed for each in result.arms if each.name in (arm, today)):
         return "No case of it has a fault that is known, so nobody can tell what a review misses."
-    return _why_not_as_good(samples, arm, today) or _why_no_pass(result, arm)
+    return _why_not_as_good(result, arm, today) or _why_no_pass(result, arm)
 
 
 def named_set(manifest: EvaluationManifest) -> str:
@@ -59,8 +57,8 @@ def _arm_with(manifest: EvaluationManifest, settings: str) -> str | None:
     return next((each.name for each in manifest.arms if each.settings == settings), None)
 
 
-def _why_not_as_good(samples: Mapping[str, Sampled], arm: str, today: str) -> str:
-    as_good = as_good_condition(samples, arm, today)
+def _why_not_as_good(result: EvaluationResult, arm: str, today: str) -> str:
+    as_good = as_good_condition(result.sampled, arm, today)
     match as_good.answer:
         case "pass":
             return ""

@@ -62,7 +62,8 @@ class ArmResult:
 class EvaluationResult:
     """All arms in the order of the manifest. ``groups``: how many groups of cases; ``samples``: drawn of them.
 
-    ``differs``: of several evaluations beside one another, in what they differ.
+    ``sampled``: each arm in these samples, by its name. ``differs``: of several evaluations beside one another, in what
+    they differ.
     """
 
     manifest: EvaluationManifest
@@ -70,6 +71,7 @@ class EvaluationResult:
     gates: tuple[GateVerdict, ...]
     groups: int
     samples: int
+    sampled: Mapping[str, Sampled]
     differs: tuple[str, ...] = ()
 
 
@@ -105,6 +107,7 @@ def evaluation_result(
         tuple(gates(manifest, drawn, evaluations or {})),
         len({each.group for each in trials}),
         samples,
+        drawn,
     )
 
 
