@@ -102,7 +102,7 @@ class GitHubWithActions(GitHub):
         """A repository. Raises GitHub's 404, and its 301 for the old name of one."""
         if name.casefold() in self.moved:
             raise RefusedRequest(301, "Moved Permanently")
-        return GitHub.repository(self, name)
+        return super().repository(name)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -118,10 +118,8 @@ def _proposal_lines(each: ImprovementProposal) -> Iterator[str]:
 
 def _patch_text(proposals: ImprovementProposals) -> str:
     changing = [each for each in proposals.proposals if each.changes_something]
-    told = [line for each in changing for line in _patch_lines(each)]
-    return "\n".join(
-        (f"# Proposed changes after {code(proposals.source_run_id)}", "", _NOTHING_APPLIED, *_or_none(told))
-    )
+    told = [line for each in changing for line in _patch_lines(each)] or ["", "No change is proposed."]
+    return "\n".join((f"# Proposed changes after {code(proposals.source_run_id)}", "", _NOTHING_APPLIED, *told, ""))
 
 
 def _patch_lines(each: ImprovementProposal) -> Iterable[str]:
@@ -133,7 +131,3 @@ def _patch_lines(each: ImprovementProposal) -> Iterable[str]:
         "",
         code_block(each.proposed_change),
     )
-
-
-def _or_none(lines: Sequence[str]) -> Sequence[str]:
-    return (*lines, "") if lines else ("", "No change is proposed.", "")

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
+from typing import Literal
 
 from review_advisor.core.evaluation.trials.manifest import ArmFacts, ArmPart
 from review_advisor.core.policy.surfaces import Surface
@@ -40,8 +41,8 @@ class Arm:
         return ArmFacts(self.name, self.part, hashlib.sha256(told.encode()).hexdigest()[:12], self.models)
 
 
-def _model(who: str, model: str) -> dict[str, str]:
-    return {model_variables(_ANY_SURFACE, "ADVISOR" if who == "ADVISOR" else "EXECUTOR")[1]: model}
+def _model(who: Literal["ADVISOR", "EXECUTOR"], model: str) -> dict[str, str]:
+    return {model_variables(_ANY_SURFACE, who)[1]: model}
 
 
 def single(name: str, part: ArmPart, model: str) -> Arm:
