@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from review_advisor.core.metrics.prices import Price
 from review_advisor.core.policy.budgets import Budgets
@@ -169,7 +169,7 @@ class FakeRetroAgents(ModelFreeAgents):
     def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:  # noqa: ARG002 (the port's)
         """The same whatever is asked."""
         proposals = [
-            asdict(unchanged(target, "The fake advisor has no opinion.", "None was looked at."))
+            unchanged(target, "The fake advisor has no opinion.", "None was looked at.").model_dump()
             for target in REQUIRED_TARGETS
         ]
         body = json.dumps({"summary": "The fake advisor judges nothing.", "proposals": proposals})

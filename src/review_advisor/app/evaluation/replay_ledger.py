@@ -114,10 +114,9 @@ def tried_rules(files: TriedFiles, was: Path | None, options: OtherRules) -> Tri
 
 
 def _thresholds(file: Path) -> tuple[Threshold, ...]:
+    text = read_text(file, "list of thresholds")
     try:
-        return parse_thresholds(read_text(file, "list of thresholds"))
-    except ConfigError:
-        raise
+        return parse_thresholds(text)
     except ValueError as problem:
         raise ConfigError(str(problem).replace(THRESHOLDS_FILE, str(file))) from None
 

@@ -48,14 +48,6 @@ class ProposalBranch:
     evaluated: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Arms:
-    """The rules of the base as they are, and as they would be."""
-
-    today: Arm
-    edited: Arm
-
-
 def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: datetime) -> ProposalBranch:
     """Make the branch. Its parent is the default branch, or else HEAD. Nothing is pushed, and no file changes.
 
@@ -70,7 +62,7 @@ def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: dateti
     try:
         edit = proposed_edit(proposal)
         with closing(open_range(options.repo, f"{parent}..{parent}")) as source:
-            arms = _arms_of(name, edit, source.base_file)
+            today, edited = _arms_of(name, edit, source.base_file)
     except EditRefusedError as refused:
         raise ConfigError(f"The proposal {name} is not applied. {refused}") from None
     redact = redactor(environ).redact
@@ -78,9 +70,9 @@ def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: dateti
         raise ConfigError(f"The proposal {name} is not applied: its text holds a secret.")
     if redact(name) != name:
         raise ConfigError("The proposal is not applied: its id holds a secret.")
-    evaluated = redact(_require_evaluation(arms, options.file.absolute().parent, options.evaluation))
+    evaluated = redact(_require_evaluation(today, edited, options.file.absolute().parent, options.evaluation))
     message = f"Apply the proposal {name}\n\nIt was made by `review-advisor retro`, and evaluated on {evaluated}.\n"
-    text = arms.edited.files[edit.path]
+    text = edited.files[edit.path]
     branch = NewBranch(f"review-advisor/retro-{name}", parent, edit.path, text, message, at)
     return ProposalBranch(branch.name, make_branch(repository, branch), parent, edit.path, evaluated)
 
@@ -98,7 +90,7 @@ def _named(file: Path, name: str) -> ImprovementProposal:
     return proposal
 
 
-def _arms_of(name: str, edit: ProposedEdit, base_file: BaseFile) -> _Arms:
+def _arms_of(name: str, edit: ProposedEdit, base_file: BaseFile) -> tuple[Arm, Arm]:
     """The rules of the base without and with the edit. Raises ``EditRefusedError`` and ``ConfigError``."""
     config = _text(base_file(CONFIG_FILE))
     parsed = parse_config(config, CONFIG_FILE)
@@ -108,7 +100,7 @@ def _arms_of(name: str, edit: ProposedEdit, base_file: BaseFile) -> _Arms:
     if edit.is_in(before[edit.path]):
         raise EditRefusedError(f"{edit.path} holds its text already.")
     after = before | {edit.path: edit.applied_to(before[edit.path])}
-    return _Arms(configured(f"today-{name}", config, before), configured(f"retro-{name}", config, after))
+    return configured(f"today-{name}", config, before), configured(f"retro-{name}", config, after)
 
 
 def _text(raw: bytes | None) -> str:
@@ -118,11 +110,11 @@ def _text(raw: bytes | None) -> str:
         raise EditRefusedError("A file that it concerns is not UTF-8 text.") from None
 
 
-def _require_evaluation(arms: _Arms, place: Path, evaluation: Path | None) -> str:
+def _require_evaluation(today: Arm, edited: Arm, place: Path, evaluation: Path | None) -> str:
     """The golden set of the evaluation that allows the edit. Raises ``ConfigError``."""
     if evaluation is None:
-        folders = {each.name: place / f"arm-{each.name}" for each in (arms.today, arms.edited)}
-        for each in (arms.today, arms.edited):
+        folders = {each.name: place / f"arm-{each.name}" for each in (today, edited)}
+        for each in (today, edited):
             write_arm(each, folders[each.name])
         told = " ".join(f"--arm {name}={folder}" for name, folder in folders.items())
         raise ConfigError(
@@ -130,7 +122,7 @@ def _require_evaluation(arms: _Arms, place: Path, evaluation: Path | None) -> st
             f" SET --answers live --max-usd USD --arms executor-only,advisor-only {told}`, and name its folder with"
             " --eval."
         )
-    rules = RulesToShow(arms.edited.facts.settings, arms.today.facts.settings, load_instructions().version)
+    rules = RulesToShow(edited.facts.settings, today.facts.settings, load_instructions().version)
     try:
         result = scored(evaluation)
     except EvaluationError as problem:

@@ -104,6 +104,8 @@ def _proposal(each: DismissedAgain) -> ImprovementProposal:
         evidence=f"Dismissed in {pulls}, by {', '.join(f'@{name}' for name in each.people)}.",
         proposed_change=append_to("REVIEW.md", each.rule),
         validation_plan="Evaluate the rule on golden cases before it holds, and count what is dismissed after it.",
+        requires_human_approval=True,
+        status="proposed",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import StrictBool, ValidationError
@@ -28,8 +28,11 @@ _TEXTS = ("title", "rationale", "evidence", "proposed_change", "validation_plan"
 _Told = Annotated[Text, otherwise("")]
 
 
-class ToldProposal(Answer):
-    """One proposal as it was told. What is missing, or of another type, is empty."""
+class ImprovementProposal(Answer):
+    """One proposal as it was told. What is missing, or of another type, is empty.
+
+    A valid one is ``proposed`` and requires a person's approval.
+    """
 
     id: _Told = ""
     target: _Told = ""
@@ -41,32 +44,17 @@ class ToldProposal(Answer):
     requires_human_approval: Annotated[StrictBool, otherwise(fallback=False)] = False
     status: _Told = ""
 
+    @property
+    def changes_something(self) -> bool:
+        """Whether it is more than the word that nothing need change."""
+        return not self.proposed_change.casefold().startswith(NO_CHANGE.casefold())
+
 
 class ToldProposals(Answer):
     """A whole answer. Without a list of proposals it is none."""
 
     summary: _Told = ""
-    proposals: tuple[ToldProposal, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ImprovementProposal:
-    """One proposal as it was told. A valid one is ``proposed`` and requires a person's approval."""
-
-    id: str
-    target: str
-    title: str
-    rationale: str
-    evidence: str
-    proposed_change: str
-    validation_plan: str
-    requires_human_approval: bool = True
-    status: str = "proposed"
-
-    @property
-    def changes_something(self) -> bool:
-        """Whether it is more than the word that nothing need change."""
-        return not self.proposed_change.casefold().startswith(NO_CHANGE.casefold())
+    proposals: tuple[ImprovementProposal, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +77,7 @@ class ImprovementProposals:
             "schema_version": SCHEMA,
             "source_run_id": self.source_run_id,
             "summary": self.summary,
-            "proposals": [asdict(each) for each in self.proposals],
+            "proposals": [each.model_dump() for each in self.proposals],
             "validation": {"valid": self.valid, "errors": self.errors, "required_targets": REQUIRED_TARGETS},
         }
         return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
@@ -109,8 +97,8 @@ def checked_proposals(body: object, source_run_id: str) -> ImprovementProposals:
         told = ToldProposals.model_validate(legible(body), context=notes)
     except ValidationError:
         raise ProposalsError("It has no list of proposals, each of them an object.") from None
-    kept = tuple(ImprovementProposal(**dict(each)) for each in told.proposals[:MOST_PROPOSALS])
-    errors = tuple(dict.fromkeys((*_errors(told), *_approvals(told.proposals[:MOST_PROPOSALS]))))
+    kept = told.proposals[:MOST_PROPOSALS]
+    errors = tuple(dict.fromkeys((*_errors(told), *_approvals(kept))))
     return ImprovementProposals(source_run_id, told.summary, kept, errors)
 
 
@@ -131,9 +119,16 @@ def read_proposals(text: bytes) -> ImprovementProposals:
 
 def unchanged(target: str, rationale: str, evidence: str) -> ImprovementProposal:
     """The word that a target need not change."""
-    title = f"Leave the {target.replace('_', ' ')} as it is"
     return ImprovementProposal(
-        target.replace("_", "-"), target, title, rationale, evidence, NO_CHANGE, "None is needed."
+        id=target.replace("_", "-"),
+        target=target,
+        title=f"Leave the {target.replace('_', ' ')} as it is",
+        rationale=rationale,
+        evidence=evidence,
+        proposed_change=NO_CHANGE,
+        validation_plan="None is needed.",
+        requires_human_approval=True,
+        status="proposed",
     )
 
 
@@ -160,7 +155,7 @@ def _errors(told: ToldProposals) -> Iterator[str]:
     yield from (f"There is no proposal for {target}." for target in REQUIRED_TARGETS if target not in there)
 
 
-def _approvals(proposals: Sequence[ToldProposal]) -> Iterator[str]:
+def _approvals(proposals: Sequence[ImprovementProposal]) -> Iterator[str]:
     """Nothing that calls itself approved, or in no need of a person, is a proposal."""
     for number, each in enumerate(proposals, 1):
         if each.requires_human_approval is not True:

@@ -56,7 +56,7 @@ def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
             agents.script(role, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
     for vote in review.votes:
         agents.script(Role.POST_VERIFY, _Unspoken(vote, doing), advisor=vote.advisor)
-    agents.struck.update(_struck(review.trouble))
+    agents.struck.update({at: replace(ENDINGS[how](), fault=how) for how, at in _gives_out(review.trouble).items()})
 
 
 def cast_shadow(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
@@ -65,21 +65,18 @@ def cast_shadow(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) ->
         agents.script(Role.POST_VERIFY, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
 
 
-def _struck(trouble: TroubleBlock) -> dict[int, Line]:
-    found: dict[int, Line] = {}
-    if trouble.credit_gone_at_call is not None:
-        found[trouble.credit_gone_at_call] = replace(lines.credit_gone(), fault="credit_gone")
-    if trouble.auth_gone_at_call is not None:
-        found[trouble.auth_gone_at_call] = replace(lines.authentication_gone(), fault="auth_gone")
-    return found
+def _gives_out(trouble: TroubleBlock) -> dict[Fault, int]:
+    """How the account gives out, and at which call."""
+    told: dict[Fault, int | None] = {"credit_gone": trouble.credit_gone_at_call, "auth_gone": trouble.auth_gone_at_call}
+    return {how: at for how, at in told.items() if at is not None}
 
 
 def unmet_troubles(trouble: TroubleBlock, world: MockWorld, *, published: bool) -> Iterator[str]:
     """The troubles of a review that is over which never came, one sentence each."""
     calls, events = len(world.agents.asked), len(world.journal.events)
-    for name, at in (("credit_gone", trouble.credit_gone_at_call), ("auth_gone", trouble.auth_gone_at_call)):
-        if at is not None and at > calls:
-            yield f"its trouble never came: {name}_at_call is {at}, and the review has {counted(calls, 'call')}"
+    for how, at in _gives_out(trouble).items():
+        if at > calls:
+            yield f"its trouble never came: {how}_at_call is {at}, and the review has {counted(calls, 'call')}"
     if trouble.killed_at_event is not None and trouble.killed_at_event > events:
         at = trouble.killed_at_event
         yield f"its trouble never came: killed_at_event is {at}, and the review has {counted(events, 'event')}"
