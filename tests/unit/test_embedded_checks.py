@@ -26,8 +26,8 @@ from review_advisor.core.answers.answers import (
 )
 from review_advisor.core.answers.evidence import CheckedReport, ShownChange
 from review_advisor.core.facts.change import SYMLINK_MODE, FileChange, Hunk, Status
+from review_advisor.core.facts.checker_settings import RuffSettings, ruff_settings
 from review_advisor.core.facts.patches.diff_text import changed_lines, render_files, render_statistics, shown_path
-from review_advisor.core.facts.ruff_settings import RuffSettings, ruff_settings
 from review_advisor.core.roles import prompts
 from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import KINDS, REDACTED, mark, redact

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 
-from review_advisor.core.facts.checker_settings import CHECKERS, languages_of
+from review_advisor.core.facts.checker_settings import CHECKERS, RuffSettings, languages_of, nearest
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.files.languages import language_of
 from review_advisor.core.facts.patches.diff_text import ShownLine
-from review_advisor.core.facts.ruff_settings import RuffSettings, nearest
 from review_advisor.core.policy.static_review import PYTHON
 from review_advisor.core.safety.secret_shapes import holds_mark, is_mark, kind_marked, secrets_in
 from review_advisor.core.safety.secret_shapes.randomness import looks_random

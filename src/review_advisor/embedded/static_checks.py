@@ -9,9 +9,9 @@ from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.answers.answers import Consult, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.embedded.advice import guide
-from review_advisor.embedded.agent_tool import AgentTool, Declined, Said
 from review_advisor.embedded.checkers import StaticChecks, require_extra
 from review_advisor.embedded.cli_session import CliSession
+from review_advisor.embedded.cli_tools import AgentTool, Declined, Said
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.executor import Ask, NoAdvice, report
 from review_advisor.embedded.judge import judge

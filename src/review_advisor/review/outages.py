@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from review_advisor.core.answers.answers import Answer
-from review_advisor.core.policy.judge_retries import OutageRules, further_tries
+from review_advisor.core.policy.outage_rules import OutageRules, further_tries
 from review_advisor.core.roles.calls import AgentCall, Cause, Lost, LostReason
 from review_advisor.core.roles.replies import lost_twice
 from review_advisor.review.dispatch import CallResult, Dispatch

@@ -43,11 +43,6 @@ def after_advice(before: CheckedReport, after: CheckedReport, proven: Mapping[st
     return Kept(replace(after, verdict=verdict, findings=(*kept, *missing)), put_back)
 
 
-def holds_back(before: CheckedReport, after: CheckedReport, proven: Mapping[str, str] = _NOTHING) -> bool:
-    """Whether ``after_advice`` could have made the report ``after``: a record is checked by this."""
-    return not after_advice(before, after, proven).put_back
-
-
 def _as_proven(was: Finding, proven: str | None) -> Finding | None:
     """The finding as grave as it has to stay; None where it is proven to be wrong."""
     if proven == DROPPED:

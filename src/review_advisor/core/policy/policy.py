@@ -26,12 +26,14 @@ from review_advisor.core.policy.budgets import (
     MAX_SECONDS,
     REVIEW_SECONDS,
     Budgets,
+    EffortTable,
+    GivenEffort,
     attempts_of,
+    effort_of,
     review_seconds,
     review_usd,
     surface_retry_budget,
 )
-from review_advisor.core.policy.effort import EffortTable, GivenEffort, effort_of
 from review_advisor.core.policy.escalation_rules import NO_ESCALATION, EscalationRules
 from review_advisor.core.policy.exclusion import (
     NOTHING_EXCLUDED,
@@ -42,8 +44,8 @@ from review_advisor.core.policy.exclusion import (
     exclusion,
 )
 from review_advisor.core.policy.guard import Guard, guard
-from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
 from review_advisor.core.policy.mode import Mode
+from review_advisor.core.policy.outage_rules import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
 from review_advisor.core.policy.static_review import PYTHON, StaticReview, static_checks
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import STATIC, Switches, surface_switch

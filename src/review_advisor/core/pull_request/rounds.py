@@ -12,7 +12,7 @@ from typing import Literal
 
 from review_advisor.core.answers.answers import SEVERITIES, Severity
 from review_advisor.core.answers.findings import Finding, ordered
-from review_advisor.core.facts.line_ages import Age
+from review_advisor.core.facts.earlier_review import Age
 from review_advisor.core.outcome.blocking import GRAVE
 
 MOST_GRAVE = 50
