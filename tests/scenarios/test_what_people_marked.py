@@ -6,7 +6,8 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.facts.pull_request import Permission, StandingRemark
+from review_advisor.core.facts.pull_request import Permission
+from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.state import KnownFinding, Marks
 from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.lines import finding, reject

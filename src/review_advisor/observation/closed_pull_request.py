@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from review_advisor.core.facts.pull_request import PullRequest, StandingRemark
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.observation.labels import JUDGED_AFTER, ObservedLabel, Value
 from review_advisor.core.observation.merged_lines import FindingPlace, lines_at_merge, quoted_lines
 from review_advisor.core.observation.revert_messages import is_revert

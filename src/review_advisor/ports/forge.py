@@ -8,14 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from review_advisor.core.facts.pull_request import (
-    BranchCommit,
-    LinkedIssue,
-    Makers,
-    Permission,
-    PullRequest,
-    StandingRemark,
-)
+from review_advisor.core.facts.pull_request import BranchCommit, LinkedIssue, Makers, Permission, PullRequest
+from review_advisor.core.facts.remark import StandingRemark
 
 if TYPE_CHECKING:  # only a pull request's review publishes, and only what is closed is observed
     from review_advisor.core.pull_request.standing import (

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from review_advisor.core.facts.pull_request import Makers, PullRequest, StandingRemark
+from review_advisor.core.facts.pull_request import Makers, PullRequest
+from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.markers import SUMMARY, answer_marker
 from review_advisor.core.pull_request.money.day_spending import DaySpent, day_of
 from review_advisor.core.pull_request.rules import PublicationRules

@@ -12,7 +12,8 @@ from review_advisor.app.roster.on_forge import MOST_FOLDERS, declared_at
 from review_advisor.app.settings import ConfigError
 from review_advisor.core.facts.files.declared import LENS_MAP, MOST_DECLARED, TOO_MANY
 from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.facts.pull_request import Makers, Permission, Reaction, StandingRemark
+from review_advisor.core.facts.pull_request import Makers, Permission
+from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import CheckMark, Thread
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
 from review_advisor.mockworld.github.ground import time_of

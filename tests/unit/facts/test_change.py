@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
-from review_advisor.core.facts.pull_request import StandingRemark
+from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.policy.guard import guard
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.world import MockWorld, edited

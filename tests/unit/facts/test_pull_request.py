@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST, Permission, PullRequest, StandingRemark
+from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST, Permission, PullRequest
 
 
 def pull_request(head_repository: str | None) -> PullRequest:
@@ -28,8 +28,3 @@ def test_whoever_may_push_may_tell_the_bot_what_to_do_and_nobody_else() -> None:
 
 def test_no_pull_request_has_a_number_that_is_larger_than_the_forges() -> None:
     assert LARGEST_PULL_REQUEST == 2**31
-
-
-def test_a_comment_has_no_reactions_unless_the_forge_says_so() -> None:
-    remark = StandingRemark("maria", "words", "", "a.py", "c" * 40, 0, 1, False, False, "")
-    assert (remark.reactions, remark.uncounted) == ((), False)

@@ -47,7 +47,8 @@ from review_advisor.adapters.github.rest_answers import (
 )
 from review_advisor.adapters.github.transport import Exchange
 from review_advisor.adapters.github.wire import Wire
-from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest, StandingRemark
+from review_advisor.core.facts.pull_request import LinkedIssue, Permission, PullRequest
+from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.standing import (
     RecentWork,
     StandingCheck,

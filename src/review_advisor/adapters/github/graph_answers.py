@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar
 from pydantic import AwareDatetime, Field
 
 from review_advisor.adapters.github.rest_answers import Read
-from review_advisor.core.facts.pull_request import GHOST, LinkedIssue, Reaction, StandingRemark
+from review_advisor.core.facts.pull_request import GHOST, LinkedIssue
+from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import CheckMark, RecentPullRequest, StandingComment, Thread
 
 Node = TypeVar("Node")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from review_advisor.core.facts.pull_request import Reaction, StandingRemark
+from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.observation.labels import Value
 from review_advisor.core.pull_request.markers import finding_in
 from review_advisor.core.pull_request.standing import Thread

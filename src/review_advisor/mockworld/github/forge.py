@@ -9,15 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal, TypeVar
 
-from review_advisor.core.facts.pull_request import (
-    BranchCommit,
-    LinkedIssue,
-    Makers,
-    Permission,
-    PullRequest,
-    Reaction,
-    StandingRemark,
-)
+from review_advisor.core.facts.pull_request import BranchCommit, LinkedIssue, Makers, Permission, PullRequest
+from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import RecentWork, StandingCheck, StandingComment, StandingReview, Thread
 from review_advisor.core.pull_request.writes import (
     Check,
