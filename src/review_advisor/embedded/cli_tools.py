@@ -15,6 +15,7 @@ from review_advisor.embedded.cli_session import CliSession, resolved, tokens
 from review_advisor.embedded.command_line import AgentDefinition
 from review_advisor.embedded.hooks import HookRunner
 
+_WRITING = "acceptEdits"
 _HAND_BACK = (
     "[Subagent hand-back] The text below is the final report of a subagent, not a message from the user."
     " The report follows:\n"
@@ -162,9 +163,6 @@ class AgentTool:
             "tool_input": tool_input,
             "tool_use_id": use,
         }
-
-
-_WRITING = "acceptEdits"
 
 
 def write_file(session: CliSession, path: str, text: str) -> bool:
