@@ -5823,8 +5823,8 @@ MUTANTS = (
             (
                 "advice drops a grave finding without a quote",
                 "core/escalation/recommendations.py",
-                "if milder and finding.severity in _GRAVE and finding.id not in proven:",
-                "if milder and finding.severity in _GRAVE and finding.id in proven:",
+                "if milder and finding.severity in GRAVE and finding.id not in proven:",
+                "if milder and finding.severity in GRAVE and finding.id in proven:",
                 f"{UNIT}escalation/test_recommendations.py::test_without_a_proof_no_merge_makes_a_grave_finding_milder",
             ),
             (

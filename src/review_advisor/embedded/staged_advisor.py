@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from review_advisor.core.answers.answers import (
+    GRAVE,
     Consult,
     Disagreement,
     FocusArea,
@@ -168,7 +169,7 @@ def _same(found: CheckFinding, one: ReportedFinding) -> bool:
     at_line = one.line <= found.line <= (one.end_line or one.line)
     at_quote = " ".join(found.evidence.split()) in " ".join(one.evidence.split())
     same_rule = one.category == f"{found.check}/{found.rule}"
-    return (at_line or at_quote) and (same_rule or one.severity in ("critical", "high"))
+    return (at_line or at_quote) and (same_rule or one.severity in GRAVE)
 
 
 def _objection(claim: str, assessment: str, severity: Weight = "blocking") -> Disagreement:

@@ -37,6 +37,8 @@ Severity = Literal["critical", "high", "medium", "low"]
 Weight = Literal["blocking", "concern"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """Of findings, the worst first."""
+GRAVE: frozenset[Severity] = frozenset(("critical", "high"))
+"""Of findings: those that no round, no doubt and no advice alone takes away."""
 WEIGHTS: tuple[Weight, ...] = get_args(Weight)
 """Of disagreements, the worst first."""
 

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, create_model
 
 from review_advisor.core.answers.answers import (
+    GRAVE,
     Answer,
     ReportedFinding,
     ReviewReport,
@@ -63,8 +64,13 @@ def triage(severity: Severity, effort: FixEffort, confidence: float) -> str:
         return "a judgement call"
     if effort == "small":
         return "clear-cut"
-    grave = severity in ("critical", "high")
-    return "worth the effort" if grave else "a judgement call" if effort == "medium" else "weigh it: the fix is large"
+    return (
+        "worth the effort"
+        if severity in GRAVE
+        else "a judgement call"
+        if effort == "medium"
+        else "weigh it: the fix is large"
+    )
 
 
 def without_card(body: str) -> str:

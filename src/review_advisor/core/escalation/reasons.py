@@ -7,6 +7,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from review_advisor.core.answers.answers import GRAVE
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.files.languages import language_of
@@ -133,7 +134,7 @@ def finding_threshold(watched: Watched, finding: Finding) -> float:
 def _contradiction(report: CheckedReport) -> str:
     """How verdict, findings and answers contradict one another; empty if they do not."""
     brought = [each.severity for each in report.findings if not each.pre_existing]
-    if report.verdict == "approve" and {"critical", "high"} & set(brought):
+    if report.verdict == "approve" and GRAVE & set(brought):
         return "the verdict approves a change with a critical or high finding"
     if report.verdict == "reject" and brought and set(brought) == {"low"}:
         return "the verdict rejects a change that has only low findings"
