@@ -20,9 +20,8 @@ from pydantic import TypeAdapter
 
 from review_advisor.adapters.git.open import open_range
 from review_advisor.app.base_checks import base_allows, base_checks, installed
-from review_advisor.core.facts.checker_settings import CHECKERS
+from review_advisor.core.facts.checker_settings import CHECKERS, RuffSettings
 from review_advisor.core.facts.patches.diff_text import changed_lines, render_files
-from review_advisor.core.facts.ruff_settings import RuffSettings
 from review_advisor.core.metrics.intervals import wilson
 from review_advisor.core.safety.shown_change import shown_file
 from review_advisor.embedded.checkers import StaticChecks

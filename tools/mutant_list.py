@@ -1163,10 +1163,10 @@ MUTANTS = (
     ),
     Mutant(
         "each refusal of one burst pulls the brake",
-        "core/policy/brake.py",
+        "core/policy/outage_rules.py",
         "        if began < self.not_before:\n",
         "        if began < 0:\n",
-        (f"{UNIT}policy/test_brake.py::test_calls_of_one_burst_pull_it_once",),
+        (f"{UNIT}policy/test_outage_rules.py::test_calls_of_one_burst_pull_it_once",),
     ),
     Mutant(
         "a question is asked again after any loss until the answer pleases",
@@ -1214,7 +1214,7 @@ MUTANTS = (
     ),
     Mutant(
         "critical files of a large change are read last",
-        "core/policy/reading_order.py",
+        "core/policy/scope.py",
         "            return 0\n        kind",
         "            return 9\n        kind",
         (f"{LARGE}test_what_the_money_leaves_unread_is_the_least_dangerous_and_is_named",),
@@ -1779,8 +1779,8 @@ MUTANTS = (
     Mutant(
         "risky code that a change removes is not looked at",
         "core/facts/files/risky_code.py",
-        'if line.startswith(("+", "-"))',
-        'if line.startswith("+")',
+        "for line in file.signed_lines)",
+        'for line in file.signed_lines if line[0] == "+")',
         (
             f"{UNIT}facts/files/test_risky_code.py::test_each_subject_is_known_by_its_words_on_added_and_on_removed_lines",
         ),
@@ -2095,8 +2095,8 @@ MUTANTS = (
     Mutant(
         "the last part is not reviewed",
         "core/facts/shards.py",
-        "    parts.append(tuple(current))\n    return",
-        "    return",
+        "        used += more\n    yield tuple(pack)",
+        "        used += more",
         (f"{UNIT}facts/test_shards.py::test_every_line_is_sent_once_in_order_or_its_file_is_named_d3",),
     ),
     Mutant(
@@ -2879,10 +2879,10 @@ MUTANTS = (
     ),
     Mutant(
         "where nobody can tell what differs, lines count as unchanged",
-        "core/facts/line_ages.py",
+        "core/facts/earlier_review.py",
         "    if known is None:\n        return Age.NEW",
         "    if known is None:\n        return Age.UNCHANGED",
-        (f"{UNIT}facts/test_line_ages.py::test_where_nobody_can_tell_everything_is_new",),
+        (f"{UNIT}facts/test_earlier_review.py::test_where_nobody_can_tell_everything_is_new",),
     ),
     Mutant(
         "the executor alone calls a critical finding pre-existing",
@@ -5664,9 +5664,9 @@ MUTANTS = (
             ),
             (
                 "an own field that its schema does not allow is recorded",
-                "core/answers/own_answer.py",
-                "read = form_of_field(name, field).model_validate({name: said[name]}, context=notes)",
-                "read = form_of_field(name, field).model_construct(**{name: said[name]})",
+                "core/answers/opinion.py",
+                ".model_validate({name: said[name]}, context=notes)",
+                ".model_construct(**{name: said[name]})",
                 f"{SCENARIOS}test_what_members_add_to_their_votes.py::test_the_own_fields_of_a_vote_are_held_against_their_schema_and_never_lose_the_vote",
             ),
             (
@@ -5824,8 +5824,8 @@ MUTANTS = (
             (
                 "advice drops a grave finding without a quote",
                 "core/escalation/recommendations.py",
-                "if milder and finding.severity in _GRAVE and finding.id not in proven:",
-                "if milder and finding.severity in _GRAVE and finding.id in proven:",
+                "if milder and finding.severity in GRAVE and finding.id not in proven:",
+                "if milder and finding.severity in GRAVE and finding.id in proven:",
                 f"{UNIT}escalation/test_recommendations.py::test_without_a_proof_no_merge_makes_a_grave_finding_milder",
             ),
             (
@@ -6026,7 +6026,7 @@ MUTANTS = (
             ),
             (
                 "a veto is handed back after the cap refused a question of the executor",
-                "core/escalation/requests.py",
+                "core/escalation/reasons.py",
                 'about.rules.handoff == "advisor_only" and any(not note.asked for note in notes)',
                 'about.rules.handoff == "advisor_only" and all(not note.asked for note in notes)',
                 f"{SCENARIOS}test_escalation.py::test_after_a_refused_question_of_the_executor_the_advisor_alone_may_decide",

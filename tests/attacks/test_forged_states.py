@@ -16,8 +16,7 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.facts.actions_event import MergeGroupEvent, PullRequestEvent
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.earlier_review import Earlier
-from review_advisor.core.facts.line_ages import Age, TouchedLines
+from review_advisor.core.facts.earlier_review import Age, Earlier, TouchedLines
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.markers import SUMMARY, external_id, seal_in

@@ -12,7 +12,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen, Ruled
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.judge_retries import OutageRules
+from review_advisor.core.policy.outage_rules import OutageRules
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.report_text import report_text

@@ -12,7 +12,7 @@ from tests.unit.shadow.test_shadow_rule import shadow
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.judge_retries import OutageRules
+from review_advisor.core.policy.outage_rules import OutageRules
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster

@@ -14,7 +14,7 @@ from review_advisor.core.ledger.runs import run_text
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted
 from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.effort import EffortTable
+from review_advisor.core.policy.budgets import EffortTable
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.progress_lines import progress_line
 from review_advisor.core.report.report_text import report_text

@@ -14,7 +14,7 @@ from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.judge_retries import OutageRules
+from review_advisor.core.policy.outage_rules import OutageRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import LostReason

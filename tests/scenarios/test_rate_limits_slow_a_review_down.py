@@ -11,7 +11,7 @@ from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.budgets import JOBS
-from review_advisor.core.policy.judge_retries import OutageRules
+from review_advisor.core.policy.outage_rules import OutageRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, ReviewInterrupted
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner

@@ -8,8 +8,7 @@ import pytest
 from tests.scenarios.publishing import LINES, PATH, REPOSITORY, Desk
 
 from review_advisor.core.answers.answers import SEVERITIES
-from review_advisor.core.facts.earlier_review import Earlier
-from review_advisor.core.facts.line_ages import Age, Touched, TouchedLines
+from review_advisor.core.facts.earlier_review import Age, Earlier, Touched, TouchedLines
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.rounds import MOST_GRAVE, Volume
 from review_advisor.core.pull_request.rules import PublicationRules

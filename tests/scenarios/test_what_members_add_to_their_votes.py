@@ -9,7 +9,7 @@ import pytest
 from tests.unit.forge_text.stories import remembers
 
 from review_advisor.core.answers.member_vote import MemberVote
-from review_advisor.core.answers.own_answer import MOST_OWN, own_words
+from review_advisor.core.answers.opinion import MOST_OWN, own_words
 from review_advisor.core.forge_text.summary import summary_body
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
 from review_advisor.core.outcome.events import CallEnded, Reported, Voted

@@ -14,7 +14,7 @@ import pytest
 from review_advisor.core.outcome.document import outcome_json, read_outcome
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.judge_retries import NO_SECOND_TRY, OutageRules
+from review_advisor.core.policy.outage_rules import NO_SECOND_TRY, OutageRules
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import LostReason, ReviewInterrupted
 from review_advisor.core.roster.advisor import ADR_ADVISOR, REFUTER, VOICES, Advisor, Roster

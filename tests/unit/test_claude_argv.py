@@ -15,7 +15,7 @@ from review_advisor.adapters.claude.environment import child_environment, creden
 from review_advisor.adapters.claude.limits import Limits
 from review_advisor.adapters.claude.spoken_prompt import user_message
 from review_advisor.core.answers.answers import ReviewReport, answer_schema
-from review_advisor.core.policy.effort import Effort
+from review_advisor.core.policy.budgets import Effort
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, NamedAdvisor, Withheld
 

@@ -26,18 +26,16 @@ from review_advisor.core.answers.answers import (
 )
 from review_advisor.core.answers.evidence import CheckedReport, ShownChange
 from review_advisor.core.facts.change import SYMLINK_MODE, FileChange, Hunk, Status
+from review_advisor.core.facts.checker_settings import RuffSettings, ruff_settings
 from review_advisor.core.facts.patches.diff_text import changed_lines, render_files, render_statistics, shown_path
-from review_advisor.core.facts.ruff_settings import RuffSettings, ruff_settings
 from review_advisor.core.roles import prompts
 from review_advisor.core.safety.fence import fence
 from review_advisor.core.safety.secret_shapes import KINDS, REDACTED, mark, redact
-from review_advisor.embedded.advice import RUN, SKIP, guide, risks, security_question
 from review_advisor.embedded.checkers import StaticChecks, require_extra
-from review_advisor.embedded.executor import NoAdvice, best_quote, focus_of, report
-from review_advisor.embedded.judge import judge, quotes
+from review_advisor.embedded.executor import NoAdvice, focus_of, report
 from review_advisor.embedded.material import Material, material_of
-from review_advisor.embedded.planner import plan
 from review_advisor.embedded.rule_table import TOLD_SECRETS
+from review_advisor.embedded.staged_advisor import RUN, SKIP, guide, judge, plan, security_question
 
 NONCE = "nonce-7"
 GITHUB_TOKEN = "ghp_" + "a1B2" * 9
@@ -151,7 +149,7 @@ def test_a_committed_private_key_is_one_finding(tmp_path: Path) -> None:
     text = f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----\n"
     given = material((added_file("server.key", redact(text)),))
     (tmp_path / "server.key").write_text(text)
-    (one,) = checks(given, tmp_path).security(["server.key"])
+    (one,) = checks(given, tmp_path).everything()
     assert (one.line, one.rule, one.worth.severity) == (1, "private key", "critical")
     assert one.evidence == "-----BEGIN RSA PRIVATE KEY-----"
 
@@ -162,13 +160,13 @@ def test_what_a_provider_issued_is_a_finding_where_the_redactor_took_it_out(tmp_
         path = f"kept{at}.ini"
         given = material((added_file(path, text),))
         (tmp_path / path).write_text("value = what stood here\n")
-        told = [(one.rule, one.serious) for one in checks(given, tmp_path).security([path])]
+        told = [(one.rule, one.serious) for one in checks(given, tmp_path).everything()]
         assert told == ([(kind, True)] if kind in TOLD_SECRETS else [])
 
 
 def test_no_report_repeats_a_secret_that_the_redactor_does_not_know(tmp_path: Path) -> None:
     files = written(tmp_path, {"app.ini": f"payment_key = {STRIPE_KEY}\n"})
-    (one,) = checks(material(files), tmp_path).security(["app.ini"])
+    (one,) = checks(material(files), tmp_path).everything()
     assert STRIPE_KEY not in one.reported().model_dump_json()
     assert held(files, one.reported()).findings
 
@@ -241,14 +239,6 @@ def test_what_has_no_text_is_no_focus() -> None:
     assert "Changed files: 3" in made.risk_summary
 
 
-def test_without_a_list_of_files_the_diff_is_counted() -> None:
-    text = "\n".join(
-        [prompts.opening("r-1", NONCE), fence(prompts.DIFF, render_files((added_file("a.py", CLEAN),)), NONCE)]
-    )
-    assert plan(material_of(text), "").focus_areas[0].description == "a.py: +2 -0"
-    assert "No changed file is listed." in plan(Material(), "").risk_summary
-
-
 def test_a_rename_is_counted_under_its_new_path() -> None:
     file = FileChange(Status.RENAMED, "new: name.py", old_path="old.py", added=2)
     (count,) = material((file,)).files
@@ -283,23 +273,12 @@ def test_the_advisor_follows_the_words_of_the_added_lines() -> None:
     lines = tuple(changed_lines(render_files((added_file("app.py", SHELL),))))
     risky = guide("<!-- a sentinel {with} a brace -->\n" + security_question("app.py", lines).model_dump_json())
     assert (risky.action, risky.stop_signal) == (RUN, False)
-    assert "starts processes" in risky.risk_flags
+    assert "runs a process" in risky.risk_flags
     assert guide(security_question("app.py", ()).model_dump_json()).action == SKIP
 
 
 def test_the_advisor_says_when_it_cannot_answer() -> None:
     assert guide("What is the meaning of { this?").action == "go on by your own judgment"
-
-
-@pytest.mark.parametrize(
-    "line", ["eval(text)", "pickle.loads(data)", 'cursor.execute("select 1")', "api_key = None", "with open(p) as f:"]
-)
-def test_lexical_signals(line: str) -> None:
-    assert risks(line)
-
-
-def test_harmless_lines_have_no_signal() -> None:
-    assert risks("total = left + right") == ()
 
 
 # --- the executor and the judge -------------------------------------------------------------------
@@ -381,23 +360,6 @@ def test_a_line_that_moved_and_breaks_the_file_is_told(tmp_path: Path) -> None:
     assert answer_alone((file,), tmp_path).verdict == "reject"
 
 
-def test_an_unread_focus_file_gets_one_veto_and_the_retry_recovers(tmp_path: Path) -> None:
-    files = written(tmp_path, {"app.py": CLEAN})
-    made = plan(material(files), "")
-    one = checks(material(files), tmp_path)
-    first = report(material(files, PLAN=made), one, "", None)
-    vetoed = judge(material(files, PLAN=made, REPORT=first), one, "")
-    assert vetoed.verdict == "VETO"
-    assert "nothing shows that app.py was read" in vetoed.disagreements[0].advisor_assessment
-    assert vetoed.suggested_fix_direction
-    second = report(material(files, PLAN=made, TRANSCRIPT=transcript(vetoed)), one, "", None)
-    (answer,) = second.answers
-    assert (answer.disagreement, answer.path, answer.position) == ("d0.0", "app.py", "accepted")
-    assert ShownChange(files).check(second, ["d0.0"]).settled == ("d0.0",)
-    final = judge(material(files, PLAN=made, REPORT=second, TRANSCRIPT=transcript(vetoed)), one, "")
-    assert (final.verdict, second.verdict) == ("APPROVE", "approve")
-
-
 def test_a_missed_finding_is_vetoed_then_adopted_then_confirmed(tmp_path: Path) -> None:
     files = written(tmp_path, {"app.py": SHELL, "b.py": CLEAN})
     made = plan(material(files), "")
@@ -408,7 +370,7 @@ def test_a_missed_finding_is_vetoed_then_adopted_then_confirmed(tmp_path: Path) 
     second = report(material(files, PLAN=made, TRANSCRIPT=transcript(vetoed)), one, "", None)
     assert second.verdict == "reject"
     ids = [answer.disagreement for answer in second.answers]
-    assert ShownChange(files).check(second, ids).settled == tuple(ids) == ("d0.0", "d0.1", "d0.2")
+    assert ShownChange(files).check(second, ids).settled == tuple(ids) == ("d0.0",)
     assert judge(material(files, PLAN=made, REPORT=second), one, "").verdict == "APPROVE"
 
 
@@ -418,22 +380,6 @@ def test_the_same_material_gets_the_same_judgement(tmp_path: Path) -> None:
     assert judge(given, checks(given, tmp_path), "") == judge(given, checks(given, tmp_path), "")
 
 
-def test_a_rejection_without_a_quote_that_stands_is_vetoed(tmp_path: Path) -> None:
-    finding = {
-        "path": "app.py",
-        "line": 1,
-        "severity": "high",
-        "category": "c",
-        "title": "t",
-        "confidence": 1,
-        "evidence": "no such line",
-    }
-    made = ReviewReport.model_validate({"verdict": "reject", "summary": "x", "confidence": 1, "findings": [finding]})
-    files = written(tmp_path, {"app.py": CLEAN})
-    given = material(files, REPORT=made)
-    assert judge(given, checks(given, tmp_path), "").verdict == "VETO"
-
-
 def test_what_a_right_rejection_missed_is_a_concern(tmp_path: Path) -> None:
     files = written(tmp_path, {"app.py": SHELL + "print(missing)\n"})
     one = checks(material(files), tmp_path)
@@ -441,14 +387,6 @@ def test_what_a_right_rejection_missed_is_a_concern(tmp_path: Path) -> None:
     confirmed = judge(material(files, REPORT=made), one, "")
     assert made.verdict == "reject"
     assert (confirmed.verdict, [point.severity for point in confirmed.disagreements]) == ("APPROVE", ["concern"])
-
-
-def test_prose_needs_no_proof_of_reading(tmp_path: Path) -> None:
-    files = written(tmp_path, {"docs/adr/0001.md": "# A decision\n"})
-    approved = ReviewReport(verdict="approve", summary="x", confidence=1)
-    given = material(files, PLAN=plan(material(files), ""), REPORT=approved)
-    assert given.planned_files() == ("docs/adr/0001.md",)
-    assert judge(given, checks(given, tmp_path), "").verdict == "APPROVE"
 
 
 def test_a_report_that_was_held_against_the_change_is_understood(tmp_path: Path) -> None:
@@ -478,39 +416,6 @@ def test_a_disagreement_nobody_can_settle_is_contested(tmp_path: Path) -> None:
     given = material(written(tmp_path, {"app.py": CLEAN}), TRANSCRIPT=past)
     (answer,) = report(given, checks(given, tmp_path), "", None).answers
     assert (answer.position, answer.evidence) == ("contested", "")
-
-
-def test_a_planned_file_of_another_shard_is_not_asked_about(tmp_path: Path) -> None:
-    area = {"description": "elsewhere", "files": ["elsewhere.py"]}
-    made = ReviewPlan.model_validate({"risk_summary": "x", "focus_areas": [area]})
-    approved = ReviewReport(verdict="approve", summary="x", confidence=1)
-    given = material(written(tmp_path, {"app.py": CLEAN}), PLAN=made, REPORT=approved)
-    assert judge(given, checks(given, tmp_path), "").verdict == "APPROVE"
-
-
-@pytest.mark.parametrize(
-    "evidence,stands",
-    [
-        ("return left + right", True),
-        ("return  left +", True),
-        ("turn", False),
-        ("x", False),
-        ("", False),
-        ("return\n", False),
-    ],
-)
-def test_a_quote_is_a_whole_line_or_a_telling_part(evidence: str, stands: bool) -> None:
-    lines = tuple(changed_lines(render_files((added_file("app.py", CLEAN),))))
-    assert quotes(evidence, lines) is stands
-
-
-def test_a_removed_line_can_be_quoted() -> None:
-    file = FileChange(
-        Status.DELETED, "app.py", new_mode="000000", removed=1, hunks=(Hunk(1, 1, 0, 0, "", ("-check(password)",)),)
-    )
-    lines = material((file,)).lines_of("app.py")
-    assert quotes(best_quote(lines), lines)
-    assert best_quote(()) == ""
 
 
 def test_the_checkers_are_named_with_their_versions() -> None:

@@ -24,7 +24,7 @@ from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CRITICA
 from review_advisor.core.facts.guidelines import ConfiguredGuideline, GuidelineRules
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import MOST_JOBS
-from review_advisor.core.policy.judge_retries import OutageRules
+from review_advisor.core.policy.outage_rules import OutageRules
 from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import SwitchError, read_switches

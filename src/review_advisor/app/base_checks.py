@@ -12,8 +12,15 @@ from functools import cache
 from pathlib import Path
 
 from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.checker_settings import CHECKERS, CheckerProgram, switched_off
-from review_advisor.core.facts.ruff_settings import CONFIG_FILES, RuffSettings, folders_above, ruff_settings
+from review_advisor.core.facts.checker_settings import (
+    CHECKERS,
+    CONFIG_FILES,
+    CheckerProgram,
+    RuffSettings,
+    folders_above,
+    ruff_settings,
+    switched_off,
+)
 from review_advisor.ports.review import SourceError
 
 _MOST_FOLDERS = 200

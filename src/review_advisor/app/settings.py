@@ -31,12 +31,13 @@ from review_advisor.core.policy.budgets import (
     MOST_JOBS,
     REVIEW_SECONDS,
     SECONDS_FOR_EACH_PART,
+    Effort,
+    EffortTable,
 )
-from review_advisor.core.policy.effort import Effort, EffortTable
 from review_advisor.core.policy.escalation_rules import EscalationProfile, EscalationRules, Handoff, Threshold
 from review_advisor.core.policy.guard import gives_orders
-from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, MOST_BUSY_TRIES, OutageRules
 from review_advisor.core.policy.mode import Mode
+from review_advisor.core.policy.outage_rules import DEFAULT_OUTAGE_RULES, MOST_BUSY_TRIES, OutageRules
 from review_advisor.core.policy.policy import ENGLISH, Rules
 from review_advisor.core.policy.recording_rules import DAYS, RecordingMode, RecordingRules
 from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role

@@ -38,8 +38,7 @@ def _run(options: Options, prompt: str) -> int:
     session = CliSession(options, prompt, Path.cwd(), sys.stdout)
     try:
         if options.script is not None:
-            from review_advisor.embedded.script import Script  # noqa: PLC0415 - each mode loads its own half
-            from review_advisor.embedded.scripted import play  # noqa: PLC0415
+            from review_advisor.embedded.scripted import Script, play  # noqa: PLC0415 - each mode loads its own half
 
             return play(session, Script(options.script))
         from review_advisor.embedded.static_checks import answer  # noqa: PLC0415

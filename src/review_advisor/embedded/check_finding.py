@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from review_advisor.core.answers.answers import ReportedFinding
+from review_advisor.core.answers.answers import GRAVE, ReportedFinding
 from review_advisor.embedded import rule_table as rules
 from review_advisor.embedded.ruff_run import Fix
 
@@ -30,7 +30,7 @@ class CheckFinding:
     @property
     def serious(self) -> bool:
         """Whether it alone makes a change unfit to be approved."""
-        return self.worth.severity in ("critical", "high")
+        return self.worth.severity in GRAVE
 
     @property
     def place(self) -> str:

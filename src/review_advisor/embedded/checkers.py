@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 
-from review_advisor.core.facts.checker_settings import CHECKERS, languages_of
+from review_advisor.core.facts.checker_settings import CHECKERS, RuffSettings, languages_of, nearest
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
 from review_advisor.core.facts.files.languages import language_of
 from review_advisor.core.facts.patches.diff_text import ShownLine
-from review_advisor.core.facts.ruff_settings import RuffSettings, nearest
 from review_advisor.core.policy.static_review import PYTHON
 from review_advisor.core.safety.secret_shapes import holds_mark, is_mark, kind_marked, secrets_in
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
@@ -72,11 +71,6 @@ class StaticChecks:
         self._files = {path: file for path in self._changed if (file := self._file(path)) is not None}
 
     @property
-    def paths(self) -> tuple[str, ...]:
-        """All files with added text."""
-        return tuple(self._added)
-
-    @property
     def unread(self) -> Mapping[str, str]:
         """The changed files of code that the checks for their language should have read and did not, with the reason.
 
@@ -107,29 +101,18 @@ class StaticChecks:
         """Whether ruff can run at all."""
         return self._tree is not None
 
-    def bugs(self, paths: Iterable[str]) -> tuple[CheckFinding, ...]:
-        """The bug rules of ruff: of tests those for what is broken or never runs."""
-        wanted = tuple(paths)
-        tests = [path for path in wanted if is_test(path)]
-        code = [path for path in wanted if path not in tests]
-        return (*self._ruff(rules.BUG_RULES, code), *self._ruff(rules.TEST_RULES, tests))
-
-    def security(self, paths: Iterable[str]) -> tuple[CheckFinding, ...]:
-        """The security rules of ruff (not in tests, which do on purpose what they forbid) and the shapes of secrets."""
-        wanted = tuple(paths)
-        code = [path for path in wanted if not is_test(path)]
-        return (*self._ruff(rules.SECURITY_RULES, code), *self._secrets(wanted))
-
     def everything(self) -> tuple[CheckFinding, ...]:
-        """All checks on all files, by as few runs of ruff as can be."""
-        paths = tuple(self._changed)
-        tests = [path for path in paths if is_test(path)]
-        code = [path for path in paths if path not in tests]
+        """All checks on all files, by as few runs of ruff as can be.
+
+        Tests do on purpose what security rules forbid, so of their bugs only those count that are broken or never run.
+        """
+        tests = [path for path in self._changed if is_test(path)]
+        code = [path for path in self._changed if path not in tests]
         return (
             *self._ruff((*rules.BUG_RULES, *rules.SECURITY_RULES), code),
             *self._ruff(rules.TEST_RULES, tests),
-            *self._secrets(self.paths),
-            *self._of_programs(paths),
+            *self._secrets(),
+            *self._of_programs(),
         )
 
     def _why_missing(self, path: str) -> str:
@@ -137,9 +120,8 @@ class StaticChecks:
             return "there is no tree to check it in"
         return "its name cannot be shown as it is" if path.startswith('"') else "it is no plain file of the tree"
 
-    def _of_programs(self, paths: Iterable[str]) -> Iterator[CheckFinding]:
-        wanted = {path: self._files[path] for path in paths if path in self._files}
-        others = {path: file for path, file in wanted.items() if language_of(path) in languages_of(self._programs)}
+    def _of_programs(self) -> Iterator[CheckFinding]:
+        others = {path: file for path, file in self._files.items() if language_of(path) in languages_of(self._programs)}
         if not others:
             return
         from review_advisor.embedded.programs.check_files import check  # noqa: PLC0415 - only if such a file changed
@@ -225,11 +207,10 @@ class StaticChecks:
             line = self._added_line(remark.path, remark.first, remark.last)
             worth = rules.worth(remark.rule)
             check: rules.CheckKind = "security" if remark.rule in rules.SECURITY_RULES else "bug"
-            is_told = remark.rule != rules.SYNTAX or select != rules.SECURITY_RULES
             if remark.rule == rules.SYNTAX and not self._is_allowed(remark):
                 place = None if remark.path in broken_before else line
                 self._broken.setdefault(remark.path, []).append((place, _unparsed(remark.first, remark.message)))
-            if line is None or not is_told or is_noise(remark, self._tree) or self._is_allowed(remark):
+            if line is None or is_noise(remark, self._tree) or self._is_allowed(remark):
                 continue
             is_syntax = remark.rule == rules.SYNTAX  # one error brings about many
             once = (remark.path, remark.rule, 0 if is_syntax else line)
@@ -273,8 +254,9 @@ class StaticChecks:
         span = range(first, last + 1 if last - first < _LONGEST_STATEMENT else first + 1)
         return next((number for number in span if number in added), None)
 
-    def _secrets(self, paths: Iterable[str]) -> Iterator[CheckFinding]:
-        for path in paths:
+    def _secrets(self) -> Iterator[CheckFinding]:
+        """The shapes of secrets."""
+        for path in self._added:
             in_prose = kind_of_path(path) is Kind.DOCS or is_test(path)
             told = -1
             for number, kind in self._secret_lines(path, drawn_only=in_prose):

@@ -36,7 +36,6 @@ class CliSession:
         self.session_id = str(uuid.uuid4())
         self.model = resolved(options.model)
         self.denials: list[dict[str, Any]] = []
-        self.subagents = {"spawned": 0, "completed": 0, "failed": 0}
         self._out = out
         self._started = time.monotonic()
         self._turns = 0
@@ -185,5 +184,4 @@ class CliSession:
                 for model, used in self._used.items()
             },
             permission_denials=self.denials,
-            subagent_stats={**self.subagents, "started_in_background": 0},
         )

@@ -10,7 +10,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-from review_advisor.core.facts.ruff_settings import RuffSettings
+from review_advisor.core.facts.checker_settings import RuffSettings
 from review_advisor.embedded.hooks import Hook, hooks_of
 
 VERSION = "2.1.329"
@@ -18,7 +18,7 @@ VERSION_LINE = f"{VERSION} (review-advisor embedded agent)"
 
 _SWITCH_NAMES = (
     "--print --version --restricted --strict-mcp-config --disable-slash-commands --no-session-persistence"
-    " --verbose --forward-subagent-text --include-hook-events --include-partial-messages --allow-unchecked"
+    " --verbose --forward-subagent-text --include-partial-messages --allow-unchecked"
 )
 _SWITCHES = {
     "-p": "--print",
@@ -66,7 +66,6 @@ class Options:
     checkers: Mapping[str, str]
     allow_unchecked: bool
     forward_subagent_text: bool
-    include_hook_events: bool
 
     @property
     def question(self) -> str:
@@ -101,7 +100,6 @@ def parse(words: Sequence[str]) -> Options | None:
         checkers=_table("--checkers", given.get("--checkers", "{}")),
         allow_unchecked="--allow-unchecked" in given,
         forward_subagent_text="--forward-subagent-text" in given,
-        include_hook_events="--include-hook-events" in given,
     )
 
 

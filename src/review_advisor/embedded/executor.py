@@ -1,4 +1,4 @@
-"""The executor by static checks: the cheap ones first, the rest when the advisor says so."""
+"""The executor by static checks. In the demo its first report leaves the security checks to the advisor's word."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 from review_advisor.core.answers.answers import Consult, DisagreementAnswer, Guidance, ReviewReport, UncheckedFile
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
-from review_advisor.core.facts.patches.diff_text import ShownLine
-from review_advisor.embedded.advice import RUN, risks, security_question
 from review_advisor.embedded.check_finding import CheckFinding
 from review_advisor.embedded.checkers import StaticChecks
 from review_advisor.embedded.material import Material, PastDisagreement
+from review_advisor.embedded.staged_advisor import RUN, security_question
 
 _RANK = {"critical": 0, "high": 1, "medium": 2, "low": 3}
 _MOST_FINDINGS = 200
 _MOST_ANSWERS = 100
-_LONGEST_QUOTE = 400
 _NAMED = 5
 
 
@@ -41,18 +39,18 @@ def report(
 ) -> ReviewReport:
     """The verdict: reject exactly when a finding is critical or high.
 
-    Without an advisor to ask, all checks run. For the demo, which has one, a first attempt runs the bug rules and asks
-    whether to run the security checks on one focus file; a retry runs everything, takes over what it had missed, and
-    answers each disagreement with a quote.
+    Without an advisor to ask, it reports what all checks say. For the demo, which has one, a first attempt reports bugs
+    alone and asks whether security checks are worth running on one focus file; a retry takes over what it had missed,
+    and answers each disagreement with a quote.
     """
     notes = [f"Static checks, no model: {checkers}."]
     answers: tuple[DisagreementAnswer, ...] = ()
+    found = list(checks.everything())
     if material.disagreements is None and ask is not None:
-        found = [*checks.bugs(checks.paths), *_advised(material, checks, ask, notes)]
-    else:
-        found = list(checks.everything())
+        with_security = _advised(material, ask, notes)
+        found = [one for one in found if one.check == "bug" or one.path == with_security]
     if material.disagreements is not None:
-        answers = tuple(_answer(past, found, material) for past in material.disagreements[-_MOST_ANSWERS:])
+        answers = tuple(_answer(past, found) for past in material.disagreements[-_MOST_ANSWERS:])
         notes.append("All checks were run again, security and secrets included.")
         if may_edit:
             notes.append("Nothing was edited: static checks find, they do not repair.")
@@ -84,37 +82,26 @@ def focus_of(material: Material) -> str | None:
     return next(iter([*planned, *code]), None)
 
 
-def best_quote(lines: Sequence[ShownLine]) -> str:
-    """The changed line that carries the most risk by its words; among equals an added one, then the longest."""
-    ranked = sorted(lines, key=lambda line: (-len(risks(line.text)), not line.added, -len(line.text), line.number))
-    return ranked[0].text.strip()[:_LONGEST_QUOTE] if ranked else ""
-
-
-def _advised(material: Material, checks: StaticChecks, ask: Ask, notes: list[str]) -> tuple[CheckFinding, ...]:
+def _advised(material: Material, ask: Ask, notes: list[str]) -> str | None:
+    """The focus file, if the advisor wants the security checks on it now."""
     focus = focus_of(material)
     if focus is None:
-        return ()
+        return None
     guidance = ask(security_question(focus, material.lines_of(focus)))
     if isinstance(guidance, NoAdvice):
         notes.append(f"The advisor was asked about {focus} and gave no answer ({guidance.reason[:300]});")
         notes.append("the executor went on by its own judgment: bug rules only.")
-        return ()
+        return None
     notes.append(f"The advisor was asked about {focus} and said: {guidance.action[:200]}.")
-    return checks.security([focus]) if guidance.action == RUN else ()
+    return focus if guidance.action == RUN else None
 
 
-def _answer(past: PastDisagreement, found: Sequence[CheckFinding], material: Material) -> DisagreementAnswer:
+def _answer(past: PastDisagreement, found: Sequence[CheckFinding]) -> DisagreementAnswer:
+    """What was missed is taken over with its quote; anything else is no matter of checks."""
     adopted = next((one for one in found if one.place in past.assessment), None)
-    if adopted is not None:
-        return DisagreementAnswer(
-            disagreement=past.id, position="accepted", path=adopted.path, evidence=adopted.evidence
-        )
-    paths = sorted({line.path for line in material.lines}, key=lambda path: (-len(path), path))
-    named = next((path for path in paths if path in past.assessment), "")
-    quote = best_quote(material.lines_of(named))
-    return DisagreementAnswer(
-        disagreement=past.id, position="accepted" if quote else "contested", path=named, evidence=quote
-    )
+    if adopted is None:
+        return DisagreementAnswer(disagreement=past.id, position="contested")
+    return DisagreementAnswer(disagreement=past.id, position="accepted", path=adopted.path, evidence=adopted.evidence)
 
 
 def _counts(found: Sequence[CheckFinding]) -> str:

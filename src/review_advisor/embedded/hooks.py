@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from typing import Any
 _SHELL = "/bin/sh"
 _DEFAULT_TIMEOUT = 60.0
 _BLOCKED = 2
+_NAMES = ("Agent", "Task")
+"""What the tool is called, now and before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +70,11 @@ def hooks_of(settings: Any) -> tuple[Hook, ...]:
 
 
 class HookRunner:
-    """Runs the hooks of one session in its folder; ``seen`` is told of every run."""
+    """Runs the hooks of one session about the Agent tool, in its folder."""
 
-    def __init__(self, hooks: Sequence[Hook], cwd: Path, seen: Callable[[HookRun], None]) -> None:
+    def __init__(self, hooks: Sequence[Hook], cwd: Path) -> None:
         self._hooks = tuple(hooks)
         self._cwd = cwd
-        self._seen = seen
 
     def permission(self, payload: Mapping[str, Any]) -> HookAnswer:
         """Ask the PreToolUse hooks about a use of the Agent tool."""
@@ -89,23 +90,18 @@ class HookRunner:
                 tool_input = decision["updatedInput"]
         return HookAnswer(refusal, tool_input)
 
-    def tell(self, event: str, payload: Mapping[str, Any], names: Sequence[str] = ("Agent", "Task")) -> list[HookRun]:
-        """Run every hook of ``event`` that matches one of ``names``, one after the other."""
-        runs = []
+    def tell(self, event: str, payload: Mapping[str, Any]) -> list[HookRun]:
+        """Run every hook of ``event`` that matches, one after the other."""
         text = json.dumps({**payload, "hook_event_name": event})
-        for hook in self._hooks:
-            if hook.event == event and _matches(hook.matcher, names):
-                run = _run(hook, text, self._cwd)
-                self._seen(run)
-                runs.append(run)
-        return runs
+        due = [hook for hook in self._hooks if hook.event == event and _matches(hook.matcher)]
+        return [_run(hook, text, self._cwd) for hook in due]
 
 
-def _matches(matcher: str, names: Sequence[str]) -> bool:
+def _matches(matcher: str) -> bool:
     if matcher in ("", "*"):
         return True
     try:
-        return any(re.fullmatch(matcher, name) for name in names)
+        return any(re.fullmatch(matcher, name) for name in _NAMES)
     except re.error:
         return False
 

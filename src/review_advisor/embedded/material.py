@@ -20,7 +20,7 @@ from review_advisor.embedded.command_line import UsageError
 A = TypeVar("A", bound=BaseModel)
 
 _STATISTIC = re.compile(
-    rf"(\w+), \+(\d+) -(\d+), (\w+)(?:, from {SHOWN_PATH})?(?:, mode \d+ to \d+)?"
+    rf"\w+, \+(\d+) -(\d+), (\w+)(?:, from {SHOWN_PATH})?(?:, mode \d+ to \d+)?"
     rf"((?:, binary, not shown)?(?:, symlink)?(?:, submodule)?): ({SHOWN_PATH})"
 )
 
@@ -30,7 +30,6 @@ class FileCount:
     """One line of the list of files. ``is_text`` is False for binary files, symlinks and submodules."""
 
     path: str
-    status: str
     added: int
     removed: int
     kind: Kind
@@ -100,9 +99,9 @@ def _counts(text: str) -> list[FileCount]:
     counts = []
     for line in text.split("\n"):
         found = _STATISTIC.fullmatch(line)
-        if found is not None and found[4] in set(Kind):
-            status, added, removed, kind, not_text, path = found.groups()
-            counts.append(FileCount(path, status, int(added), int(removed), Kind(kind), not not_text))
+        if found is not None and found[3] in set(Kind):
+            added, removed, kind, not_text, path = found.groups()
+            counts.append(FileCount(path, int(added), int(removed), Kind(kind), not not_text))
     return counts
 
 

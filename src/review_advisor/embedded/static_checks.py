@@ -8,15 +8,13 @@ from typing import assert_never
 from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.answers.answers import Consult, Guidance, PostVerifyResult, ReviewPlan, ReviewReport
-from review_advisor.embedded.advice import guide
-from review_advisor.embedded.agent_tool import AgentTool, Declined, Said
 from review_advisor.embedded.checkers import StaticChecks, require_extra
 from review_advisor.embedded.cli_session import CliSession
+from review_advisor.embedded.cli_tools import AgentTool, Declined, Said
 from review_advisor.embedded.command_line import UsageError
 from review_advisor.embedded.executor import Ask, NoAdvice, report
-from review_advisor.embedded.judge import judge
 from review_advisor.embedded.material import Material, material_of
-from review_advisor.embedded.planner import plan
+from review_advisor.embedded.staged_advisor import guide, judge, plan
 
 TASK = "TaskMessage"  # by name: its module reads Markdown, which no review needs
 _ANSWERED = frozenset({ReviewPlan.__name__, ReviewReport.__name__, PostVerifyResult.__name__, TASK})

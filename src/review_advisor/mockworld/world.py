@@ -24,7 +24,7 @@ from review_advisor.core.metrics.prices import Price
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
+from review_advisor.core.policy.outage_rules import NO_SECOND_TRY
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.policy.switches import read_switches

@@ -15,7 +15,7 @@ from review_advisor.core.council.voices import said_in, voice_of
 from review_advisor.core.outcome.events import MemberReviewed, Voted
 from review_advisor.core.outcome.steps.voices_event import VoicesHeard, advised
 from review_advisor.core.policy.budgets import Refused
-from review_advisor.core.policy.judge_retries import OutageRules, further_tries
+from review_advisor.core.policy.outage_rules import OutageRules, further_tries
 from review_advisor.core.roles.advisors import PostVerifyAdvisor
 from review_advisor.core.roles.calls import AgentCall, Cause, Lost, LostReason
 from review_advisor.core.roles.replies import lost_twice

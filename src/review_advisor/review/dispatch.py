@@ -16,8 +16,8 @@ from review_advisor.core.metrics.purse import Purse
 from review_advisor.core.outcome.ends import stop_words
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, RoleSkipped
 from review_advisor.core.outcome.steps.happened import OfCall
-from review_advisor.core.policy.brake import Brake
 from review_advisor.core.policy.budgets import Allowance, Budgets, Refused
+from review_advisor.core.policy.outage_rules import Brake
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.advisors import Part

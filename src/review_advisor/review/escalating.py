@@ -10,7 +10,18 @@ from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.escalation.after_advice import after_advice
 from review_advisor.core.escalation.packet import go_on_ask, open_ask
-from review_advisor.core.escalation.reasons import Reason, ReasonKey, Watched, reasons_to_consult, state_digest
+from review_advisor.core.escalation.reasons import (
+    Reason,
+    ReasonKey,
+    Watched,
+    left_to_the_advisor,
+    no_turn_left,
+    reasons_to_consult,
+    refused_question,
+    refused_request,
+    state_digest,
+    watched,
+)
 from review_advisor.core.escalation.recommendations import (
     UNAPPLIED,
     Disposition,
@@ -19,13 +30,6 @@ from review_advisor.core.escalation.recommendations import (
     merge_recommendations,
     proven_milder,
     same_advice,
-)
-from review_advisor.core.escalation.requests import (
-    left_to_the_advisor,
-    no_turn_left,
-    refused_question,
-    refused_request,
-    watched,
 )
 from review_advisor.core.outcome.ends import missing_words
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended

@@ -21,8 +21,7 @@ from review_advisor.core.outcome.events import Event, FileFact
 from review_advisor.core.outcome.learned import knowledge_of
 from review_advisor.core.policy.exclusion import Exclusion, excluding_glob
 from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy, left_unread
-from review_advisor.core.policy.reading_order import most_dangerous_first
-from review_advisor.core.policy.scope import Scope, review_scope
+from review_advisor.core.policy.scope import Scope, most_dangerous_first, review_scope
 from review_advisor.core.policy.static_review import unchecked_files
 from review_advisor.core.policy.switches import Switches
 from review_advisor.core.roles.advisors import Briefing, Part

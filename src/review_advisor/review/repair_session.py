@@ -11,7 +11,7 @@ from typing import Self
 from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport, ShownChange
 from review_advisor.core.answers.findings import RefusedFinding
-from review_advisor.core.escalation.requests import refused_question, watched
+from review_advisor.core.escalation.reasons import refused_question, watched
 from review_advisor.core.facts.repair_edits import Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards, unsent_of
 from review_advisor.core.outcome.events import Repaired

@@ -290,13 +290,10 @@ def test_a_consult_as_the_real_one_shows_it(tmp_path: Path) -> None:
     use = started["tool_use_id"]
     inner = [event for event in ended.events if event.get("parent_tool_use_id") == use]
     assert [event["type"] for event in inner] == ["user", "assistant"]
-    assert ended.system("task_updated")[0]["patch"]["status"] == "completed"
-    assert ended.system("task_notification")[0]["summary"] == '{"action": "go on"}'
     (given,) = [event["tool_use_result"] for event in ended.events if "agentType" in event.get("tool_use_result", "")]
     assert (given["status"], given["agentType"], given["resolvedModel"]) == ("completed", ADVISOR, "embedded-opus")
     assert given["content"] == [{"type": "text", "text": '{"action": "go on"}'}]
     assert set(ended.result["modelUsage"]) == {"embedded-sonnet", "embedded-opus"}
-    assert ended.result["subagent_stats"]["completed"] == 1
     assert ended.result["structured_output"] == APPROVAL
 
 
@@ -359,8 +356,7 @@ def test_a_hook_out_of_time_fails_open_and_is_ended(tmp_path: Path) -> None:
     entry = {"matcher": "Agent", "hooks": [{"type": "command", "command": "sleep 600 & wait", "timeout": 0.2}]}
     file = script(tmp_path, ReviewReport=[consult_then_approve()], consult=[{"text": "ok"}])
     settings = json.dumps({"hooks": {"PreToolUse": [entry]}})
-    ended = run([*words(), "--settings", settings, "--include-hook-events"], tmp_path, script=file)
-    assert ended.system("hook_response")[0]["exit_code"] is None
+    ended = run([*words(), "--settings", settings], tmp_path, script=file)
     assert len(ended.system("task_started")) == 1
 
 
@@ -402,10 +398,7 @@ def test_an_advisor_without_credit_is_swallowed_as_the_cli_does(tmp_path: Path) 
     seen = tmp_path / "failure"
     ended = run([*words(), *hooks(PostToolUseFailure=f"cat > {shlex.quote(str(seen))}")], tmp_path, script=file)
     assert (ended.code, ended.result["is_error"]) == (0, False)
-    assert ended.result["subagent_stats"]["failed"] == 1
-    patch = ended.system("task_updated")[0]["patch"]
-    assert patch["status"] == "failed"
-    assert "error type billing_error, HTTP 400" in patch["error"]
+    assert "error type billing_error, HTTP 400" in ended.errors[0]
     assert "billing_error" in json.loads(seen.read_text())["error"]
     inner = [event for event in ended.events if event.get("error") == "billing_error"]
     assert inner[0]["parent_tool_use_id"] == ended.system("task_started")[0]["tool_use_id"]

@@ -20,8 +20,7 @@ from review_advisor.adapters.git.fetch import DEPTHS, Remote
 from review_advisor.adapters.git.open import open_base
 from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.core.facts.change import Spec
-from review_advisor.core.facts.earlier_review import CompleteReview, Earlier
-from review_advisor.core.facts.line_ages import Age, Touched, TouchedLines
+from review_advisor.core.facts.earlier_review import Age, CompleteReview, Earlier, Touched, TouchedLines
 from review_advisor.core.facts.pull_request import BelievedBase, LinkedIssue, PullRequest
 from review_advisor.core.facts.shards import Shard
 from review_advisor.core.outcome.coverage import file_facts

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding, RefusedFinding
-from review_advisor.core.escalation.after_advice import after_advice, holds_back
+from review_advisor.core.escalation.after_advice import after_advice
 from review_advisor.core.escalation.packet import middle_out
 from review_advisor.core.escalation.reasons import Turn, Watched, reasons_to_consult, state_digest
 from review_advisor.core.policy.escalation_rules import EscalationProfile, EscalationRules, ReasonKind, Threshold
@@ -99,7 +99,7 @@ def test_no_advice_takes_a_grave_finding_away(before: CheckedReport, after: Chec
     for each in before.findings:
         if each.severity in ("critical", "high"):
             assert ranks.index(now[each.id]) <= ranks.index(each.severity)
-    assert holds_back(before, kept.report)
+    assert not after_advice(before, kept.report).put_back
     if kept.put_back and before.verdict == "reject":
         assert kept.report.verdict == "reject"
 

@@ -12,7 +12,7 @@ from review_advisor.core.policy.budgets import Budgets
 from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.exclusion import Exclusion
 from review_advisor.core.policy.guard import Guard
-from review_advisor.core.policy.judge_retries import OutageRules
+from review_advisor.core.policy.outage_rules import OutageRules
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.static_review import StaticReview

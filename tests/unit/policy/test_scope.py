@@ -1,4 +1,4 @@
-"""What the executor is shown after a push: what differs, and all of it unless only the head has moved."""
+"""What the executor is shown after a push, and what is read first of a change that is too large for one call."""
 
 from __future__ import annotations
 
@@ -9,9 +9,19 @@ import pytest
 
 from review_advisor.core.facts.change import Change, FileChange, Status
 from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
+from review_advisor.core.facts.shards import shards
 from review_advisor.core.policy.blast import Blast, BlastRadius
-from review_advisor.core.policy.scope import WHOLE, Scope, files_to_show, policy_digest, review_scope, unseen_files
-from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.core.policy.policy import Rules
+from review_advisor.core.policy.scope import (
+    WHOLE,
+    Scope,
+    files_to_show,
+    most_dangerous_first,
+    policy_digest,
+    review_scope,
+    unseen_files,
+)
+from review_advisor.mockworld.world import MockWorld, edited, renamed
 
 POLICY = MockWorld().review().policy
 FIRST, SECOND = edited("a.py"), FileChange(Status.RENAMED, "new.py", old_path="old.py")
@@ -75,3 +85,36 @@ def test_a_renamed_file_differs_under_either_name(path: str) -> None:
 def test_a_file_with_an_open_finding_is_shown_again(status: Any, shown: tuple[FileChange, ...]) -> None:
     change = after(findings=(EarlierFinding("f-1", "new.py", 1, "t", "low", status),))
     assert files_to_show(change, Scope("c" * 40, ())) == shown
+
+
+DOCS, TEST, LOCK, CODE = "a/notes.md", "a/test_it.py", "a/uv.lock", "z/app.py"
+
+
+def order(*files: str) -> list[str]:
+    change = Change("x", files=tuple(edited(path) for path in files))
+    return [file.path for file in most_dangerous_first(change, Rules()).files]
+
+
+def test_critical_files_come_first_then_code_then_what_runs_and_documents_last() -> None:
+    assert order(DOCS, TEST, LOCK, CODE, "z/auth/login.py") == ["z/auth/login.py", CODE, LOCK, TEST, DOCS]
+
+
+def test_the_bots_own_implementation_is_read_first_whatever_kind_it_is() -> None:
+    assert order(DOCS, CODE, "CLAUDE.md") == ["CLAUDE.md", CODE, DOCS]
+
+
+def test_equally_dangerous_files_keep_their_order() -> None:
+    assert order("b.py", "a.py", "c.py") == ["b.py", "a.py", "c.py"]
+
+
+def test_a_file_that_is_moved_out_of_a_critical_folder_is_critical() -> None:
+    change = Change("x", files=(edited(CODE), renamed("auth/login.py", "notes.md")))
+    assert [file.path for file in most_dangerous_first(change, Rules()).files] == ["notes.md", CODE]
+
+
+def test_every_file_is_sent_whatever_the_order() -> None:
+    change = Change("x", files=tuple(edited(path) for path in (DOCS, CODE, TEST)))
+    there = most_dangerous_first(change, Rules())
+    assert sorted(file.path for file in there.files) == sorted(file.path for file in change.files)
+    parts, _ = shards(replace(there), 180)
+    assert [part.files[0].path for part in parts] == [CODE, TEST, DOCS]

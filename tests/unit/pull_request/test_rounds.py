@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from review_advisor.core.answers.answers import SEVERITIES, Severity
 from review_advisor.core.answers.findings import Finding
-from review_advisor.core.facts.line_ages import Age
+from review_advisor.core.facts.earlier_review import Age
 from review_advisor.core.pull_request.rounds import LOUDNESS, MOST_GRAVE, Narrowing, Volume, postings
 
 VOLUMES: tuple[Volume, ...] = ("quiet", "normal", "thorough")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from review_advisor.core.safety.markdown import whole
+from review_advisor.core.safety.frame import whole
 
 
 def user_message(blocks: Sequence[str]) -> bytes:

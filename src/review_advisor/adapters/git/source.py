@@ -16,10 +16,9 @@ from review_advisor.adapters.git.tree_entries import missing
 from review_advisor.adapters.git.workflow_files import read_workflows
 from review_advisor.core.facts.adr_record import may_be_record, same_decision
 from review_advisor.core.facts.change import Change, FileChange, Spec
-from review_advisor.core.facts.earlier_review import Earlier
+from review_advisor.core.facts.earlier_review import Earlier, Touched
 from review_advisor.core.facts.files.paths import OWN_PIPELINE, PYPROJECT, may_configure
 from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.facts.line_ages import Touched
 from review_advisor.core.facts.patches.around import UseCollector
 from review_advisor.core.facts.patches.touched_lines import touched_lines
 from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest

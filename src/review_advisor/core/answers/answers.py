@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationInfo,
+    create_model,
     model_validator,
 )
 from pydantic.fields import FieldInfo
@@ -36,6 +37,8 @@ Severity = Literal["critical", "high", "medium", "low"]
 Weight = Literal["blocking", "concern"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """Of findings, the worst first."""
+GRAVE: frozenset[Severity] = frozenset(("critical", "high"))
+"""Of findings: those that no round, no doubt and no advice alone takes away."""
 WEIGHTS: tuple[Weight, ...] = get_args(Weight)
 """Of disagreements, the worst first."""
 
@@ -218,20 +221,11 @@ class RuledReport(ReviewReport):
     findings: tuple[Annotated[RuledFinding, or_left_out(kept_aside=True)], ...] = ()
 
 
-class AdvisedReport(ReviewReport):
-    """A report that also says what became of the advice. Only its schema differs."""
-
-    model_config = ConfigDict(title=ReviewReport.__name__)
-
-    dispositions: _Dispositions = ()
-
-
-class AdvisedRuledReport(RuledReport):
-    """The same where the executor is shown rules of the team's own."""
-
-    model_config = ConfigDict(title=ReviewReport.__name__)
-
-    dispositions: _Dispositions = ()
+@cache
+def with_dispositions(form: type[ReviewReport]) -> type[ReviewReport]:
+    """The form of a report that also says what became of the advice. Only its schema differs."""
+    made: type[ReviewReport] = create_model(ReviewReport.__name__, __base__=form, dispositions=(_Dispositions, ()))
+    return made
 
 
 class Disagreement(Answer):

@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import Field, create_model
 
 from review_advisor.core.answers.answers import (
+    GRAVE,
     Answer,
     ReportedFinding,
     ReviewReport,
@@ -52,9 +53,8 @@ class _RuledCardFinding(CardFinding, RuledFinding):
 def with_cards(form: type[ReviewReport]) -> type[ReviewReport]:
     """The form of a report whose findings have a decision card. Only its schema differs."""
     kind = _RuledCardFinding if issubclass(form, RuledReport) else CardFinding
-    base = type("_Carded", (form,), {"model_config": ConfigDict(title=ReviewReport.__name__)})
     findings = tuple[Annotated[kind, or_left_out(kept_aside=True)], ...]  # type: ignore[valid-type]
-    made: type[ReviewReport] = create_model(ReviewReport.__name__, __base__=base, findings=(findings, ()))
+    made: type[ReviewReport] = create_model(ReviewReport.__name__, __base__=form, findings=(findings, ()))
     return made
 
 
@@ -64,8 +64,13 @@ def triage(severity: Severity, effort: FixEffort, confidence: float) -> str:
         return "a judgement call"
     if effort == "small":
         return "clear-cut"
-    grave = severity in ("critical", "high")
-    return "worth the effort" if grave else "a judgement call" if effort == "medium" else "weigh it: the fix is large"
+    return (
+        "worth the effort"
+        if severity in GRAVE
+        else "a judgement call"
+        if effort == "medium"
+        else "weigh it: the fix is large"
+    )
 
 
 def without_card(body: str) -> str:

@@ -22,8 +22,8 @@ from review_advisor.core.answers.answers import (
 from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
 from review_advisor.core.answers.quotes import Place, Places, Side, SideLines, sides
 from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.earlier_review import Touched, age_of
 from review_advisor.core.facts.files.kinds import Kind, kind_of_path
-from review_advisor.core.facts.line_ages import Touched, age_of
 from review_advisor.core.facts.patches.diff_text import as_in_file, as_it_is_now, shown_path
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.safety.fence import clean
@@ -86,12 +86,9 @@ class CheckedReport:
         """Why nobody can act on a rejection: no finding of it stands. None for any other report."""
         if self.verdict == "approve" or self.findings:
             return None
-        refused = len(self.refused)
-        return (
-            f"{f'its {refused} findings were' if refused > 1 else 'its finding was'} refused"
-            if refused
-            else "it names no finding"
-        )
+        if not self.refused:
+            return "it names no finding"
+        return f"its {len(self.refused)} findings were refused" if self.refused[1:] else "its finding was refused"
 
 
 HeadText = Callable[[str], str | None]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from review_advisor.core.answers.answers import SEVERITIES, Severity
-from review_advisor.core.facts.line_ages import Age
+from review_advisor.core.facts.earlier_review import Age
 
 FINDING_ID = r"f-(?:[0-9a-f]{32}|[0-9a-f]{10})"
 """What every ``finding_id`` looks like, as a regular expression.

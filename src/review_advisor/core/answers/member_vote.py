@@ -11,8 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from review_advisor.core.answers.answers import PostVerifyResult
 from review_advisor.core.answers.inline_calls import InlineCalls, UnreadableCallsError, inline_calls
-from review_advisor.core.answers.opinion import MOST_INSTANCES, InstanceOpinion
-from review_advisor.core.answers.own_answer import read_own
+from review_advisor.core.answers.opinion import MOST_INSTANCES, InstanceOpinion, read_own
 from review_advisor.core.answers.tolerant import Notes, at_most, or_left_out, otherwise
 from review_advisor.core.roster.answer_fields import AnswerFields
 

@@ -1,20 +1,22 @@
-"""What a declared advisor says before the executor begins, and the form of an advisor's own fields."""
+"""What a declared advisor says before the executor begins, and the fields of its own, there and beside its vote."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from review_advisor.core.answers.answers import Answer, NonBlank, Short, Stated, Text
-from review_advisor.core.answers.tolerant import at_most, or_left_out
+from review_advisor.core.answers.tolerant import Notes, at_most, complaints, or_left_out
 from review_advisor.core.roster.answer_fields import AnswerField, AnswerFields
 
 Form = TypeVar("Form", bound=Answer)
 MOST_INSTANCES = 200
+MOST_OWN = 4_000
+"""Characters of one advisor's own fields as JSON."""
 _WORD_COUNT = "at most {most} words"
 
 
@@ -62,18 +64,9 @@ def with_own_fields(form: type[Form], answer: str) -> type[Form]:
 
 
 def own_fields(answer: Answer, form: type[Answer]) -> str:
-    """What an answer says in the fields that it has beyond ``form``, as JSON; empty without any.
-
-    No letter is escaped: the redactor would not know a secret that has it.
-    """
+    """What an answer says in the fields that it has beyond ``form``, as JSON; empty without any."""
     names = set(type(answer).model_fields) - set(form.model_fields)
-    return json.dumps(answer.model_dump(mode="json", include=names), ensure_ascii=False) if names else ""
-
-
-def form_of_field(name: str, field: AnswerField) -> type[Answer]:
-    """The form of one declared field alone."""
-    fields: dict[str, Any] = {name: _field(field, required=True)}
-    return create_model("OwnField", __base__=Answer, **fields)
+    return _text(answer.model_dump(mode="json", include=names)) if names else ""
 
 
 def _field(field: AnswerField, *, required: bool) -> tuple[Any, Any]:
@@ -104,3 +97,56 @@ def _kind(field: AnswerField) -> Any:
             }
             item: Any = kinds["string" if field.items is None else field.items.type]
             return Annotated[tuple[item, ...], at_most(100)]
+
+
+def read_own(said: object, declared: AnswerFields, notes: Notes) -> str:
+    """The ``declared`` fields among what an advisor ``said``, as JSON; empty without any.
+
+    A field that is missing, that its schema does not allow or for which there is no room is left out, and so are fields
+    that nobody declares. ``notes`` name each of them.
+    """
+    if not isinstance(said, Mapping):
+        notes.add("own was left out: it is no object")
+        return ""
+    kept: dict[str, Any] = {}
+    for name, field in declared.properties.items():
+        if said.get(name) is None:
+            if name in declared.required:
+                notes.add(f"own.{name} is missing")
+            continue
+        try:
+            alone: Any = {name: _field(field, required=True)}
+            read = create_model("OwnField", __base__=Answer, **alone).model_validate({name: said[name]}, context=notes)
+        except ValidationError as error:
+            notes.add(f"own.{name} was left out: {complaints(error)}")
+            continue
+        more = kept | read.model_dump(mode="json")
+        if len(_text(more)) > MOST_OWN:
+            notes.add(f"own.{name} was left out: all fields together have at most {MOST_OWN:,} characters")
+        else:
+            kept = more
+    further = len(said.keys() - declared.properties.keys())
+    if further:
+        notes.add(f"{further} of the fields in own were left out: they are not declared")
+    return _text(kept) if kept else ""
+
+
+def own_table(own: str) -> dict[str, Any]:
+    """The fields by their names; none of a text that is no JSON object."""
+    try:
+        said = json.loads(own)
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def own_words(own: str) -> str:
+    """The fields as a person reads them, on one line; the text itself if it is no JSON object."""
+    table = own_table(own).items()
+    told = ", ".join(f"{name} {value if isinstance(value, str) else _text(value)}" for name, value in table)
+    return " ".join((told or own).split())
+
+
+def _text(value: object) -> str:
+    """As it is read again; the redactor does not know a secret whose letters are escaped."""
+    return json.dumps(value, ensure_ascii=False)

@@ -10,8 +10,7 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from review_advisor.core.answers.answers import Answer
 from review_advisor.core.answers.inline_calls import UnreadableCallsError, inline_calls, severest_calls
-from review_advisor.core.answers.opinion import own_fields, with_own_fields
-from review_advisor.core.answers.own_answer import own_table
+from review_advisor.core.answers.opinion import own_fields, own_table, with_own_fields
 from review_advisor.core.answers.tolerant import complaints
 from review_advisor.core.council.ballots import BLOCKS_FROM, Ballot, Tally, tally
 from review_advisor.core.roles.calls import Cause, Lost

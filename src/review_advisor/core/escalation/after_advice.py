@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from review_advisor.core.answers.answers import SEVERITIES
+from review_advisor.core.answers.answers import GRAVE, SEVERITIES
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.escalation.recommendations import DROPPED
 
-_GRAVE = ("critical", "high")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -29,7 +28,7 @@ def after_advice(before: CheckedReport, after: CheckedReport, proven: Mapping[st
     ``proven`` says what the advisor made of findings with a verbatim quote (``proven_milder``), and so how grave they
     stay at least. A rejection that loses a grave finding without one stays a rejection.
     """
-    due = (_as_proven(each, proven.get(each.id)) for each in before.findings if each.severity in _GRAVE)
+    due = (_as_proven(each, proven.get(each.id)) for each in before.findings if each.severity in GRAVE)
     graves = {each.id: each for each in due if each is not None}
     kept = tuple(_not_milder(each, graves.get(each.id)) for each in after.findings)
     there = {each.id for each in kept}
@@ -41,11 +40,6 @@ def after_advice(before: CheckedReport, after: CheckedReport, proven: Mapping[st
     stays = before.verdict == "reject"
     verdict = "reject" if stays else after.verdict
     return Kept(replace(after, verdict=verdict, findings=(*kept, *missing)), put_back)
-
-
-def holds_back(before: CheckedReport, after: CheckedReport, proven: Mapping[str, str] = _NOTHING) -> bool:
-    """Whether ``after_advice`` could have made the report ``after``: a record is checked by this."""
-    return not after_advice(before, after, proven).put_back
 
 
 def _as_proven(was: Finding, proven: str | None) -> Finding | None:

@@ -10,7 +10,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from review_advisor.core.answers.answers import SEVERITIES, DispositionAnswer, Guidance, RecommendedChange, Severity
+from review_advisor.core.answers.answers import (
+    GRAVE,
+    SEVERITIES,
+    DispositionAnswer,
+    Guidance,
+    RecommendedChange,
+    Severity,
+)
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.escalation.reasons import Watched, finding_threshold
@@ -24,7 +31,6 @@ Disposition = Literal["applied", "applied in part", "overridden", "superseded", 
 UNAPPLIED: tuple[Disposition, ...] = ("overridden", "refused")
 """After such an end the same advice stops the loop."""
 DROPPED = "dropped"
-_GRAVE = ("critical", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,7 @@ def _wanted(
     if finding is None:
         return f"{change.does} names no finding of the report"
     milder = change.does in ("drop", "lower")
-    if milder and finding.severity in _GRAVE and finding.id not in proven:
+    if milder and finding.severity in GRAVE and finding.id not in proven:
         return f"{change.does} {finding.id}: a {finding.severity} finding stays without a verbatim quote"
     if change.does == "drop":
         return Difference(finding.id, finding.severity, DROPPED)
@@ -194,7 +200,7 @@ def _incoherent(
     if (verdict, severities) == (report.verdict, before):
         return []
     brought = [severity for identity, severity in severities.items() if not there[identity].pre_existing]
-    if verdict == "approve" and {"critical", "high"} & set(brought) and report.verdict == "reject":
+    if verdict == "approve" and GRAVE & set(brought) and report.verdict == "reject":
         return ["the advice approves a change and leaves a critical or high finding"]
     if verdict == "reject" and not severities:
         return ["the advice leaves a rejection without a finding"]

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.core.answers.own_answer import own_table
+from review_advisor.core.answers.opinion import own_table
 from review_advisor.core.council.agreement import Agreement, Raised
 from review_advisor.core.outcome.council_records import CouncilRecord, council_findings, council_records
 from review_advisor.core.outcome.document import OutcomeDocument

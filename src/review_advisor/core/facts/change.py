@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from pathlib import PurePosixPath
 
 from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.tool_remarks import ToolRemark
@@ -106,6 +107,11 @@ class FileChange:
         return self.added + self.removed
 
     @property
+    def signed_lines(self) -> Iterator[str]:
+        """The added and the removed lines that are shown, each with its sign."""
+        return (line for hunk in self.hunks for line in hunk.lines if line.startswith(("+", "-")))
+
+    @property
     def is_symlink(self) -> bool:
         """Whether either side is a symbolic link."""
         return SYMLINK_MODE in (self.old_mode, self.new_mode)
@@ -114,6 +120,12 @@ class FileChange:
     def is_submodule(self) -> bool:
         """Whether either side is a submodule."""
         return SUBMODULE_MODE in (self.old_mode, self.new_mode)
+
+
+def folders_of(path: str) -> Iterator[str]:
+    """The folders that a file lies in, the nearest first; the root, an empty name, is the last."""
+    for folder in PurePosixPath(path).parents:
+        yield "" if str(folder) == "." else str(folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Literal
 
+from review_advisor.core.facts.change import folders_of
 from review_advisor.core.facts.files.paths import PathRule, literal
 from review_advisor.core.facts.patches.diff_text import shown_path
 
@@ -141,7 +141,7 @@ NO_GUIDELINES = FoundGuidelines()
 
 def looked_for(rules: GuidelineRules, paths: Iterable[str]) -> tuple[str, ...]:
     """The paths at which a guideline for these files can stand, each once."""
-    folders = dict.fromkeys(folder for path in paths for folder in _folders(path))
+    folders = dict.fromkeys(folder for path in paths for folder in folders_of(path))
     found = [_in_folder(folder, name) for folder in folders for name in rules.files if not folder or "/" not in name]
     return tuple(dict.fromkeys((*(each.file for each in rules.configured if each.file), *found)))
 
@@ -196,12 +196,6 @@ def _guideline(name: str, file: str, paths: tuple[str, ...], text: str) -> Guide
     text = text.replace("\r\n", "\n").strip("\n")
     kept = text[:LONGEST_GUIDELINE]
     return Guideline(name, file, paths, kept, len(text) - len(kept))
-
-
-def _folders(path: str) -> Iterator[str]:
-    """The folders that a file lies in, the nearest first; the root is empty."""
-    for folder in PurePosixPath(path).parents:
-        yield "" if str(folder) == "." else str(folder)
 
 
 def _in_folder(folder: str, name: str) -> str:

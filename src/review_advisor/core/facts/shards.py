@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from review_advisor.core.facts.change import EXECUTABLE_MODE, SUBMODULE_MODE, Change, FileChange, Hunk
 from review_advisor.core.facts.files.kinds import MEDIA
@@ -17,7 +17,7 @@ _FILE_FRAME = 40
 _HUNK_FRAME = 100
 """More than the header of any hunk takes."""
 
-
+Item = TypeVar("Item")
 Extent = Literal["partly", "not", "unchecked", "waived", "excluded"]
 """How far something was not read: by a model, or, in a review by static checks, by any rule."""
 MAY_BE_APPROVED: tuple[Extent, ...] = ("waived", "excluded")
@@ -58,22 +58,27 @@ def shards(change: Change, shard_tokens: int) -> tuple[tuple[Shard, ...], tuple[
     the rest of a specification that is too long.
     """
     room = int(shard_tokens * CHARACTERS_PER_TOKEN)
-    parts: list[tuple[FileChange, ...]] = []
+    pieces: list[FileChange] = []
     unsent: list[Unsent] = list(_spec_gap(change))
-    current: list[FileChange] = []
-    used = 0
     for file in change.files:
         sendable, missing = _sendable(file, room)
         unsent += missing
-        for piece in _pieces(sendable, room):
-            size = _size(piece)
-            if current and used + size > room:
-                parts.append(tuple(current))
-                current, used = [], 0
-            current.append(piece)
-            used += size
-    parts.append(tuple(current))
-    return tuple(Shard(index, files) for index, files in enumerate(parts)), tuple(unsent)
+        pieces += _pieces(sendable, room)
+    return tuple(Shard(index, files) for index, files in enumerate(_packed(pieces, _size, room))), tuple(unsent)
+
+
+def _packed(items: Iterable[Item], size: Callable[[Item], int], room: int) -> Iterator[tuple[Item, ...]]:
+    """The items in their order, as many together as there is room for. At least one pack comes back."""
+    pack: list[Item] = []
+    used = 0
+    for item in items:
+        more = size(item)
+        if pack and used + more > room:
+            yield tuple(pack)
+            pack, used = [], 0
+        pack.append(item)
+        used += more
+    yield tuple(pack)
 
 
 def tokens_of(files: Iterable[FileChange]) -> int:
@@ -134,16 +139,8 @@ def _pieces(file: FileChange, room: int) -> Iterator[FileChange]:
         yield file
         return
     budget = room - _frame(file)
-    current: list[Hunk] = []
-    used = 0
-    for hunk in (part for whole in file.hunks for part in _split(whole, budget)):
-        size = hunk_length(hunk)
-        if current and used + size > budget:
-            yield replace(file, hunks=tuple(current))
-            current, used = [], 0
-        current.append(hunk)
-        used += size
-    yield replace(file, hunks=tuple(current))
+    hunks = (part for whole in file.hunks for part in _split(whole, budget))
+    yield from (replace(file, hunks=pack) for pack in _packed(hunks, hunk_length, budget))
 
 
 def _split(hunk: Hunk, budget: int) -> Iterator[Hunk]:

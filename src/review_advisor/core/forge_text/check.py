@@ -33,7 +33,8 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.unreviewed import LEFT_OUT
 from review_advisor.core.pull_request.waiting import Waiting
 from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Annotation, Check, Conclusion, Level
-from review_advisor.core.safety.markdown import code, phrase, plain_line, plain_text, whole
+from review_advisor.core.safety.frame import whole
+from review_advisor.core.safety.markdown import code, phrase, plain_line, plain_text
 
 MOST_ANNOTATIONS = 1_000
 """The worst findings get an annotation each: GitHub takes fifty in a request, and the requests a second apart."""

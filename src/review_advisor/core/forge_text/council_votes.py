@@ -12,13 +12,13 @@ from review_advisor.core.report.council_text import (
     ADDED,
     LEAD,
     VOICES_TITLE,
+    challenges_of,
     council_sentences,
     council_title,
     left_words,
     matrix,
     voices_of,
 )
-from review_advisor.core.report.refuter_text import challenges_of
 from review_advisor.core.safety.markdown import code, phrase
 
 

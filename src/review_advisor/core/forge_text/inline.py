@@ -17,7 +17,8 @@ from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import finding_marker
 from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.core.report.wording import counted
-from review_advisor.core.safety.markdown import code, code_block, is_exact, phrase, prose, whole
+from review_advisor.core.safety.frame import whole
+from review_advisor.core.safety.markdown import code, code_block, is_exact, phrase, prose
 
 MOST_SUGGESTED = 8_000
 MOST_QUOTED = 1_000

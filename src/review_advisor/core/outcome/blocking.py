@@ -24,8 +24,6 @@ from review_advisor.core.policy.policy import Policy, SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.transcript import Attempt
 
-GRAVE: frozenset[Severity] = frozenset({"critical", "high"})
-
 
 class Weighed(Protocol):
     """Anything with a severity."""

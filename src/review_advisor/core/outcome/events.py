@@ -25,7 +25,7 @@ from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.happened import Happened, OfCall, Step
 from review_advisor.core.outcome.steps.voices_event import VoicesHeard
 from review_advisor.core.policy.blast import Blast
-from review_advisor.core.policy.effort import GivenEffort
+from review_advisor.core.policy.budgets import GivenEffort
 from review_advisor.core.policy.guard import Guard
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.scope import WHOLE, Scope

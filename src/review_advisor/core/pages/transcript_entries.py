@@ -8,7 +8,7 @@ from typing import assert_never
 from review_advisor.core.answers.answers import FocusArea, Guidance, ReviewPlan
 from review_advisor.core.answers.evidence import CheckedReport, Knowledge
 from review_advisor.core.answers.findings import merged_into
-from review_advisor.core.answers.own_answer import own_words
+from review_advisor.core.answers.opinion import own_words
 from review_advisor.core.outcome.events import (
     BlindJudged,
     Consulted,

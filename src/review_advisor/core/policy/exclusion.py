@@ -14,6 +14,7 @@ from review_advisor.core.facts.files.paths import globs_of
 from review_advisor.core.facts.lockfiles.lock_changes import Incoming, incoming
 from review_advisor.core.facts.lockfiles.lock_formats import ECOSYSTEMS, ecosystem_of
 from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.core.facts.patches.patch_files import count_lines
 from review_advisor.core.facts.shards import Unsent
 
 HeadText = Callable[[str], str | None]
@@ -99,8 +100,8 @@ def _left(file: FileChange, read: Collection[int] | None) -> FileChange:
     if read is None:
         return file
     hunks = tuple(file.hunks[number] for number in read)
-    signs = Counter(line[:1] for hunk in hunks for line in hunk.lines)
-    return replace(file, hunks=hunks, added=signs["+"], removed=signs["-"])
+    added, removed = count_lines(hunks)
+    return replace(file, hunks=hunks, added=added, removed=removed)
 
 
 @lru_cache(maxsize=64)
@@ -188,7 +189,7 @@ def _excluded(file: FileChange, glob: str, head_text: HeadText, secrets: SecretH
         ecosystem=ecosystem_of(file.path),
         added=file.added,
         removed=file.removed,
-        characters=sum(len(line) - 1 for hunk in file.hunks for line in hunk.lines if line[:1] in ("+", "-")),
+        characters=sum(len(line) - 1 for line in file.signed_lines),
         hunks=len(file.hunks),
         brings=brings,
     )

@@ -26,12 +26,14 @@ from review_advisor.core.policy.budgets import (
     MAX_SECONDS,
     REVIEW_SECONDS,
     Budgets,
+    EffortTable,
+    GivenEffort,
     attempts_of,
+    effort_of,
     review_seconds,
     review_usd,
     surface_retry_budget,
 )
-from review_advisor.core.policy.effort import EffortTable, GivenEffort, effort_of
 from review_advisor.core.policy.escalation_rules import NO_ESCALATION, EscalationRules
 from review_advisor.core.policy.exclusion import (
     NOTHING_EXCLUDED,
@@ -42,8 +44,8 @@ from review_advisor.core.policy.exclusion import (
     exclusion,
 )
 from review_advisor.core.policy.guard import Guard, guard
-from review_advisor.core.policy.judge_retries import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
 from review_advisor.core.policy.mode import Mode
+from review_advisor.core.policy.outage_rules import DEFAULT_OUTAGE_RULES, NO_SECOND_TRY, OutageRules
 from review_advisor.core.policy.static_review import PYTHON, StaticReview, static_checks
 from review_advisor.core.policy.surfaces import ADVISOR_ROLES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.core.policy.switches import STATIC, Switches, surface_switch
@@ -216,6 +218,7 @@ def decide_policy(
     )
     tokens = _tokens(change, rules, shards, static=switches.static)
     blind = RoleDecision(False, (f"switched off by {STATIC}",)) if switches.static else _blind(rules)
+    max_consults, max_consult_tokens = _consults(rules, switches)
     return Policy(
         surfaces=rows,
         blast=blast,
@@ -228,8 +231,8 @@ def decide_policy(
             review_seconds=review_seconds(
                 rules.review_seconds, shards, rules.max_seconds, panel=len(rules.roster.panel)
             ),
-            max_consults=consult_cap(rules, switches),
-            max_consult_tokens=None if switches.static else consult_tokens(rules),
+            max_consults=max_consults,
+            max_consult_tokens=max_consult_tokens,
         ),
         fail_as_veto=switches.fail_as_veto,
         fail_on_degraded=rules.fail_on_degraded,
@@ -252,16 +255,12 @@ def decide_policy(
     )
 
 
-def consult_cap(rules: Rules, switches: Switches) -> int:
-    """Consults of the review: what the switch says, and no more than the profile of escalation allows."""
+def _consults(rules: Rules, switches: Switches) -> tuple[int, int | None]:
+    """How many consults there may be, by the switch and the profile of escalation, and tokens for all of them."""
     caps = rules.escalation.caps_of(rules.roster.panel)
-    return switches.max_consults if caps is None else min(switches.max_consults, caps.consults)
-
-
-def consult_tokens(rules: Rules) -> int | None:
-    """Tokens that all consults of the review may use; None for no bound."""
-    caps = rules.escalation.caps_of(rules.roster.panel)
-    return None if caps is None else caps.tokens
+    if caps is None:
+        return switches.max_consults, None
+    return min(switches.max_consults, caps.consults), None if switches.static else caps.tokens
 
 
 def left_unread(change: Change, rules: Rules, head_text: HeadText, secrets: SecretHunks) -> Exclusion:

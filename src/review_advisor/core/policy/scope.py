@@ -1,16 +1,17 @@
-"""How much of a change the executor is shown: all of it, or what a push brought since the last review."""
+"""How much of a change the executor is shown, all of it or what a push brought, and in which order."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from review_advisor.core.facts.change import Change, FileChange
+from review_advisor.core.facts.files.kinds import Kind, kind_of
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.escalation_rules import NO_ESCALATION
-from review_advisor.core.policy.policy import Policy
+from review_advisor.core.policy.policy import Policy, Rules, watched_paths
 from review_advisor.core.roster.advisor import Advisor
 
 
@@ -103,3 +104,28 @@ def _advisor_facts(advisor: Advisor) -> dict[str, Any]:
     if not advisor.temperament:
         facts.pop("temperament")
     return facts
+
+
+_AFTER_CRITICAL = (
+    (Kind.CODE,),
+    (Kind.LOCK, Kind.GENERATED, Kind.VENDORED),
+    (Kind.TESTS,),
+    (Kind.DOCS,),
+)
+"""Files of these kinds come after the critical ones, in this order."""
+
+
+def most_dangerous_first(change: Change, rules: Rules) -> Change:
+    """The same change with its files in the order of reading: critical paths and the bot's own implementation first.
+
+    Files of one rank keep their order, so the parts are the same each time.
+    """
+    watched = watched_paths(change, rules)
+
+    def rank(file: FileChange) -> int:
+        if not watched.isdisjoint(file.paths):
+            return 0
+        kind = kind_of(file)
+        return next(place for place, kinds in enumerate(_AFTER_CRITICAL, 1) if kind in kinds)
+
+    return replace(change, files=tuple(sorted(change.files, key=rank)))

@@ -10,10 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from review_advisor.core.answers.answers import SEVERITIES, Severity
+from review_advisor.core.answers.answers import GRAVE, SEVERITIES, Severity
 from review_advisor.core.answers.findings import Finding, ordered
-from review_advisor.core.facts.line_ages import Age
-from review_advisor.core.outcome.blocking import GRAVE
+from review_advisor.core.facts.earlier_review import Age
 
 MOST_GRAVE = 50
 """So many comments on what is grave or blocks stand on the diff at a time: of more, GitHub's page loads slowly, and

@@ -1,4 +1,4 @@
-"""The votes of a council in words and as a matrix of members and actions, for every medium."""
+"""The votes of a council, as a matrix of members and actions, and what the refuter says, in words for every medium."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.answers.member_vote import ACTIONS, MemberVote
-from review_advisor.core.answers.own_answer import own_words
+from review_advisor.core.answers.opinion import own_words
 from review_advisor.core.council.agreement import Agreement, Raised
 from review_advisor.core.council.ballots import Ballot, Tally
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.outcome.council_records import CouncilRecord, council_findings, council_records
+from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
+from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.voices_event import Advised, VoicesHeard
 from review_advisor.core.report.wording import counted, table
 from review_advisor.core.safety.markdown import shortened
@@ -128,3 +130,23 @@ def _row(ballot: Ballot, actions: Sequence[str], why: str) -> tuple[str, ...]:
     if not isinstance(ballot.votes, tuple):
         return (ballot.member, *("-" for _ in actions), "; ".join((*marks, why)))
     return (ballot.member, *(f"{each:g}" for each in ballot.votes), "; ".join(marks))
+
+
+def challenges_of(document: OutcomeDocument) -> tuple[Challenged, ...]:
+    """Every answer of the refuter, in its order."""
+    parts = (part for surface in document.surfaces for part in surface.parts)
+    return tuple(each for part in parts for each in part.challenges)
+
+
+def refuter_text(document: OutcomeDocument) -> str:
+    """The refuter's answers for a terminal; empty without any."""
+    lines = [line for each in challenges_of(document) for line in _lines(each)]
+    return "\n".join(("Refuter", *lines)) if lines else ""
+
+
+def _lines(said: Challenged) -> Iterator[str]:
+    yield wrapped("  ", f"{said.finding}: {said.words}")
+    if said.challenge.reasoning:
+        yield wrapped("    ", said.challenge.reasoning)
+    if said.refutes:
+        yield wrapped("    > ", f"{shown_path(said.challenge.path)}: {said.challenge.quote}")

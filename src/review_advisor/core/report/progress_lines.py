@@ -82,23 +82,21 @@ def _step_line(event: StepEvent) -> str | None:
             assert_never(event)
 
 
-def _advice_words(event: Consulted | Opined) -> str:
-    if isinstance(event, Consulted):
-        return f"consult {event.note.status}: {event.note.consult.question}"
-    missing = f" (says nothing of {', '.join(event.missing)})" if event.missing else ""
-    return f"{event.advisor}: {event.opinion.opinion}{missing}"
-
-
 def _advisor_words(event: Consulted | Opined | MemberReviewed | Voted | Challenged | VoicesHeard) -> str:
-    if isinstance(event, Consulted | Opined):
-        return _advice_words(event)
-    if isinstance(event, VoicesHeard):
-        return f"advice of {', '.join(each.advisor for each in event.voices)}"
-    if isinstance(event, Challenged):
-        return f"{REFUTER} on {event.finding}: {event.words}"
-    if isinstance(event, MemberReviewed):
-        return f"{event.advisor} by itself: {event.report.verdict}"
-    return f"{event.advisor} votes {vote_words(event.vote)}"
+    match event:
+        case Consulted():
+            return f"consult {event.note.status}: {event.note.consult.question}"
+        case Opined():
+            missing = f" (says nothing of {', '.join(event.missing)})" if event.missing else ""
+            return f"{event.advisor}: {event.opinion.opinion}{missing}"
+        case VoicesHeard():
+            return f"advice of {', '.join(each.advisor for each in event.voices)}"
+        case Challenged():
+            return f"{REFUTER} on {event.finding}: {event.words}"
+        case MemberReviewed():
+            return f"{event.advisor} by itself: {event.report.verdict}"
+        case Voted():
+            return f"{event.advisor} votes {vote_words(event.vote)}"
 
 
 def _verdict_words(event: Verified | BlindJudged | UnfoundedRejection | Repaired) -> str:

@@ -20,9 +20,8 @@ from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.report.advice_ends import advice_ends
 from review_advisor.core.report.advice_text import advice_lines, consult_lines
 from review_advisor.core.report.blind_text import blind_words, lacks_blind
-from review_advisor.core.report.council_text import council_texts
+from review_advisor.core.report.council_text import council_texts, refuter_text
 from review_advisor.core.report.found_text import coverage_text, findings_text, pictures_text
-from review_advisor.core.report.refuter_text import refuter_text
 from review_advisor.core.report.repair_text import no_repair_words, offered_repair, repair_words
 from review_advisor.core.report.shadow_text import shadow_words
 from review_advisor.core.report.wording import and_unknown, counted, counted_findings, effort_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from review_advisor.core.answers.own_answer import own_words
+from review_advisor.core.answers.opinion import own_words
 from review_advisor.core.report.council_text import matrix_of
 from review_advisor.core.report.wording import table
 from review_advisor.core.safety.markdown import shortened

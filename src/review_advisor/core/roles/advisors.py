@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from review_advisor.core.answers.answers import (
-    AdvisedReport,
-    AdvisedRuledReport,
     Answer,
     PostVerifyResult,
     ReviewPlan,
     ReviewReport,
     RuledReport,
+    with_dispositions,
 )
 from review_advisor.core.answers.decision_card import with_cards
 from review_advisor.core.answers.evidence import CheckedReport
@@ -278,7 +277,7 @@ def _report_form(given: Sequence[Guideline], row: SurfacePolicy, policy: Policy)
     """The answer's form. Without rules it has no place for one, and costs nothing more; nor without advice or cards."""
     form: type[ReviewReport] = RuledReport if given else ReviewReport
     if row.roles[Role.MID_FLIGHT].runs and policy.escalation.caps is not None:
-        form = AdvisedRuledReport if given else AdvisedReport
+        form = with_dispositions(form)
     return with_cards(form) if policy.decision_cards else form
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from review_advisor.core.answers.answers import Answer
-from review_advisor.core.policy.effort import GivenEffort
+from review_advisor.core.policy.budgets import GivenEffort
 from review_advisor.core.policy.surfaces import Role, Surface
 
 CallNumber = Annotated[int, Field(ge=0)]

@@ -11,9 +11,9 @@ from review_advisor.core.answers.opinion import (
     Opinion,
     missing_instances,
     own_fields,
+    own_table,
     with_own_fields,
 )
-from review_advisor.core.answers.own_answer import own_table
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.roles import prompts
 from review_advisor.core.roles.advisors import Briefing, Part, PreFlightAdvisor

@@ -35,6 +35,11 @@ def visible(text: str) -> str:
     return with_shown(_INVISIBLE, text)
 
 
+def whole(text: str) -> str:
+    """The text as UTF-8 can spell it: half characters (lone surrogates) become ``?``."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 def framed(label: str, text: str, nonce: str) -> str:
     """``text`` between two marker lines that only this run can know.
 

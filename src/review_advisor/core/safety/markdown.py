@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 
+from review_advisor.core.safety.frame import whole
 from review_advisor.core.safety.other_bots import behind_gutter, gives_order, gives_orders
 from review_advisor.core.safety.terminal import printable
 
@@ -120,11 +121,6 @@ def is_exact(text: str) -> bool:
 def plain(text: str) -> str:
     """The text where no Markdown is read: secrets, invisible characters, workflow commands and our marks disarmed."""
     return _OWN_MARK.sub("<! --", printable(_EMOJI_GLUE.sub("", whole(text).replace("\r\n", "\n"))))
-
-
-def whole(text: str) -> str:
-    """The text as UTF-8 can spell it: half characters (lone surrogates) become ``?``."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def plain_text(text: str, most: int) -> str:

@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from pydantic import BaseModel
 
 from review_advisor.core.facts.change import FileChange
+from review_advisor.core.safety.frame import whole
 from review_advisor.core.safety.secret_shapes import REDACTED, mark, redact
 from review_advisor.core.safety.shown_change import RUN, secrets_of
 
@@ -73,7 +74,7 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """``text`` without secrets; half characters (lone surrogates, which UTF-8 cannot spell) become ``?``."""
-        found = text if text.isascii() else _whole(text)
+        found = whole(text)
         if self.own is not None:
             forward = self.own.sub(REDACTED, found)
             found = self.own.sub(REDACTED[::-1], forward[::-1])[::-1]
@@ -178,14 +179,6 @@ def _secret_values(environ: Mapping[str, str]) -> Iterator[str]:
 @lru_cache(maxsize=1_024)
 def _names_a_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None and _PATH_NAME.search(name) is None
-
-
-def _whole(text: str) -> str:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode("utf-8")
-    return text
 
 
 def _secrets_in(value: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from review_advisor.core.outcome.rulings import Move, Ruling
 from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.escalation_rules import NO_ESCALATION
-from review_advisor.core.policy.judge_retries import NO_SECOND_TRY
+from review_advisor.core.policy.outage_rules import NO_SECOND_TRY
 from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
 from review_advisor.core.roster.advisor import Roster

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from review_advisor.core.facts.files.paths import Glob
-from review_advisor.core.policy.effort import GivenEffort
+from review_advisor.core.policy.budgets import GivenEffort
 from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.mode import Mode
 from review_advisor.core.policy.policy import Rules

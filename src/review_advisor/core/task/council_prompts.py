@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from review_advisor.core.answers.own_answer import own_table
+from review_advisor.core.answers.opinion import own_table
 from review_advisor.core.council.voices import SYSTEM, as_one
 from review_advisor.core.roster.advisor import Advisor, as_advisor, field_of
 from review_advisor.core.roster.nearest import nearest_of

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from review_advisor.core.answers.own_answer import own_table
+from review_advisor.core.answers.opinion import own_table
 from review_advisor.core.roster.advisor import Advisor, Moment, Roster
 from review_advisor.core.task.task_events import (
     CouncilVoted,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Timer
 
 TIMEOUT = 60.0
 MOST_OUTPUT = 50_000_000
+RunChecker = Callable[[Sequence[str]], tuple[int, bytes]]
+"""One run of a checker by its arguments: its exit code and what it wrote."""
 
 
 class CheckerError(Exception):

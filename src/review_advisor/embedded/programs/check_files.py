@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from review_advisor.core.facts.checker_settings import CHECKERS
 from review_advisor.core.facts.files.languages import language_of
 from review_advisor.embedded.programs import oxlint, shellcheck, zizmor
-from review_advisor.embedded.programs.bounded_run import TIMEOUT, CheckerError, bounded_run
+from review_advisor.embedded.programs.bounded_run import TIMEOUT, CheckerError, RunChecker, bounded_run
 from review_advisor.embedded.programs.complaint import CannotRead, Complaint
 
 _MOST_BYTES = 2_000_000
@@ -43,7 +43,7 @@ class Checked:
     unread: Mapping[str, str] = field(default_factory=dict)
 
 
-_Read = Callable[[Path, Sequence[str], Callable[[Sequence[str]], tuple[int, bytes]]], Iterator[tuple[str, Complaint]]]
+_Read = Callable[[Path, Sequence[str], RunChecker], Iterator[tuple[str, Complaint]]]
 _TOOLS: Mapping[str, tuple[Callable[[int, str], str], _Read]] = {
     "oxlint": (oxlint.copy_name, oxlint.read),
     "shellcheck": (shellcheck.copy_name, shellcheck.read),

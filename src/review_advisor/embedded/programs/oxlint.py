@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.embedded.programs.bounded_run import CheckerError
+from review_advisor.embedded.programs.bounded_run import CheckerError, RunChecker
 from review_advisor.embedded.programs.complaint import Complaint, syntax
 
 _PLUGINS = ("eslint", "unicorn", "oxc", "jest")
@@ -60,9 +60,7 @@ def copy_name(number: int, name: str) -> str:
     return f"{number}{'.test' if _TEST.search(name) else ''}{ending}"
 
 
-def read(
-    folder: Path, copies: Sequence[str], run: Callable[[Sequence[str]], tuple[int, bytes]]
-) -> Iterator[tuple[str, Complaint]]:
+def read(folder: Path, copies: Sequence[str], run: RunChecker) -> Iterator[tuple[str, Complaint]]:
     """What oxlint says by our rules alone. Raises ``CheckerError`` or pydantic's ``ValidationError``."""
     chosen = {f"{plugin}/{rule}": "error" for plugin, rules in _RULES.items() for rule in rules.split()}
     config = {"plugins": _PLUGINS, "categories": {"correctness": "off"}, "rules": chosen}
@@ -75,9 +73,7 @@ def read(
     for each in _Answer.model_validate_json(written).diagnostics:
         *others, line = (label.span.line for label in each.labels) if each.labels else (1,)
         plugin, _, rule = each.code.removesuffix(")").partition("(")
-        if (
-            plugin not in _PLUGINS
-        ):  # oxlint has no rule for what it cannot parse, and TypeScript's own number if that has
+        if plugin not in _PLUGINS:  # what it cannot parse has no rule, or TypeScript's own number
             yield each.filename, syntax(each.message, line)
         else:
             severity: Severity = "high" if rule in _CERTAIN else "medium"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from review_advisor.embedded.programs.bounded_run import CheckerError
+from review_advisor.embedded.programs.bounded_run import CheckerError, RunChecker
 from review_advisor.embedded.programs.complaint import Complaint, cannot_read, syntax
 
 _UNKNOWN_SHELL = 1071
@@ -41,9 +41,7 @@ def copy_name(number: int, _name: str) -> str:
     return f"{number}.bash"
 
 
-def read(
-    _folder: Path, copies: Sequence[str], run: Callable[[Sequence[str]], tuple[int, bytes]]
-) -> Iterator[tuple[str, Complaint]]:
+def read(_folder: Path, copies: Sequence[str], run: RunChecker) -> Iterator[tuple[str, Complaint]]:
     """What ShellCheck says. It follows no other file. Raises ``CheckerError`` or pydantic's ``ValidationError``."""
     code, written = run(["--norc", "--format=json1", "--severity=warning", "--", *copies])
     if code not in (0, 1):

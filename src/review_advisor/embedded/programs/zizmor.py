@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.embedded.programs.bounded_run import CheckerError
+from review_advisor.embedded.programs.bounded_run import CheckerError, RunChecker
 from review_advisor.embedded.programs.complaint import Complaint, cannot_read
 
 _AUDITS: dict[str, Severity] = {
@@ -71,9 +71,7 @@ def copy_name(number: int, _name: str) -> str:
     return f"{number}/.github/workflows/workflow.yml"
 
 
-def read(
-    folder: Path, copies: Sequence[str], run: Callable[[Sequence[str]], tuple[int, bytes]]
-) -> Iterator[tuple[str, Complaint]]:
+def read(folder: Path, copies: Sequence[str], run: RunChecker) -> Iterator[tuple[str, Complaint]]:
     """What zizmor says, without the network. Raises ``CheckerError`` or pydantic's ``ValidationError``."""
     for copy in copies:
         code, written = run(

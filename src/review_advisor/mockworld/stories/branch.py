@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from review_advisor.core.facts.change import Change, FileChange, Spec, Status
-from review_advisor.core.facts.earlier_review import Earlier
-from review_advisor.core.facts.line_ages import Touched, TouchedLines, touched
+from review_advisor.core.facts.earlier_review import Earlier, Touched, TouchedLines, touched
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.mockworld.github.forge import FakeForge

@@ -10,8 +10,8 @@ from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, Critica
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import CALL_SECONDS, REVIEW_SECONDS
 from review_advisor.core.policy.escalation_rules import EscalationProfile, EscalationRules
-from review_advisor.core.policy.judge_retries import OutageRules
 from review_advisor.core.policy.mode import Mode
+from review_advisor.core.policy.outage_rules import OutageRules
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.roster.advisor import DEFAULT_ROSTER, Advisor, Roster
 from review_advisor.core.shadow.shadow_rule import Shadow, ShadowPart, ShadowRule

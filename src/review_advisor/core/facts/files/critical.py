@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.files.kinds import MEDIA, Kind, kind_of_path
-from review_advisor.core.facts.files.paths import PathRule, path_words
+from review_advisor.core.facts.files.paths import PathRule, path_words, touched_paths
 
 _NEVER_BY_NAME = (Kind.DOCS, Kind.TESTS)
 
@@ -42,15 +41,8 @@ class CriticalPaths:
         return (*globs, *(word for word in self.words if inside & {word, f"{word}s"}))
 
     def touched_by(self, files: Iterable[FileChange]) -> tuple[str, ...]:
-        """The critical paths among both sides of every file, in order, each once.
-
-        A symlink or a submodule that takes the place of a critical folder counts as that folder.
-        """
-        sides = chain.from_iterable(((path, file) for path in file.paths) for file in files)
-        return tuple(dict.fromkeys(path for path, file in sides if self._hit(path, file)))
-
-    def _hit(self, path: str, file: FileChange) -> bool:
-        return self.matches(path) or ((file.is_symlink or file.is_submodule) and self.matches(f"{path}/x"))
+        """The critical paths of these files (see ``touched_paths``)."""
+        return touched_paths(files, self.matches)
 
 
 _WORDS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
@@ -111,6 +111,18 @@ def _covered(patterns: tuple[str, ...], path: str) -> bool:
     return _compiled(patterns).match_file(path)
 
 
+def touched_paths(files: Iterable[FileChange], matches: Callable[[str], bool]) -> tuple[str, ...]:
+    """The paths for which ``matches`` holds among both sides of every file, in order, each once.
+
+    A symlink or a submodule that takes the place of such a folder counts as that folder.
+    """
+    hits: dict[str, None] = {}
+    for file in files:
+        as_folder = file.is_symlink or file.is_submodule
+        hits.update((path, None) for path in file.paths if matches(path) or (as_folder and matches(f"{path}/x")))
+    return tuple(hits)
+
+
 @dataclass(frozen=True, slots=True)
 class PathRule:
     """A list of globs. A pattern without a slash matches at any depth; a folder matches all below it."""
@@ -122,17 +134,8 @@ class PathRule:
         return _covered(self.patterns, path.casefold())
 
     def touched_by(self, files: Iterable[FileChange]) -> tuple[str, ...]:
-        """The covered paths among both sides of every file, in order, each once.
-
-        A symlink or a submodule that takes the place of a covered folder counts as that folder.
-        """
-        hits: dict[str, None] = {}
-        for file in files:
-            for path in file.paths:
-                as_folder = file.is_symlink or file.is_submodule
-                if self.matches(path) or (as_folder and self.matches(f"{path}/x")):
-                    hits[path] = None
-        return tuple(hits)
+        """The covered paths of these files (see ``touched_paths``)."""
+        return touched_paths(files, self.matches)
 
 
 @lru_cache(maxsize=64)

@@ -63,6 +63,11 @@ def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((subject, re.compile(words)) for subject, words in RISKY_CODE.items())
 
 
+def subjects_of(text: str) -> tuple[str, ...]:
+    """The subjects that some lines of code deal with, by their words."""
+    return tuple(subject for subject, words in _compiled() if words.search(text))
+
+
 def risky_code(files: Iterable[FileChange]) -> tuple[str, ...]:
     """``path: subject`` for each subject that added or removed lines of code deal with, in order."""
     found: list[str] = []
@@ -71,6 +76,6 @@ def risky_code(files: Iterable[FileChange]) -> tuple[str, ...]:
             lines = edit_of(file, None).lines
             found += [] if lines is not None and only_bumps(lines) else [f"{file.path}: {CHANGES_CI}"]
         elif kind_of(file) is Kind.CODE and not _DATA.touched_by((file,)):
-            text = "\n".join(line[1:] for hunk in file.hunks for line in hunk.lines if line.startswith(("+", "-")))
-            found += [f"{file.path}: {subject}" for subject, words in _compiled() if words.search(text)]
+            text = "\n".join(line[1:] for line in file.signed_lines)
+            found += [f"{file.path}: {subject}" for subject in subjects_of(text)]
     return tuple(found)

@@ -65,9 +65,8 @@ class CiEdit:
 def edit_of(file: FileChange, after: str | None) -> CiEdit:
     """The edit that a change of a file is; ``after`` is its text at the head, if that was read."""
     kept = file.status in (Status.MODIFIED, Status.DELETED) and not (file.is_symlink or file.is_submodule)
-    lines = tuple(line for hunk in file.hunks for line in hunk.lines if line.startswith(("+", "-")))
     return CiEdit(
-        None if file.binary else lines,
+        None if file.binary else tuple(file.signed_lines),
         in_place=kept and not file.binary,
         after="" if file.status is Status.DELETED else after,
     )

@@ -223,11 +223,9 @@ def changed_names(files: Iterable[FileChange], around: Iterable[Definitions]) ->
     code = {file.path for file in files}
     removed: list[str] = []
     added: list[str] = []
-    for file in files:
-        for hunk in file.hunks:
-            for line in hunk.lines:
-                if line[:1] in ("+", "-") and (name := defined_name(line[1:])) is not None:
-                    (added if line[0] == "+" else removed).append(name)
+    for line in (line for file in files for line in file.signed_lines):
+        if (name := defined_name(line[1:])) is not None:
+            (added if line[0] == "+" else removed).append(name)
     within = [name for each in around if each.path in code for name in each.names]
     return tuple(name for name in dict.fromkeys([*removed, *within, *added]) if _is_telling(name))
 

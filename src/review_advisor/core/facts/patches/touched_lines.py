@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from review_advisor.core.facts.change import FileChange, Hunk
-from review_advisor.core.facts.line_ages import Touched, TouchedLines, touched
+from review_advisor.core.facts.earlier_review import Touched, TouchedLines, touched
 
 
 def touched_lines(files: Iterable[FileChange]) -> Touched:

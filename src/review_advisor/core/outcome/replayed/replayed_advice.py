@@ -7,8 +7,19 @@ from typing import get_args
 
 from review_advisor.core.answers.answers import Guidance
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.escalation.after_advice import holds_back
-from review_advisor.core.escalation.reasons import Reason, ReasonKey, Turn, Watched, reasons_to_consult, state_digest
+from review_advisor.core.escalation.after_advice import after_advice
+from review_advisor.core.escalation.reasons import (
+    Reason,
+    ReasonKey,
+    Turn,
+    Watched,
+    left_to_the_advisor,
+    no_turn_left,
+    reasons_to_consult,
+    refused_question,
+    state_digest,
+    watched,
+)
 from review_advisor.core.escalation.recommendations import (
     UNAPPLIED,
     Disposition,
@@ -18,7 +29,6 @@ from review_advisor.core.escalation.recommendations import (
     proven_milder,
     same_advice,
 )
-from review_advisor.core.escalation.requests import left_to_the_advisor, no_turn_left, refused_question, watched
 from review_advisor.core.outcome.events import CallEnded, PolicyFrozen, Reported
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
 from review_advisor.core.policy.budgets import RefusalReason, Refused
@@ -181,12 +191,12 @@ class ReplayedAdvice:
             return
         self._follows(told.report)
         missing = self._reasons(told.number, told.report, call)
-        after_advice = self._before is not None
-        self.halts = self.halts or (after_advice and told.report.unfounded is not None)
+        is_advised = self._before is not None
+        self.halts = self.halts or (is_advised and told.report.unfounded is not None)
         over = self._leaves_open(notes)
         require(over or not missing, "a consult that was due is missing")
         there = {each.id for each in told.report.findings}
-        stays = not told.put_back or (after_advice and set(told.put_back) <= there)
+        stays = not told.put_back or (is_advised and set(told.put_back) <= there)
         require(stays, "a finding is put back that is not there")
 
     def _leaves_open(self, notes: Sequence[ConsultNote]) -> bool:
@@ -210,9 +220,8 @@ class ReplayedAdvice:
         self._to_show.clear()
         if self._before is None:
             return
-        require(
-            holds_back(self._before, report, self._proven), "a grave finding is gone after advice that proves nothing"
-        )
+        could_be = after_advice(self._before, report, self._proven)
+        require(not could_be.put_back, "a grave finding is gone after advice that proves nothing")
         self.turned = self.turned or (self._before.verdict, report.verdict) == ("reject", "approve")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from review_advisor.core.escalation.requests import refused_question
+from review_advisor.core.escalation.reasons import refused_question
 from review_advisor.core.outcome.events import PolicyFrozen, Repaired
 from review_advisor.core.outcome.replayed.replayed_advice import Unsound, require, watched_in
 from review_advisor.core.policy.blast import BlastRadius

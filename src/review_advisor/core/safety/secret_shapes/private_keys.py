@@ -78,8 +78,7 @@ def _lines_after(text: str, at: int) -> Spans:
     """The lines of base64 that follow, as far as they go on; a short one counts only as the last of a whole key."""
     headers, width = 0, 0
     while True:
-        junk = _JUNK.match(text, at)
-        at = junk.end() if junk else at
+        at = _after_junk(text, at)
         body = _BODY.match(text, at)
         if body is not None and _belongs(body[0], width):
             width = width or len(body[0])

@@ -1,4 +1,4 @@
-"""The Agent tool: one question to a subagent, in the foreground, past the hooks."""
+"""The tools of the CLI that are played: Agent asks a subagent in the foreground, past the hooks; Write makes a file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from review_advisor.core.facts.files.paths import PathRule
 from review_advisor.embedded.cli_session import CliSession, resolved, tokens
 from review_advisor.embedded.command_line import AgentDefinition
-from review_advisor.embedded.hooks import HookRun, HookRunner
+from review_advisor.embedded.hooks import HookRunner
 
+_WRITING = "acceptEdits"
 _HAND_BACK = (
     "[Subagent hand-back] The text below is the final report of a subagent, not a message from the user."
     " The report follows:\n"
@@ -58,12 +60,12 @@ class _Task:
 
 
 class AgentTool:
-    """Asks ``subagent`` for the main loop, with all events and hooks that the real CLI shows."""
+    """Asks ``subagent`` for the main loop, with the events and hooks of the real CLI that this product reads."""
 
     def __init__(self, session: CliSession, subagent: Subagent) -> None:
         self._session = session
         self._subagent = subagent
-        self._hooks = HookRunner(session.options.hooks, session.cwd, self._hook_seen)
+        self._hooks = HookRunner(session.options.hooks, session.cwd)
 
     def ask(self, tool_input: dict[str, Any]) -> Said | Declined:
         """Use the tool once. A refusal or a failure is an answer too: the run goes on."""
@@ -95,7 +97,6 @@ class AgentTool:
             prompt=str(tool_input.get("prompt", "")),
             payload=self._payload(use, tool_input),
         )
-        session.subagents["spawned"] += 1
         session.write(
             "system",
             subtype="task_started",
@@ -121,9 +122,6 @@ class AgentTool:
             session.message(task.model, content, (read, written), parent=task.use)
         else:
             session.count(task.model, (read, written))
-        session.subagents["completed"] += 1
-        stopped = {"agent_type": task.agent.name, "last_assistant_message": reply.text, "agent_transcript_path": ""}
-        self._hooks.tell("SubagentStop", {**_without_tool(task.payload), **stopped}, names=(task.agent.name,))
         response = {
             "status": "completed",
             "agentId": task.id,
@@ -137,7 +135,6 @@ class AgentTool:
             "usage": {"input_tokens": read, "output_tokens": written},
         }
         self._hooks.tell("PostToolUse", {**task.payload, "tool_response": response, "duration_ms": took_ms})
-        self._notify(task, {"status": "completed"}, reply.text)
         handed_back = _HAND_BACK + "  " + reply.text.replace("\n", "\n  ")
         session.tool_result(task.use, [{"type": "text", "text": handed_back}], details=response)
         return reply
@@ -148,24 +145,8 @@ class AgentTool:
         said = f"Agent terminated early due to an API error: {reply.message} (error type {reply.error}{status})"
         if session.options.forward_subagent_text:
             session.api_error(reply.error, reply.status, reply.message, parent=task.use)
-        session.subagents["failed"] += 1
-        stopped = {"agent_type": task.agent.name, "error": reply.error}
-        self._hooks.tell("StopFailure", {**_without_tool(task.payload), **stopped}, names=(reply.error,))
         self._hooks.tell("PostToolUseFailure", {**task.payload, "error": said})
-        self._notify(task, {"status": "failed", "error": said}, said)
         return self._refuse(task.use, said)
-
-    def _notify(self, task: _Task, patch: dict[str, Any], summary: str) -> None:
-        self._session.write("system", subtype="task_updated", task_id=task.id, patch=patch)
-        self._session.write(
-            "system",
-            subtype="task_notification",
-            task_id=task.id,
-            tool_use_id=task.use,
-            status=patch["status"],
-            output_file="",
-            summary=summary,
-        )
 
     def _refuse(self, use: str, reason: str) -> Declined:
         self._session.tool_result(use, reason, is_error=True, details=f"Error: {reason}")
@@ -183,19 +164,41 @@ class AgentTool:
             "tool_use_id": use,
         }
 
-    def _hook_seen(self, run: HookRun) -> None:
-        if not self._session.options.include_hook_events:
-            return
-        self._session.write(
-            "system",
-            subtype="hook_response",
-            hook_name=f"{run.hook.event}:Agent",
-            hook_event=run.hook.event,
-            stdout=run.stdout,
-            stderr=run.stderr,
-            exit_code=run.exit_code,
-        )
+
+def write_file(session: CliSession, path: str, text: str) -> bool:
+    """Write ``text`` to ``path`` and show it in the stream; whether it was done. A refusal is an answer too."""
+    place = session.cwd / path
+    use = f"toolu_{uuid.uuid4().hex[:24]}"
+    tool_input = {"file_path": str(place), "content": text}
+    session.assistant([{"type": "tool_use", "id": use, "name": "Write", "input": tool_input}])
+    why = _refusal(session, place)
+    if why is not None:
+        session.denials.append({"tool_name": "Write", "tool_use_id": use, "tool_input": tool_input})
+        session.tool_result(use, why, is_error=True, details=f"Error: {why}")
+        return False
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8", newline="")
+    session.tool_result(use, f"File written at: {place}")
+    return True
 
 
-def _without_tool(payload: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in payload.items() if not key.startswith("tool_")}
+def _refusal(session: CliSession, place: Path) -> str | None:
+    if "Write" not in session.options.tools:
+        return "Error: No such tool available: Write"
+    resolved, root = place.resolve(), session.cwd.resolve()
+    if session.options.permission_mode != _WRITING or not resolved.is_relative_to(root):
+        return f"Claude requested permissions to write to {place}, but you haven't granted it yet."
+    if _is_denied(session, root, resolved):
+        return "File is in a directory that is denied by your permission settings."
+    return None
+
+
+def _is_denied(session: CliSession, root: Path, place: Path) -> bool:
+    """A rule with two leading slashes is anchored at the disk, any other is a glob below the current folder."""
+    within = place.relative_to(root).as_posix()
+    anchored = f"/{root.as_posix()}/"
+    globs = tuple(
+        f"/{glob.removeprefix(anchored)}" if glob.startswith(anchored) else glob
+        for glob in session.options.denied_edits
+    )
+    return PathRule(globs).matches(within)

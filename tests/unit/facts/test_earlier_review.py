@@ -3,7 +3,7 @@
 import pytest
 
 from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.line_ages import MOST_GROWTH, Age, age_of
+from review_advisor.core.facts.earlier_review import MOST_GROWTH, Age, age_of
 from review_advisor.core.facts.patches.touched_lines import touched_lines
 
 PATH = "src/a.py"
