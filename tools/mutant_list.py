@@ -241,6 +241,22 @@ MUTANTS = (
                 "now.max_usd < was.max_usd and paid == paid_before:",
                 f"{REPLAYED}under_dearer_prices_the_budgets_are_decided_anew",
             ),
+            *(
+                (
+                    fault,
+                    "other_rules",
+                    "paid = counted_money(events).usd",
+                    new,
+                    f"{OTHERWISE}money_counts_as_the_review_counted_it",
+                )
+                for fault, new in (
+                    ("a killed call is free under another limit of money", "paid = counted_money(events).reported_usd"),
+                    (
+                        "a reply of an earlier run is free under another limit of money",
+                        "paid = counted_money([each for each in events if not getattr(each, 'kept', False)]).usd",
+                    ),
+                )
+            ),
             (
                 "a review that a person asked for ends at another cap of rounds",
                 "begun_otherwise",
