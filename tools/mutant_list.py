@@ -4114,6 +4114,13 @@ MUTANTS = (
         (f"{KEPT}test_a_review_that_ended_by_a_wrong_clock_is_paid_for_again",),
     ),
     Mutant(
+        "a review keeps the memory of every text that it has freed",
+        "lifetime/freed_memory.py",
+        "ctypes.CDLL(None).mallopt(_OWN_PAGES_FROM, _BYTES)",
+        "ctypes.CDLL(None)",
+        ("tests/adapters/lifetime/test_freed_memory.py::test_text_that_is_freed_goes_back_to_the_system",),
+    ),
+    Mutant(
         "the end of a review counts whoever signed it",
         "adapters/answers/reply_store.py",
         "        if fresh or (self.concluded is not None and not self.concluded.answers_at(self._began)):",
