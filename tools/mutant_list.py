@@ -1989,6 +1989,13 @@ MUTANTS = (
         (f"{UNIT}metrics/test_purse.py::test_a_call_that_ran_and_reports_no_cost_counts_with_its_estimate",),
     ),
     Mutant(
+        "a call is paid for twice",
+        "core/metrics/purse.py",
+        "        self._running.remove(call.number)\n",
+        "",
+        (f"{UNIT}metrics/test_purse.py::test_a_call_is_counted_once",),
+    ),
+    Mutant(
         "the tokens of a killed call are not counted",
         "core/metrics/purse.py",
         "return max(known, default=None)",
