@@ -241,6 +241,22 @@ MUTANTS = (
                 "now.max_usd < was.max_usd and paid == paid_before:",
                 f"{REPLAYED}under_dearer_prices_the_budgets_are_decided_anew",
             ),
+            *(
+                (
+                    fault,
+                    "other_rules",
+                    "paid = counted_money(events).usd",
+                    new,
+                    f"{OTHERWISE}money_counts_as_the_review_counted_it",
+                )
+                for fault, new in (
+                    ("a killed call is free under another limit of money", "paid = counted_money(events).reported_usd"),
+                    (
+                        "a reply of an earlier run is free under another limit of money",
+                        "paid = counted_money([each for each in events if not getattr(each, 'kept', False)]).usd",
+                    ),
+                )
+            ),
             (
                 "a review that a person asked for ends at another cap of rounds",
                 "begun_otherwise",
@@ -1972,6 +1988,13 @@ MUTANTS = (
         "(self.estimate(call, receipt) or 0.0) if cost is None else cost",
         "0.0 if cost is None else cost",
         (f"{UNIT}metrics/test_purse.py::test_a_call_that_ran_and_reports_no_cost_counts_with_its_estimate",),
+    ),
+    Mutant(
+        "a call is paid for twice",
+        "core/metrics/purse.py",
+        "        self._running.remove(call.number)\n",
+        "",
+        (f"{UNIT}metrics/test_purse.py::test_a_call_is_counted_once",),
     ),
     Mutant(
         "the tokens of a killed call are not counted",
@@ -4099,6 +4122,13 @@ MUTANTS = (
         (f"{KEPT}test_a_review_that_ended_by_a_wrong_clock_is_paid_for_again",),
     ),
     Mutant(
+        "a review keeps the memory of every text that it has freed",
+        "lifetime/freed_memory.py",
+        "ctypes.CDLL(None).mallopt(_OWN_PAGES_FROM, _BYTES)",
+        "ctypes.CDLL(None)",
+        ("tests/adapters/lifetime/test_freed_memory.py::test_text_that_is_freed_goes_back_to_the_system",),
+    ),
+    Mutant(
         "the end of a review counts whoever signed it",
         "adapters/answers/reply_store.py",
         "        if fresh or (self.concluded is not None and not self.concluded.answers_at(self._began)):",
@@ -4632,10 +4662,52 @@ MUTANTS = (
             ),
             (
                 "a host may stand behind what looks like a hash of Go",
-                "core/facts/lockfiles/lock_changes.py",
+                "core/facts/lockfiles/named_hosts.py",
                 r"(?!{_GO_HASH}(?:\s|$))",
                 "(?!{_GO_HASH})",
                 f"{HIDES}test_a_hash_of_go_that_begins_like_an_address_is_none",
+            ),
+            (
+                "a host may stand there by its number alone",
+                "core/facts/lockfiles/named_hosts.py",
+                'rf"|({_IPV4}|{_IPV6})"',
+                'rf"|({_IPV6})"',
+                f"{HIDES}test_a_number_of_a_host_that_code_connects_to_is_read",
+            ),
+            (
+                "a host may stand there by a long number",
+                "core/facts/lockfiles/named_hosts.py",
+                'rf"|({_IPV4}|{_IPV6})"',
+                'rf"|({_IPV4})"',
+                f"{HIDES}test_a_number_of_a_host_that_code_connects_to_is_read",
+            ),
+            (
+                "a package may be installed from a folder that a word of it names",
+                "core/facts/lockfiles/named_hosts.py",
+                "(?:file|link|portal|patch|exec|workspace|ssh|ftp|https?):",
+                "(?:ssh|ftp|https?):",
+                f"{HIDES}test_no_host_and_no_source_hides_in_a_word_of_a_package",
+            ),
+            (
+                "a package may be fetched from a host without dots",
+                "core/facts/lockfiles/named_hosts.py",
+                r"(?:[\w-]+:(?=[\w~/.])|\[)",
+                r"(?:\[)",
+                f"{HIDES}test_no_host_and_no_source_hides_in_a_word_of_a_package",
+            ),
+            (
+                "a version of four numbers is a host",
+                "core/facts/lockfiles/named_hosts.py",
+                "if found[3] is None or found[3] not in versions)",
+                "if found[3] is None or found[3])",
+                f"{HIDES}test_a_version_of_four_numbers_is_no_host",
+            ),
+            (
+                "a new version may have two hashes",
+                "core/facts/lockfiles/lock_changes.py",
+                "for of, found in hashes.items() if len(found) > 1}",
+                "for of, found in hashes.items() if not found}",
+                f"{HIDES}test_a_new_version_with_two_hashes_is_read_in_both_places",
             ),
             (
                 "a version may bring other commands than at the base",

@@ -21,6 +21,7 @@ from tests.attacks.lock_files import (
     sha512,
     uv,
 )
+from tests.attacks.lock_places import TWICE
 
 EVIL = "https://evil.example"
 Edit = tuple[str, str]
@@ -61,6 +62,7 @@ _POETRY_SAME = _POETRY[_BEGINS : _POETRY.index("[package.dependencies]", _BEGINS
 
 ATTACKS: Mapping[str, tuple[str, Edit]] = {
     **FURTHER_ATTACKS,
+    **TWICE,
     # npm
     "another host": ("package-lock.json", _resolved(_TARBALL.replace("npm.example", "npm.example.evil"))),
     "a host of other letters": ("package-lock.json", _resolved(_TARBALL.replace("npm.", "n\u0440m."))),

@@ -9,11 +9,14 @@ import pytest
 from tests.attacks.further_lock_files import FORMATS
 from tests.attacks.lock_attacks import ATTACKS, attacked
 from tests.attacks.lock_files import TARGET, bumped, changed, go, old
+from tests.attacks.lock_places import HOSTS, SOURCES, TWICE, VERSIONS, placed
 from tests.scenarios.reading import is_shown, shown
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.lockfiles.lock_changes import hosts_in
+from review_advisor.core.facts.lockfiles.lock_changes import incoming
 from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
+from review_advisor.core.facts.lockfiles.lock_readers import LOCK_READERS
+from review_advisor.core.facts.lockfiles.named_hosts import hosts_in
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.exclusion import excluding_glob
@@ -112,6 +115,53 @@ def test_of_a_bump_only_the_hunk_is_read_in_which_something_is_unusual(world: Mo
     assert "the host npm.example.evil is new to the file" in told
     (unread,) = [each for each in document.coverage if each.read == "excluded"]
     assert unread.why.endswith("; 1 of its 30 hunks were read all the same")
+
+
+@pytest.mark.parametrize("path", FORMATS)
+def test_no_host_and_no_source_hides_in_a_word_of_a_package(path: str) -> None:
+    """By number, with and without a port, in the place that the format leaves for words, or for an address."""
+    for named in (*HOSTS, *SOURCES):
+        line, head = placed(path, named)
+        file = changed(path, FORMATS[path](old), head)
+        found = incoming(file, head)
+        if isinstance(found, str):
+            continue  # all of it is read
+        assert any(f"+{line}" in file.hunks[number].lines for number in found.read), named
+
+
+@pytest.mark.parametrize("named", HOSTS)
+def test_a_number_of_a_host_that_code_connects_to_is_read(named: str) -> None:
+    """What a repository excludes besides lock files runs."""
+    base = "".join(f"x{n} = {n}\n" for n in range(60))
+    head = base.replace("x30 = 30\n", f'x30 = connect("{named}", port=80)\n')
+    found = incoming(changed("generated/client.py", base, head), head)
+    assert not isinstance(found, str)
+    assert (found.read, len(found.hosts)) == ((0,), 1)
+
+
+@pytest.mark.parametrize("attack", TWICE)
+def test_a_new_version_with_two_hashes_is_read_in_both_places(attack: str) -> None:
+    path, base, head = attacked(attack)
+    file = changed(path, base, head)
+    found = incoming(file, head)
+    assert not isinstance(found, str)
+    (doubt,) = found.doubts
+    name, _, why = doubt.partition(": ")
+    assert why == "version 1.1.0 has several hashes in the file"
+    read = [file.hunks[number] for number in found.read]
+    places = [each for each in LOCK_READERS[path.rpartition("/")[2]](head) if each.name == name]
+    assert len(places) == 2
+    for place in places:
+        assert any(hunk.new_start <= place.last and place.first < hunk.new_start + hunk.new_count for hunk in read)
+
+
+@pytest.mark.parametrize("path", VERSIONS)
+def test_a_version_of_four_numbers_is_no_host(path: str) -> None:
+    head = FORMATS[path](lambda _: "4.8.0.77")
+    found = incoming(changed(path, FORMATS[path](lambda _: "4.8.0.76"), head), head)
+    assert not isinstance(found, str)
+    assert (found.doubts, found.changed) == ((), 60)
+    assert "4.8.0.77" not in found.hosts
 
 
 def test_a_hash_of_go_that_begins_like_an_address_is_none(world: MockWorld) -> None:

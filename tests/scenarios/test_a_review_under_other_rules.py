@@ -1,11 +1,13 @@
 """A stored review is decided once more under other rules, from its own answers and by the functions that decide."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from review_advisor.core.metrics.spending import spent
+from review_advisor.core.outcome.cost import counted_money
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
@@ -15,6 +17,7 @@ from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import FAIL_AS_VETO
 from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules
 from review_advisor.core.pull_request.counterfactual.review_otherwise import decided_otherwise
+from review_advisor.core.roles.calls import Usage
 from review_advisor.mockworld.lines import approve, confirm, evidence, finding, lost, veto
 from review_advisor.mockworld.seeds.worlds import story_of
 from review_advisor.mockworld.stories.stage import PlayedReview, play
@@ -96,6 +99,31 @@ def test_less_money_than_the_review_cost_would_have_cost_it_an_answer(world: Moc
     assert decided_otherwise(document, enough).unknown == ()
     (why,) = decided_otherwise(document, OtherRules(max_usd=cost / 2)).unknown
     assert why.endswith("a call would have been refused or cut short")
+
+
+@pytest.mark.parametrize(
+    "call, counts",
+    [
+        (lambda call: call, 0.1),
+        (lambda call: replace(call, usage=Usage(), estimated_usd=0.3), 0.3),
+        (lambda call: replace(call, usage=Usage(), estimated_usd=None), 0.0),
+        (lambda call: replace(call, kept=True, paid_by="run-before"), 0.1),
+    ],
+    ids=["reported", "killed", "without an estimate", "answered by an earlier run"],
+)
+def test_money_counts_as_the_review_counted_it(
+    world: MockWorld, call: Callable[[CallEnded], CallEnded], counts: float
+) -> None:
+    """The limit of a review counts a killed call with its estimate: so does the limit that is tried."""
+    document = vetoed_once(world)
+    one = next(each for each in document.events if isinstance(each, CallEnded) and each.role is Role.EXECUTOR)
+    events = tuple(call(one) if each is one else each for each in document.events)
+    cost = counted_money(events).usd
+    assert cost == pytest.approx(usd(document) - 0.1 + counts)
+    other = replace(document, events=events)
+    assert decided_otherwise(other, OtherRules(max_usd=cost)).unknown == ()
+    (why, *_) = decided_otherwise(other, OtherRules(max_usd=cost - 0.01)).unknown
+    assert why.startswith(f"the review cost ${cost:.2f}: at ${cost - 0.01:.2f} ")
 
 
 def test_a_file_that_would_have_been_left_out_makes_every_answer_one_to_another_question(world: MockWorld) -> None:

@@ -43,6 +43,7 @@ from review_advisor.core.policy.escalation_rules import EscalationProfile
 from review_advisor.core.policy.policy import RepairMode, Rules
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.core.roles.reply_cache import Concluded, RunNames, review_identity
+from review_advisor.lifetime.freed_memory import give_back_freed_memory
 from review_advisor.lifetime.interruption import INTERRUPTION
 from review_advisor.ports.review import Agents, ArtifactError, CliError, Ports, SourceError, Wiki
 from review_advisor.review.matter import ReviewRequest
@@ -107,6 +108,7 @@ def run_review(
     ``ReviewBrokenError``, and leaves no outcome. ``warn`` gets problems that do not stop the review, ``remark`` what
     was chosen for the user. An interrupt of this process ends the calls in flight; the review then ends as stopped.
     """
+    give_back_freed_memory()
     with ExitStack() as stack:
         so_far = SoFar(options.output)
         stack.enter_context(INTERRUPTION.taken(so_far.last_words))
@@ -128,8 +130,7 @@ def run_review(
         recording = open_recording(_artifact_root(options), settings.recording, request.run_id, warn, remark)
         stack.callback(recording.close)
         agents = opened_agents(command, options.repo, environ, stack, recording.hear)
-        instructions = load_instructions()
-        compared = partial(_pictures, options, source)
+        instructions, compared = load_instructions(), partial(_pictures, options, source)
         pictures = stack.enter_context(compared(settings.rules))
         wiki = _wiki(options, settings.rules)
         under = (request.rules, request.switches, request.repair, command, instructions.texts)
@@ -143,10 +144,8 @@ def run_review(
         )
         stack.callback(keeping.recorder.close)
         request = replace(request, earlier_consults=keeping.earlier_consults)
-        names = RunNames(request.run_id, request.nonce)
-        asked = recording.around(
-            keeping.remembering(agents, names, request.redactor), names, request.redactor, source.change().files
-        )
+        names, redactor = RunNames(request.run_id, request.nonce), request.redactor
+        asked = recording.around(keeping.remembering(agents, names, redactor), names, redactor, source.change().files)
         so_far.artifacts, so_far.keeping = artifacts, keeping
         jobs = options.jobs or settings.jobs
         journal = FanOut([so_far, keeping, subscriber])

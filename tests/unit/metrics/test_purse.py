@@ -127,5 +127,5 @@ def test_a_call_is_counted_once() -> None:
     purse = Purse(Budgets(max_usd=2.0), (DEAR,))
     call = allowed(purse)
     purse.settle(call, Receipt(Usage(output_tokens=900)))
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="call 0 was settled before, or was never allowed"):
         purse.settle(call, Receipt(Usage(output_tokens=900)))

@@ -66,8 +66,11 @@ class Purse:
     def settle(self, call: AgentCall, receipt: Receipt) -> None:
         """Count what ``call`` cost, which was allowed ``call.max_usd``, and give back the rest.
 
-        One that reports no cost counts with its estimate: otherwise no limit would ever bind it.
+        One that reports no cost counts with its estimate: otherwise no limit would ever bind it. Raises ``ValueError``
+        for a call that is not running: it is settled once.
         """
+        if call.number not in self._running:
+            raise ValueError(f"call {call.number} was settled before, or was never allowed")
         self._running.remove(call.number)
         self._estimates.answered(call.model, receipt.resolved_model)
         cost = receipt.usage.cost_usd

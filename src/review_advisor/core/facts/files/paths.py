@@ -95,7 +95,7 @@ def is_glob(pattern: str) -> bool:
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=1_024)
 def path_words(part: str) -> frozenset[str]:
     """The words of one part of a path, in small letters: of ``AuthToken_v2.py`` they are auth, token, v and py."""
     return frozenset(map(str.casefold, _WORD.findall(part)))
@@ -106,7 +106,7 @@ def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
     return globs_of(p.casefold() for p in patterns)
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=1_024)
 def _covered(patterns: tuple[str, ...], path: str) -> bool:
     return _compiled(patterns).match_file(path)
 

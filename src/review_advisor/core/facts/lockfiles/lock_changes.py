@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import FileChange, Hunk
 from review_advisor.core.facts.lockfiles.lock_entries import LockEntry
 from review_advisor.core.facts.lockfiles.lock_formats import ecosystem_of
+from review_advisor.core.facts.lockfiles.named_hosts import LONGEST_LINE, hosts_in, is_usual_host, names_a_source
 
 MOST_TOLD = 12_000
 """Characters of names and hosts that reviewers are told of one file. A change that brings in more of them is read."""
 MOST_DOUBTS = 200
-LONGEST_LINE = 2_000
 _LONGEST_VERSION = 200
-_GO_HASH = r"h1:[A-Za-z0-9+/]{43}="
-"""One in 4,096 of them begins like an address: h1://..."""
-_ADDRESS = re.compile(
-    rf"(?<![A-Za-z0-9+.-])(?!{_GO_HASH}(?:\s|$))"
-    r"[A-Za-z0-9+.-]+://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)"
-    r"|(?<![\w.-])[\w.-]+@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}):"
-)
-_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?")
 _SCRIPT = re.compile(
     r"(?:(?:pre|post)?(?:install|prepare)|prepublish(?:only)?)\"?'?\s*:|install[-_]?script", re.IGNORECASE
 )
 _NOUGHTS = re.compile(r"^v|(?<![0-9a-z])0+(?=[0-9])|(?:\.0+)+(?=$|[+-])")
 _RELEASE = re.compile(r"(?:v|==)?([0-9]+(?:\.[0-9]+)*)")
-_PLACE = re.compile(
-    r"git\+|git@|git://|\.git(?:#|\")|#commit=|%3A%2F%2F|(?<![a-z+])http://|\\[ux][0-9a-f]|^(?:<<<<<<<|=======|>>>>>>>)"
-    r"|\b(?:github|gitlab|bitbucket|gist):(?=\w)|[\"'`(=]//(?=\w)|\bregistry\s*=|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}[:/]",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +54,8 @@ def incoming(file: FileChange, head: str) -> Incoming | str:
     if base is None or "\ufffd" in head:
         return "its text is not the one that the diff leads to, or is not UTF-8"
     ecosystem = ecosystem_of(file.path)
-    doubts = [*_odd_lines(file.hunks, base)]
+    doubts: list[_Doubt] = []
+    versions: set[str] = set()
     packages: tuple[str, ...] = ()
     changed = 0
     if ecosystem:
@@ -81,11 +69,13 @@ def incoming(file: FileChange, head: str) -> Incoming | str:
         except (ValueError, RecursionError):
             return f"it is not written as {ecosystem} writes it"
         doubts += _entry_doubts(before, after)
+        versions = {entry.version for entry in (*before, *after)}
         old = {entry.name for entry in before}
         fresh = [entry for entry in _changed(before, after) if not entry.setting]
         packages = tuple(dict.fromkeys(f"{each.name} {each.version}" for each in fresh if each.name not in old))
         changed = len(fresh)
-    hosts = tuple(dict.fromkeys(host for _, line in _added(file.hunks) for host in hosts_in(line)))
+    doubts = [*_odd_lines(file.hunks, base, versions), *doubts]
+    hosts = tuple(dict.fromkeys(host for _, line in _added(file.hunks) for host in hosts_in(line, versions)))
     if sum(map(len, (*hosts, *packages))) > MOST_TOLD:
         return "it brings in more than can be told in a few words"
     return _put_back(file.hunks, doubts, Incoming(hosts, packages, changed))
@@ -120,13 +110,6 @@ def text_before(head: str, hunks: Sequence[Hunk]) -> str | None:
     return "\n".join([*before, ""]) if before else ""
 
 
-def hosts_in(line: str) -> Iterator[str]:
-    """Every host that an address in ``line`` names, as it stands there; none of a line that is too long to look at."""
-    if len(line) > LONGEST_LINE:
-        return iter(())
-    return (found[1] or found[2] for found in _ADDRESS.finditer(line))
-
-
 def _added(hunks: Sequence[Hunk]) -> Iterator[tuple[int, str]]:
     for hunk in hunks:
         number = hunk.new_start
@@ -136,15 +119,15 @@ def _added(hunks: Sequence[Hunk]) -> Iterator[tuple[int, str]]:
             number += line[:1] in (" ", "+")
 
 
-def _odd_lines(hunks: Sequence[Hunk], base: str) -> Iterator[_Doubt]:
+def _odd_lines(hunks: Sequence[Hunk], base: str, versions: Collection[str]) -> Iterator[_Doubt]:
     """Added lines that are unusual in any file: what they name, and how they are written."""
     before = set(base.split("\n"))
-    known = {host for line in before for host in hosts_in(line)}
+    known = {host for line in before for host in hosts_in(line, versions)}
     for number, line in _added(hunks):
-        for host in hosts_in(line):
+        for host in hosts_in(line, versions):
             if host not in known:
                 yield _Doubt(f"the host {host[:100]} is new to the file", number, number)
-            elif _HOST.fullmatch(host) is None:
+            elif not is_usual_host(host):
                 yield _Doubt(f"the host {host[:100]} is written in an unusual way", number, number)
         if line in before:
             continue
@@ -153,12 +136,10 @@ def _odd_lines(hunks: Sequence[Hunk], base: str) -> Iterator[_Doubt]:
             continue
         if not line.strip("\t").isprintable():
             yield _Doubt(f"line {number} holds invisible characters", number, number)
-        for rule, what in (
-            (_SCRIPT, "speaks of an install script"),
-            (_PLACE, "holds a git or http source, or an escape"),
-        ):
-            if rule.search(line):
-                yield _Doubt(f"line {number} {what}", number, number)
+        if _SCRIPT.search(line):
+            yield _Doubt(f"line {number} speaks of an install script", number, number)
+        if names_a_source(line):
+            yield _Doubt(f"line {number} holds a git, http or file source, or an escape", number, number)
 
 
 def _changed(before: Sequence[LockEntry], after: Sequence[LockEntry]) -> Iterator[LockEntry]:
@@ -172,6 +153,7 @@ def _entry_doubts(before: Sequence[LockEntry], after: Sequence[LockEntry]) -> It
         same[entry.name].append(entry)
     known = {source for entry in before for source in entry.sources}
     times = Counter(entry.key for entry in after)
+    twice = _hashed_twice(after)
     for entry in _changed(before, after):
         said = {doubt for each in same[entry.name] for doubt in each.doubts}
         for doubt in (*entry.doubts, *_against_base(entry, same[entry.name], known)):
@@ -179,10 +161,21 @@ def _entry_doubts(before: Sequence[LockEntry], after: Sequence[LockEntry]) -> It
                 yield _Doubt(f"{entry.name[:100]}: {doubt[:300]}", entry.first, entry.last)
         if times[entry.key] > 1:
             yield _Doubt(f"{entry.name[:100]} stands there more than once", entry.first, entry.last)
+        if (entry.name, _spelled(entry.version)) in twice:
+            why = f"{entry.name[:100]}: version {entry.version[:300]} has several hashes in the file"
+            yield _Doubt(why, entry.first, entry.last)
     kept = {entry.key for entry in after}
-    for entry in before:
-        if entry.setting and entry.doubts and entry.key not in kept:
-            yield _Doubt(f"{entry.name[:100]} is gone", entry.first, entry.last, at_base=True)
+    gone = (entry for entry in before if entry.setting and entry.doubts and entry.key not in kept)
+    yield from (_Doubt(f"{entry.name[:100]} is gone", entry.first, entry.last, at_base=True) for entry in gone)
+
+
+def _hashed_twice(entries: Iterable[LockEntry]) -> set[tuple[str, str]]:
+    """The names and versions that have one hash here and another one there: no version has two."""
+    hashes = defaultdict[tuple[str, str], set[tuple[str, ...]]](set)
+    for entry in entries:
+        if entry.digests:
+            hashes[entry.name, _spelled(entry.version)].add(entry.digests)
+    return {of for of, found in hashes.items() if len(found) > 1}
 
 
 def _spelled(version: str) -> str:

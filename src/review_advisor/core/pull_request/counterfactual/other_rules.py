@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.metrics.prices import Price
+from review_advisor.core.outcome.cost import counted_money
 from review_advisor.core.outcome.events import CallEnded, Consulted, Event, PolicyFrozen
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import consults_left, surface_retry_budget
@@ -71,14 +72,15 @@ def asked_otherwise(
 ) -> Iterator[Unknown]:
     """Each question that would not have been asked, or would have been another one: its answer nobody knows.
 
-    ``events`` have the costs that hold under the other rules; as they were recorded, they came to ``paid_before``.
+    ``events`` have the costs that hold under the other rules; as they were recorded, they came to ``paid_before``:
+    money as the limits of a review count it.
     """
     calls = [each for each in events if isinstance(each, CallEnded)]
     yield from _excluded(first, other, calls)
     policy = other.policy(first.policy, first)
     yield from asked_by_others(first.policy.roster, policy.roster, calls)
     was, now = first.policy.budgets, policy.budgets
-    paid = paid_for(events)
+    paid = counted_money(events).usd
     if paid > now.max_usd and (now.max_usd < was.max_usd or paid > paid_before):
         would = "cost" if paid == paid_before else "would have cost"
         yield Unknown(
@@ -101,11 +103,6 @@ def asked_otherwise(
             return
         used += note.asked
         failed += note.status == "failed"
-
-
-def paid_for(events: Sequence[Event]) -> float:
-    """US dollars that the calls of these events cost. What an earlier run has paid for is that run's."""
-    return sum(each.usage.cost_usd or 0.0 for each in events if isinstance(each, CallEnded) and not each.kept)
 
 
 def _excluded(first: PolicyFrozen, other: OtherRules, calls: Sequence[CallEnded]) -> Iterator[Unknown]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from review_advisor.core.outcome.cost import counted_money
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.ends import Ending, NotRun, join_parts, join_review, why_not_run
 from review_advisor.core.outcome.events import (
@@ -22,7 +23,7 @@ from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.counterfactual.other_prices import at_other_prices
-from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules, asked_otherwise, paid_for
+from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules, asked_otherwise
 from review_advisor.core.pull_request.counterfactual.part_otherwise import STOPPED_ELSEWHERE, PartOtherwise
 from review_advisor.core.pull_request.counterfactual.would_ask import Unknown, WantedQuestion, WouldAsk
 
@@ -49,7 +50,7 @@ def decided_otherwise(document: OutcomeDocument, other: OtherRules) -> Otherwise
     if other.prices is not None:
         told, unpriced = at_other_prices(inner, other.prices)
         unknown += unpriced
-    unknown += asked_otherwise(first, told, other, paid_before=paid_for(inner))
+    unknown += asked_otherwise(first, told, other, paid_before=counted_money(inner).usd)
     events: list[Event] = []
     try:
         events = _Review(first, told, other).events()

@@ -1,0 +1,53 @@
+"""The hosts and sources that a line of a file names, whatever kind of file it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+LONGEST_LINE = 2_000
+_GO_HASH = r"h1:[A-Za-z0-9+/]{43}="
+"""One in 4,096 of them begins like an address: h1://..."""
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+_IPV4 = rf"(?<![\w.+-])(?<![<>~^!])(?<![<>=~!]=)(?<![<>=~!]= ){_OCTET}(?:\.{_OCTET}){{3}}(?!\.?\w)"
+"""No part of a longer version, of a file's name or of a range: registries hold versions of four numbers, too."""
+_GROUP = r"[0-9A-Fa-f]{1,4}"
+_IPV6 = (
+    rf"(?<![\w:.])(?:(?:{_GROUP}:){{1,6}}(?::{_GROUP}){{1,6}}|(?:{_GROUP}:){{1,7}}:|:(?::{_GROUP}){{1,7}}"
+    rf"|(?:{_GROUP}:){{7}}{_GROUP})(?![\w:])"
+)
+_ADDRESS = re.compile(
+    rf"(?<![A-Za-z0-9+.-])(?!{_GO_HASH}(?:\s|$))"
+    r"[A-Za-z0-9+.-]+://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)"
+    r"|(?<![\w.-])[\w.-]+@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}):"
+    rf"|({_IPV4}|{_IPV6})"
+)
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?")
+_PLACE = re.compile(
+    r"git\+|git@|git://|\.git(?:#|\")|#commit=|%3A%2F%2F|(?<![a-z+])http://|\\[ux][0-9a-f]|^(?:<<<<<<<|=======|>>>>>>>)"
+    r"|\b(?:github|gitlab|bitbucket|gist):(?=\w)|[\"'`(=]//(?=[\w\[])|\bregistry\s*="
+    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}[:/]|\w@(?!npm:)(?:[\w-]+:(?=[\w~/.])|\[)"
+    r"|(?<![^\s\"'`@(=])(?:file|link|portal|patch|exec|workspace|ssh|ftp|https?):(?=[^\s/]|/(?!/))",
+    re.IGNORECASE,
+)
+
+
+def hosts_in(line: str, versions: Collection[str] = ()) -> Iterator[str]:
+    """Every host that ``line`` names, in an address or as a bare IP address, as it stands there.
+
+    None of a line that is too long to look at. What is one of the file's ``versions`` is no IP address.
+    """
+    if len(line) > LONGEST_LINE:
+        return iter(())
+    named = (found for found in _ADDRESS.finditer(line) if found[3] is None or found[3] not in versions)
+    return (found[1] or found[2] or found[3] for found in named)
+
+
+def is_usual_host(host: str) -> bool:
+    """Whether a host is written as package managers write it."""
+    return _HOST.fullmatch(host) is not None
+
+
+def names_a_source(line: str) -> bool:
+    """Whether a line holds a git or http source, a file, folder or patch that is installed, or an escape."""
+    return _PLACE.search(line) is not None
