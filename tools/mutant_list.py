@@ -2281,8 +2281,8 @@ MUTANTS = (
     Mutant(
         "an unclear answer loses to a later yes",
         f"{ROLES}replies.py",
-        "return None if clear or len(reply.every_answer) == 1 else unclear",
-        "return None",
+        "else len(reply.every_answer) > 1",
+        "else False",
         (
             f"{SPOKEN}test_several_judgements_confirm_only_if_each_of_them_does",
             f"{SPOKEN}test_several_reports_approve_only_if_each_of_them_does",
@@ -2291,8 +2291,8 @@ MUTANTS = (
     Mutant(
         "an outage excuses an answer that may have been a no",
         f"{ROLES}replies.py",
-        "return reply if clear or reply.cause is Cause.CONTENT else unclear",
-        "return reply",
+        "reply.cause is not Cause.CONTENT if isinstance(reply, Lost)",
+        "False if isinstance(reply, Lost)",
         (f"{SPOKEN}test_no_outage_excuses_a_judgement_that_may_have_been_a_no",),
     ),
     Mutant(
@@ -2312,7 +2312,7 @@ MUTANTS = (
     Mutant(
         "an approval stands beside a finding that counts as critical",
         "core/answers/spoken_no.py",
-        "or voice.objects(_holder(model, said))",
+        "or voice.objects(own)",
         "or False",
         (f"{SPOKEN}test_no_approval_stands_beside_a_finding_that_counts_as_critical",),
     ),

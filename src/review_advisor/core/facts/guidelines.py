@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Literal
 
 from review_advisor.core.facts.files.paths import PathRule, literal
@@ -200,8 +199,10 @@ def _guideline(name: str, file: str, paths: tuple[str, ...], text: str) -> Guide
 
 def _folders(path: str) -> Iterator[str]:
     """The folders that a file lies in, the nearest first; the root is empty."""
-    for folder in PurePosixPath(path).parents:
-        yield "" if str(folder) == "." else str(folder)
+    folder = path
+    while folder:
+        folder = folder.rpartition("/")[0]
+        yield folder
 
 
 def _in_folder(folder: str, name: str) -> str:
