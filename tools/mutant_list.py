@@ -1508,6 +1508,20 @@ MUTANTS = (
         (f"{UNIT}facts/files/test_paths.py::test_a_glob_that_is_readable_can_be_compared_and_no_other_is_taken",),
     ),
     Mutant(
+        "a glob that takes a name out again is not heard beside that name",
+        "core/facts/files/paths.py",
+        'if any(pattern.startswith("!") for pattern in patterns):',
+        "if False:",
+        (f"{UNIT}facts/files/test_paths.py::test_names_and_their_ends_are_compared_as_git_compares_them",),
+    ),
+    Mutant(
+        "a name with more around it counts as that name",
+        "core/facts/files/paths.py",
+        "if not names.isdisjoint(parts) or any(part.endswith(ends) for part in parts):",
+        "if any(part.endswith((*names, *ends)) for part in parts):",
+        (f"{UNIT}facts/files/test_paths.py::test_names_and_their_ends_are_compared_as_git_compares_them",),
+    ),
+    Mutant(
         "the guard tells upper case from lower",
         "core/facts/files/paths.py",
         "_covered(self.patterns, path.casefold())",
