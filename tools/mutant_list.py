@@ -1525,6 +1525,20 @@ MUTANTS = (
         (f"{UNIT}facts/files/test_paths.py::test_a_glob_that_is_readable_can_be_compared_and_no_other_is_taken",),
     ),
     Mutant(
+        "a glob that takes a name out again is not heard beside that name",
+        "core/facts/files/paths.py",
+        'if any(pattern.startswith("!") for pattern in patterns):',
+        "if False:",
+        (f"{UNIT}facts/files/test_paths.py::test_names_and_their_ends_are_compared_as_git_compares_them",),
+    ),
+    Mutant(
+        "a name with more around it counts as that name",
+        "core/facts/files/paths.py",
+        "if not names.isdisjoint(parts) or any(part.endswith(ends) for part in parts):",
+        "if any(part.endswith((*names, *ends)) for part in parts):",
+        (f"{UNIT}facts/files/test_paths.py::test_names_and_their_ends_are_compared_as_git_compares_them",),
+    ),
+    Mutant(
         "the guard tells upper case from lower",
         "core/facts/files/paths.py",
         "_covered(self.patterns, path.casefold())",
@@ -2305,8 +2319,8 @@ MUTANTS = (
     Mutant(
         "an unclear answer loses to a later yes",
         f"{ROLES}replies.py",
-        "return None if clear or len(reply.every_answer) == 1 else unclear",
-        "return None",
+        "else len(reply.every_answer) > 1",
+        "else False",
         (
             f"{SPOKEN}test_several_judgements_confirm_only_if_each_of_them_does",
             f"{SPOKEN}test_several_reports_approve_only_if_each_of_them_does",
@@ -2315,8 +2329,8 @@ MUTANTS = (
     Mutant(
         "an outage excuses an answer that may have been a no",
         f"{ROLES}replies.py",
-        "return reply if clear or reply.cause is Cause.CONTENT else unclear",
-        "return reply",
+        "reply.cause is not Cause.CONTENT if isinstance(reply, Lost)",
+        "False if isinstance(reply, Lost)",
         (f"{SPOKEN}test_no_outage_excuses_a_judgement_that_may_have_been_a_no",),
     ),
     Mutant(
@@ -2336,7 +2350,7 @@ MUTANTS = (
     Mutant(
         "an approval stands beside a finding that counts as critical",
         "core/answers/spoken_no.py",
-        "or voice.objects(_holder(model, said))",
+        "or voice.objects(own)",
         "or False",
         (f"{SPOKEN}test_no_approval_stands_beside_a_finding_that_counts_as_critical",),
     ),

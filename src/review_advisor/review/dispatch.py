@@ -110,7 +110,7 @@ class Dispatch:
 
     def record(self, event: Event) -> None:
         """Append one event to the review's stream, with the prompts' version if it is a call's, and journal it."""
-        if isinstance(event, OfCall) and event.number:
+        if isinstance(event, OfCall) and event.number and event.prompts != self._prompts:
             event = replace(event, prompts=self._prompts)
         told = self._redactor.everywhere(event)
         self._stream.record(told)
@@ -248,6 +248,7 @@ class Dispatch:
                 attempt=call.attempt,
                 shard=call.shard,
                 number=call.number,
+                prompts=self._prompts,
                 role=call.role,
                 advisor=call.advisor,
                 asks_again=call.asks_again,
@@ -351,6 +352,7 @@ class Dispatch:
                 attempt=call.attempt,
                 shard=call.shard,
                 number=call.number,
+                prompts=self._prompts,
                 role=call.role,
                 advisor=call.advisor,
                 asks_again=call.asks_again,

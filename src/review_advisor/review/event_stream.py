@@ -88,5 +88,8 @@ class EventStream:
             return event
         number = self._numbers.setdefault(event.number, len(self._numbers) + 1)
         if isinstance(event, CallStarted | CallEnded) and event.asks_again:
-            return replace(event, number=number, asks_again=self._numbers[event.asks_again])
-        return replace(event, number=number)
+            asks_again = self._numbers[event.asks_again]
+            if (number, asks_again) != (event.number, event.asks_again):
+                return replace(event, number=number, asks_again=asks_again)
+            return event
+        return event if number == event.number else replace(event, number=number)

@@ -117,15 +117,16 @@ def _voice(model: type[Answer]) -> _Voice | None:
 
 
 def _says_no(model: type[Answer], voice: _Voice, said: object) -> bool:
+    own = _holder(model, said)
     verdicts = [said] if isinstance(said, str) else values_under(("verdict",), said)
-    unasked = [value for key, value in _holder(model, said).items() if key not in model.model_fields]
+    unasked = [value for key, value in own.items() if key not in model.model_fields]
     graves = values_under(("severity",), _without_pre_existing(said))
     return (
         any(no in word for each in verdicts for word in every_word(each) for no in voice.noes)
         or any(word in voice.noes for word in every_word(unasked))
         or any(word != bare(voice.yes) for each in values_under(("verdict",), unasked) for word in every_word(each))
         or any(grave in word for each in graves for word in every_word(each) for grave in voice.grave)
-        or voice.objects(_holder(model, said))
+        or voice.objects(own)
     )
 
 

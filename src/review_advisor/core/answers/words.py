@@ -18,7 +18,7 @@ _STOP_NAMES = ("stopsignal", "stop")
 
 def bare(text: str) -> str:
     """The letters and digits of a text in lower case: ``**Stop-Signal**`` and ``stop_signal`` are one word."""
-    return "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum())
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def every_object(said: object) -> Iterator[Mapping[str, Any]]:

@@ -123,19 +123,21 @@ def _reports(events: Sequence[Event]) -> Iterator[CheckedReport]:
 
 def _numbers(value: object) -> Iterator[float]:
     """Every number within a value."""
-    match value:
-        case bool() | str() | None:
-            return
-        case int() | float():
-            yield value
-        case Mapping():
-            yield from (number for each in value.values() for number in _numbers(each))
-        case list() | tuple() | frozenset():
-            yield from (number for each in value for number in _numbers(each))
-        case BaseModel():
-            yield from _numbers(vars(value))
-        case _ if is_dataclass(value):
-            yield from (number for each in fields(value) for number in _numbers(getattr(value, each.name)))
+    waiting = [value]
+    while waiting:
+        match part := waiting.pop():
+            case bool() | str() | None:
+                pass
+            case int() | float():
+                yield part
+            case Mapping():
+                waiting += part.values()
+            case list() | tuple() | frozenset():
+                waiting += part
+            case BaseModel():
+                waiting += vars(part).values()
+            case _ if is_dataclass(part):
+                waiting += [getattr(part, each.name) for each in fields(part)]
 
 
 # --- the policy -------------------------------------------------------------------------------------------------------

@@ -60,11 +60,10 @@ def checked_reply(model: type[Checked], reply: Answered | Lost) -> CheckedReply[
 
 def _lost(model: type[Answer], reply: Answered | Lost) -> Lost | None:
     """Why there is no answer, where none says no: the call was lost, or one of several answers is no clear yes."""
-    unclear = Lost(LostReason.INVALID_ANSWER, _NO_CLEAR_YES, reply.receipt)
-    clear = every_yes(model, reply.every_answer)
-    if isinstance(reply, Lost):
-        return reply if clear or reply.cause is Cause.CONTENT else unclear
-    return None if clear or len(reply.every_answer) == 1 else unclear
+    may_hide_a_no = reply.cause is not Cause.CONTENT if isinstance(reply, Lost) else len(reply.every_answer) > 1
+    if may_hide_a_no and not every_yes(model, reply.every_answer):
+        return Lost(LostReason.INVALID_ANSWER, _NO_CLEAR_YES, reply.receipt)
+    return reply if isinstance(reply, Lost) else None
 
 
 def _note_the_no(notes: Notes, no: Mapping[str, Any], reply: Answered | Lost) -> None:

@@ -89,13 +89,17 @@ def _made(value: Any, depth: int) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{field.name: _made(getattr(value, field.name), depth) for field in fields(value)})
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        changed = {name: made for name, part in parts.items() if (made := _made(part, depth)) is not part}
+        return replace(value, **changed) if changed else value
     return value
 
 
 def _gathered(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
     if isinstance(value, dict):
         return {_made(key, depth): _made(inner, depth) for key, inner in value.items()}
+    if not value:
+        return value
     return type(value)(_made(inner, depth) for inner in value)
 
 

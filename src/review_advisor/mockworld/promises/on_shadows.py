@@ -29,6 +29,8 @@ def no_word_of_a_shadow_is_heard(reading: Reading) -> Iterator[str]:
         if SHADOW_CANARY in each.call.prompt:
             yield f"{each.call.role} was shown what is said in shadow"
     yield from (f"{name} holds what is said in shadow" for name, text in review.files.items() if SHADOW_CANARY in text)
+    if not any(each.asked_in_shadow for each in (*reading.earlier, review)):
+        return  # nothing has been said in shadow so far
     if SHADOW_CANARY in repr(review.events) or SHADOW_CANARY in repr(review.because):
         yield "the review's own record holds what is said in shadow"
 

@@ -81,13 +81,15 @@ def promises_of(seed: int) -> Sequence[Promise]:
 
 @contextmanager
 def _garbage_left_lying() -> Iterator[None]:
-    """Look for cycles once at the end and not all the time: a sixth of the time is saved by it."""
+    """Look for cycles once at the end, among what is new by then, and not all the time: it saves a sixth of it."""
     were_on = gc.isenabled()
     gc.disable()
+    gc.freeze()
     try:
         yield
     finally:
         gc.collect()
+        gc.unfreeze()
         if were_on:
             gc.enable()
 
@@ -119,13 +121,8 @@ def sweep(first: int, last: int, jobs: int = 1) -> Iterator[Sweep]:
     if jobs == 1:
         yield from (sweep_seeds(*chunk) for chunk in chunks)
         return
-    with multiprocessing.get_context("spawn").Pool(jobs, _settled) as pool:
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
         yield from pool.imap(_chunk, chunks)
-
-
-def _settled() -> None:
-    """What this module has imported is there for good: nobody need look for garbage in it."""
-    gc.freeze()
 
 
 def _chunk(bounds: tuple[int, int]) -> Sweep:

@@ -9,6 +9,7 @@ from review_advisor.core.facts.files.paths import (
     OWN_IMPLEMENTATION_ANYWHERE,
     OWN_IMPLEMENTATION_HERE,
     PathRule,
+    globs_of,
     is_glob,
     is_readable_glob,
     literal,
@@ -161,3 +162,20 @@ def test_a_glob_that_is_readable_can_be_compared_and_no_other_is_taken(glob: str
 )
 def test_a_glob_matches_paths_or_takes_them_out(glob: str, says: bool) -> None:
     assert is_glob(glob) is says
+
+
+_NAMES = st.text(st.sampled_from("aB._-"), min_size=1, max_size=3)
+
+
+@given(
+    st.lists(st.builds("".join, st.tuples(st.sampled_from(["", "*", "**/", "/", "!", "!*"]), _NAMES)), max_size=4),
+    st.lists(_NAMES.filter(lambda name: name not in {".", ".."}), min_size=1, max_size=3),
+)
+@example(["*.png", "!a.png"], ["a.png"])
+@example(["A_b"], ["a_B", "x"])
+@example(["b"], ["ab"])
+def test_names_and_their_ends_are_compared_as_git_compares_them(globs: list[str], parts: list[str]) -> None:
+    path = "/".join(parts)
+    readable = tuple(filter(is_readable_glob, globs))
+    as_git_does = globs_of(glob.casefold() for glob in readable).match_file(path.casefold())
+    assert PathRule(readable).matches(path) is as_git_does

@@ -92,6 +92,8 @@ def is_glob(pattern: str) -> bool:
     return is_readable_glob(pattern) and any(each.include is not None for each in globs_of([pattern]).patterns)
 
 
+_PLAIN = re.compile(r"\*?[a-z0-9_.-]*[a-z0-9][a-z0-9_.-]*")
+"""A pattern that names a file or folder at any depth, whole or by its end."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -106,9 +108,24 @@ def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
     return globs_of(p.casefold() for p in patterns)
 
 
+@lru_cache(maxsize=64)
+def _by_form(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    """Whole names, ends of names, and the patterns that take more than a comparison: all of them if one takes out."""
+    if any(pattern.startswith("!") for pattern in patterns):
+        return frozenset(), (), patterns
+    plain = [pattern for pattern in map(str.casefold, patterns) if _PLAIN.fullmatch(pattern)]
+    ends = tuple(pattern[1:] for pattern in plain if pattern.startswith("*"))
+    others = tuple(pattern for pattern in patterns if not _PLAIN.fullmatch(pattern.casefold()))
+    return frozenset(pattern for pattern in plain if not pattern.startswith("*")), ends, others
+
+
 @lru_cache(maxsize=1_024)
 def _covered(patterns: tuple[str, ...], path: str) -> bool:
-    return _compiled(patterns).match_file(path)
+    names, ends, others = _by_form(patterns)
+    parts = path.split("/")
+    if not names.isdisjoint(parts) or any(part.endswith(ends) for part in parts):
+        return True
+    return bool(others) and _compiled(others).match_file(path)
 
 
 def touched_paths(files: Iterable[FileChange], matches: Callable[[str], bool]) -> tuple[str, ...]:

@@ -43,9 +43,14 @@ KINDS = tuple(
 MOST_ROUNDS = 4
 """What stands beside a mark may be a secret only now that it stands alone: it is looked for until nothing is found."""
 _SHORTEST_TEXT = 15  # xoxb- and ten characters
-_SHORT_TEXT = 128
+_SHORT_TEXT, _LONG_TEXT = 128, 16_384
 _RUN = re.compile(r"[A-Za-z0-9+/=_.$%:~-]{15,}+")
 _RANDOM_ENOUGH = 0.6
+_BY_LAST_SIGN = {
+    sign: tuple(form for form in FORMATS if form.holds[-1] == sign)
+    for sign in dict.fromkeys(form.holds[-1] for form in FORMATS)
+}
+"""Most texts lack most of the signs that the beginnings of tokens end with."""
 _NEXT_FILE = "\n\nFILE "
 """Where the diff that the bot shows goes on with another file: an id there belongs to no secret here."""
 
@@ -54,12 +59,20 @@ def redact(text: str) -> str:
     """``text`` with a mark for everything that looks like a secret; it has as many lines as before."""
     if len(text) < _SHORTEST_TEXT:
         return text
-    return _redacted_word(text) if len(text) < _SHORT_TEXT else _redacted(text)
+    if len(text) < _SHORT_TEXT:
+        return _redacted_word(text)
+    return _redacted_page(text) if len(text) < _LONG_TEXT else _redacted(text)
 
 
 @lru_cache(maxsize=2_048)
 def _redacted_word(text: str) -> str:
     """Paths, ids and names come by again and again."""
+    return _redacted(text)
+
+
+@lru_cache(maxsize=64)
+def _redacted_page(text: str) -> str:
+    """Instructions come by with every call, and what a model says as its reply, as an answer and in an event."""
     return _redacted(text)
 
 
@@ -104,9 +117,8 @@ def _all(text: str) -> Iterator[Found]:
 
 def _issued(text: str) -> Iterator[Found]:
     runs = "\n".join(_RUN.findall(text))  # an eighth of most texts, and every token is in one
-    for form in FORMATS:
-        if form.holds not in runs:
-            continue
+    held = [form for sign, forms in _BY_LAST_SIGN.items() if sign in runs for form in forms if form.holds in runs]
+    for form in sorted(held, key=FORMATS.index):
         at = text.find(form.holds)
         while at >= 0:
             found = _compiled(form.pattern).match(text, at - form.before) if at >= form.before else None
@@ -135,7 +147,8 @@ def _paired(text: str, issued: Iterable[Found]) -> Iterator[Found]:
     """The secrets that stand near the id that they belong to, or near its mark."""
     for pair in PAIRS:
         near = [(start, end) for start, end, kind in issued if kind == pair.id_kind]
-        near += [found.span() for found in re.finditer(re.escape(mark(pair.id_kind)), text)]
+        if (known := mark(pair.id_kind)) in text:
+            near += [found.span() for found in re.finditer(re.escape(known), text)]
         done = 0
         for start, end in sorted(near):
             first = max(done, text.rfind(_NEXT_FILE, max(0, start - NEAR), start), start - NEAR)

@@ -33,7 +33,7 @@ FoundSecrets = Iterator[tuple[int, int, str]]
 
 def placed(text: str) -> FoundSecrets:
     """The passwords in headers, in options of commands and in files of passwords."""
-    for found in _ENCODED.finditer(text):
+    for found in _ENCODED.finditer(text) if '"auth"' in text or "basic " in text.lower() else ():
         if _is_user_and_password(found[1]):
             yield *found.span(1), PASSWORD
     options = [option for word, option in _OPTIONS if word in text]
