@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from pathlib import PurePosixPath
 
 from review_advisor.core.facts.earlier_review import Earlier
 from review_advisor.core.facts.tool_remarks import ToolRemark
@@ -124,8 +123,10 @@ class FileChange:
 
 def folders_of(path: str) -> Iterator[str]:
     """The folders that a file lies in, the nearest first; the root, an empty name, is the last."""
-    for folder in PurePosixPath(path).parents:
-        yield "" if str(folder) == "." else str(folder)
+    folder = path
+    while folder:
+        folder = folder.rpartition("/")[0]
+        yield folder
 
 
 @dataclass(frozen=True, slots=True)
