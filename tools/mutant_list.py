@@ -6326,7 +6326,7 @@ MUTANTS = (
             ),
             (
                 "a refutation needs no verified quote",
-                "core/outcome/steps/challenge_event.py",
+                "core/outcome/steps/voteless_events.py",
                 '== "refuted" and self.proven',
                 '== "refuted"',
                 f"{SCENARIOS}test_a_refuter_checks_what_blocks.py::test_a_refutation_without_a_verified_quote_leaves_the_finding",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from review_advisor.core.answers.challenge import Challenge, disproves
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.council.refuter_call import refuter_call
-from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.repair_session import Version

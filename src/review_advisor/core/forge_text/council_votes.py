@@ -7,7 +7,7 @@ from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.fitting import Order, Section, details
 from review_advisor.core.outcome.council_records import CouncilRecord, council_findings, council_records
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 from review_advisor.core.report.council_text import (
     ADDED,
     LEAD,

@@ -33,9 +33,8 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.questions import unusual_advisor
 from review_advisor.core.outcome.rulings import Move
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
-from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.happened import Step
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.pages.costs import usage_json
 from review_advisor.core.pages.entry import Entry, Tone
 from review_advisor.core.pages.text import page_text, without_empty

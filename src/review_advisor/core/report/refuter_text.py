@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 from review_advisor.core.safety.terminal import wrapped
 
 

@@ -15,9 +15,8 @@ from review_advisor.core.outcome.events import (
     Verified,
     Voted,
 )
-from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.happened import Step
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roles.transcript import Attempt
