@@ -32,9 +32,8 @@ from review_advisor.core.ledger.runs import RunFilter, RunLine
 from review_advisor.core.ledger.session_query import EVERY_SESSION, SessionQuery, session_query
 from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
 from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organisation
-from review_advisor.core.outcome.cost import RoleCost
+from review_advisor.core.outcome.cost import RoleCost, together
 from review_advisor.core.pages.calibration_page import calibration_json
-from review_advisor.core.pages.costs import together
 from review_advisor.core.pages.evaluation_pages import evaluations_json
 from review_advisor.core.pages.organisation_pages import groups_json
 from review_advisor.core.pages.overview import Stretch, alerts_json, list_json, overview_json, shadows_json
