@@ -985,14 +985,14 @@ MUTANTS = (
     ),
     Mutant(
         "a record may leave out that a rejection without a finding was asked again",
-        "core/outcome/replay.py",
+        "core/outcome/replayed/part_replay.py",
         "require(insisted is not None or first.report.unfounded is None, _NOT_ASKED_AGAIN)",
         "require(True, _NOT_ASKED_AGAIN)",
         (f"{UNIT}outcome/test_soundness.py::test_a_record_that_is_wrong_in_one_place_is_refused_for_that",),
     ),
     Mutant(
         "a record may put another report in the place of the second one",
-        "core/outcome/replay.py",
+        "core/outcome/replayed/part_replay.py",
         "require((told.number, told.report) == due,",
         "require(True or due,",
         (f"{UNIT}outcome/test_numbering.py::test_another_number_in_any_event_is_refused",),
@@ -4113,14 +4113,14 @@ MUTANTS = (
     ),
     Mutant(
         "how a part ended is believed as it is told",
-        "core/outcome/replay.py",
+        "core/outcome/replayed/part_replay.py",
         "require(said == led_to, ",
         "require(bool(led_to or said), ",
         (f"{UNIT}outcome/test_soundness.py::test_a_repair_that_was_never_made_is_offered_by_nobody",),
     ),
     Mutant(
         "an approval is published that nobody judged",
-        "core/outcome/replay.py",
+        "core/outcome/replayed/part_replay.py",
         "require(self._may_halt(alone, before, told.report, tree), ",
         "require(self._may_halt(alone, before, told.report, tree) or not attempts, ",
         (f"{UNIT}outcome/test_soundness.py::test_an_approval_without_its_judge_is_refused",),
@@ -5406,7 +5406,7 @@ MUTANTS = (
             ),
             (
                 "the judgement of a council is believed without its votes",
-                "core/outcome/replay.py",
+                "core/outcome/replayed/part_replay.py",
                 'require(judged.result == joint, "the judgement of a council does not follow from its votes")',
                 "",
                 f"{VOTES}test_votes_that_do_not_give_the_ruling_are_refused",
@@ -5414,8 +5414,8 @@ MUTANTS = (
             (
                 "a vote may be read from any call of its member",
                 "core/outcome/replayed/replayed_judges.py",
-                "self.require(number == self.answered()[0],",
-                "self.require(number > 0,",
+                "require(number == self.part.answered_by,",
+                "require(number > 0,",
                 f"{VOTES}test_a_vote_of_somebody_else_or_of_another_call_is_refused",
             ),
             (
@@ -5434,7 +5434,7 @@ MUTANTS = (
             ),
             (
                 "a member of the council is asked in the place of another",
-                "core/outcome/replay.py",
+                "core/outcome/replayed/steps_in_order.py",
                 "(each.role, each.advisor, each.blind) == (role, advisor, blind),",
                 "(each.role, each.blind) == (role, blind),",
                 f"{VOTES}test_members_that_stand_for_one_another_are_refused",
@@ -6340,7 +6340,7 @@ MUTANTS = (
             ),
             (
                 "a record may leave out the refuter",
-                "core/outcome/replay.py",
+                "core/outcome/replayed/part_replay.py",
                 "self._judges.challenges(due)",
                 "self._judges.challenges(due[:0])",
                 f"{SCENARIOS}test_a_refuter_checks_what_blocks.py::test_a_refuted_finding_stays_visible_and_does_not_block",
@@ -6348,8 +6348,8 @@ MUTANTS = (
             (
                 "the refuter of a record answers about another finding",
                 "core/outcome/replayed/replayed_judges.py",
-                "(told.finding, told.number) == (finding.id, self.answered()[0])",
-                "told.number == self.answered()[0]",
+                "(told.finding, told.number) == (finding.id, self.part.answered_by)",
+                "told.number == self.part.answered_by",
                 f"{SCENARIOS}test_a_refuter_checks_what_blocks.py::test_a_record_cannot_leave_out_or_change_what_the_refuter_said",
             ),
             (
@@ -6383,8 +6383,8 @@ MUTANTS = (
             (
                 "a record leaves out what an inline member advised",
                 "core/outcome/replayed/replayed_judges.py",
-                'self.require(same, "an inline',
-                'self.require(bool(told.voices), "an inline',
+                'require(same, "an inline',
+                'require(bool(told.voices), "an inline',
                 f"{SCENARIOS}test_inline_members_only_advise.py::test_a_record_that_leaves_out_an_inline_member_is_refused",
             ),
             (
@@ -7343,7 +7343,7 @@ MUTANTS = (
             ),
             (
                 "a review that was interrupted before its inline members spoke is not published",
-                "core/outcome/replay.py",
+                "core/outcome/replayed/part_replay.py",
                 "            self._may_be_cut_short()\n            if self._is_over():",
                 "            if self._is_over():",
                 f"{SCENARIOS}test_inline_members_only_advise.py::test_a_retry_that_ends_in_an_interrupt_is_believed_to_have_stopped",

@@ -52,7 +52,7 @@ TESTED_ELSEWHERE = {
     "facts/ruff_settings": "tests/unit/test_embedded_checks.py",
     "forge_text/account": "tests/unit/forge_text/test_every_kind_of_review.py",
     "ledger/checkpoint": "tests/adapters/ledger/test_checkpoints.py",
-    "outcome/replay": "tests/unit/outcome/test_soundness.py",
+    "outcome/replayed/part_replay": "tests/unit/outcome/test_soundness.py",
     "pages/transcript_entries": "tests/unit/pages/test_entries.py",
     "safety/secret_shapes/assignments": "tests/unit/safety/secret_shapes/test_places.py",
     "safety/secret_shapes/private_keys": "tests/unit/safety/test_secret_shapes.py",

@@ -22,7 +22,7 @@ from review_advisor.core.outcome.events import (
     Voted,
 )
 from review_advisor.core.outcome.questions import AnswerRead, role_behind
-from review_advisor.core.outcome.replayed.replayed_advice import require
+from review_advisor.core.outcome.replayed.steps_in_order import require
 from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.policy.judge_retries import NO_SECOND_TRY, OutageRules, fallbacks
 from review_advisor.core.policy.surfaces import Role
