@@ -3130,14 +3130,14 @@ MUTANTS = (
     ),
     Mutant(
         "the author of a pull request dismisses by a comment and a forged state",
-        "pull_request/peoples_word.py",
+        "pull_request/believed_memory.py",
         "return permission.may_write and may_settle(",
         "return permission.may_write or may_settle(",
         (f"{FORGED}test_what_nobody_with_a_say_dismissed_is_open",),
     ),
     Mutant(
         "an edited comment dismisses",
-        "pull_request/peoples_word.py",
+        "pull_request/believed_memory.py",
         "if each.edited_by or rules",
         "if rules",
         (f"{FORGED}test_what_nobody_with_a_say_dismissed_is_open",),
@@ -3945,7 +3945,7 @@ MUTANTS = (
     ),
     Mutant(
         "the author of a change decides that a finding was wrong",
-        "pull_request/peoples_word.py",
+        "pull_request/believed_memory.py",
         "if _may_settle(forge, rules, pull_request, login)}",
         "if forge.permission(login).may_write}",
         ("tests/attacks/test_forged_states_are_observed.py::test_a_dismissal_that_nobody_with_a_say_wrote_is_none",),

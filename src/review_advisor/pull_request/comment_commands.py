@@ -78,7 +78,7 @@ class Conversation:
         command = read_command(comment.body)
         if command is None:
             return Heard(review=False, because="it holds no command")
-        writer = self._bot.writer(number)
+        writer = PullRequestWriter(self._bot, number)
         pull_request = writer.pull_request()
         permission = self._bot.forge.permission(comment.author)
         asked = Help() if isinstance(command, Misspelt) else command
@@ -178,9 +178,7 @@ class Conversation:
         left = still_blocking(state)
         if left:
             return told(answers.some_still_block(len(left)))
-        check = check_dismissed_by(
-            self._bot.rules, seen.number, comment.author, command.reason, details_url=self._bot.details_url
-        )
+        check = check_dismissed_by(self._bot.rules, seen.number, comment.author, command.reason)
         passed = self._let_pass(writer, comment, command, (seen, state), check)
         if isinstance(passed, State):
             return told(answers.approved(passed))
@@ -194,9 +192,7 @@ class Conversation:
     def _overridden(
         self, writer: PullRequestWriter, comment: Comment, command: Override, seen: PullRequest, state: State
     ) -> str:
-        check = check_overridden_by(
-            self._bot.rules, seen.number, comment.author, command.reason, details_url=self._bot.details_url
-        )
+        check = check_overridden_by(self._bot.rules, seen.number, comment.author, command.reason)
         passed = self._let_pass(writer, comment, command, (seen, state), check)
         if not isinstance(passed, State):
             return answers.refused(passed.because)
@@ -230,7 +226,7 @@ class Conversation:
                 return check
             if not (begun and Conclusion.SUCCESS in present.conclusions):
                 return None
-            return check_waiting(self._bot.rules, seen.number, approval_fell(refused), self._bot.details_url)
+            return check_waiting(self._bot.rules, seen.number, approval_fell(refused))
 
         stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, words_of_check)
         state = present.state if present is not None else None

@@ -112,7 +112,7 @@ class PublishPhase:
         ``asked``: a person wanted this review, so it is no round of its own. ``notes`` are said in the summary and on
         the check's page. A repair that cannot be pushed is a note.
         """
-        writer = self._bot.writer(number)
+        writer = PullRequestWriter(self._bot, number)
         head, name = outcome.head_sha or "", self._bot.rules.check_name
         left = writer.checks.left_to_another(head, name)
         if left is not None and self._is_outdone(writer, outcome):
@@ -162,8 +162,7 @@ class PublishPhase:
         """The check of what was written, as the pull request is at this moment."""
         pull_request = writer.pull_request() if written is None else writer.pull_request_at(outcome.head_sha or "")
         if written is None or not is_of(outcome, pull_request, self._bot.redactor):
-            now = replace(pull_request, base_ref=self._bot.redactor.redact(pull_request.base_ref))
-            return check_superseded(self._bot.rules, now, outcome.head_sha or "", self._bot.details_url)
+            return check_superseded(self._bot.rules, pull_request, outcome.head_sha or "", self._bot.redactor)
         return self._alone(pull_request, written.check)
 
     def _pushed(
@@ -196,7 +195,7 @@ class PublishPhase:
             why = (outcome.run_id, outcome.head_sha, outcome.reason)
             after = partial(with_estimate, spent=spent, asked=asked) if outcome.may_have_asked else failed
             writer.summary(lambda _, standing: summary_did_not_run(outcome.reason, after(standing, *why)))
-            check = check_did_not_run(self._bot.rules, number, outcome.reason, self._bot.details_url)
+            check = check_did_not_run(self._bot.rules, number, outcome.reason)
             return Published(replace(check, seal=writer.seal())), None
         state = remembered(before, outcome, asked=asked, spent=spent)
         not_placed, unsaid = self._review(writer, outcome, before, state)
@@ -224,7 +223,7 @@ class PublishPhase:
             self._bot.rules,
             number,
             notes,
-            self._bot.details_url,
+            run_page=self._bot.details_url,
             found=[each.severity for each in still_open.values()],
             held=tuple(each for each in not_placed if each.folded),
             dismissed={each.id for each in outcome.findings} - still_open.keys(),
@@ -325,7 +324,7 @@ class PublishPhase:
         others = [each.number for each in found if each.number != pull_request.number]
         if not others:
             return check
-        waits = check_waiting(self._bot.rules, pull_request.number, same_head(min(others)), self._bot.details_url)
+        waits = check_waiting(self._bot.rules, pull_request.number, same_head(min(others)))
         return replace(waits, seal=check.seal)
 
 

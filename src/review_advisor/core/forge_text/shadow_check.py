@@ -25,7 +25,7 @@ def shadow_check(
     rules: PublicationRules,
     number: int,
     notes: Sequence[str] = (),
-    details_url: str | None = None,
+    run_page: str | None = None,
 ) -> Check:
     """The outcome as shadow mode tells it. ``rules`` are those of shadow mode.
 
@@ -47,7 +47,7 @@ def shadow_check(
         whose_rules(document),
         notes_on(notes),
         findings,
-        *after_the_findings(document, opened, details_url),
+        *after_the_findings(document, opened, run_page),
     )
     title = title_of(document)
     return Check(
@@ -56,7 +56,6 @@ def shadow_check(
         title=title if stopped else plain_line(f"Would have been: {title}", MOST_TITLE),
         summary=fitted(sections, MOST_CHARACTERS),
         conclusion=DID_NOT_RUN if stopped else Conclusion.NEUTRAL,
-        details_url=details_url,
     )
 
 
