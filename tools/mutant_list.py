@@ -243,7 +243,7 @@ MUTANTS = (
             ),
             (
                 "a review that a person asked for ends at another cap of rounds",
-                "begun_otherwise",
+                "pull_request_otherwise",
                 "begins = asked or not",
                 "begins = not",
                 f"{REPLAYED}after_the_last_round_no_push_begins_a_review",
@@ -2460,7 +2460,7 @@ MUTANTS = (
     ),
     Mutant(
         "the dismissal of another number of equal lines is put back while a review is published",
-        "core/pull_request/dismissals.py",
+        "core/pull_request/state.py",
         "each.occurrences in (UNKNOWN_PLACES, now[each.id].occurrences)",
         "each.occurrences not in ()",
         (f"{EQUAL}test_a_new_line_above_a_dismissed_one_does_not_pass_for_it",),
@@ -2756,14 +2756,14 @@ MUTANTS = (
     ),
     Mutant(
         "an escalation of another base branch is approved",
-        "core/pull_request/base_branch.py",
+        "core/pull_request/state.py",
         "    if names_base(state.base_ref, base_ref, redactor):",
         "    if state.base_ref:",
         (f"{BASE}test_an_escalation_of_another_base_is_not_approved_though_no_review_of_the_new_one_began",),
     ),
     Mutant(
         "a review passes of which nobody knows the base branch",
-        "core/pull_request/base_branch.py",
+        "core/pull_request/state.py",
         "if state is None or not state.base_ref:\n        return",
         "if state is None or not state.base_ref:\n        return '' and",
         (
@@ -2780,7 +2780,7 @@ MUTANTS = (
     ),
     Mutant(
         "a dismissal by an id from before a rename is lost",
-        "core/pull_request/dismissals.py",
+        "core/pull_request/memory.py",
         "settled = with_dismissals_of(before, standing) if",
         "settled = before if",
         (f"{MOVES}test_a_dismissal_that_meets_the_publication_of_the_rename_holds",),
@@ -6574,7 +6574,7 @@ MUTANTS = (
                     ),
                     (
                         "a review that stopped is neutral in shadow mode",
-                        "core/forge_text/shadow_check.py",
+                        "core/forge_text/check.py",
                         "DID_NOT_RUN if stopped else",
                         "Conclusion.NEUTRAL if stopped else",
                         "a_review_that_did_not_run_fails_the_shadow_check",

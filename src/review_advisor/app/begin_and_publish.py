@@ -37,11 +37,11 @@ from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.escalation_rules import PROFILES
 from review_advisor.core.policy.guard import implementation_globs
-from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.beginning import queued_pull_request
 from review_advisor.core.pull_request.commands import ReviewAgain, read_command
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import LEAST_KEY
+from review_advisor.core.pull_request.state import names_base
 from review_advisor.core.pull_request.unreviewed import NeverLeftOut
 from review_advisor.core.safety.redaction import Redactor, redactor
 from review_advisor.lifetime.interruption import INTERRUPTION

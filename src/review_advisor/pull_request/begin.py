@@ -15,7 +15,6 @@ from review_advisor.core.forge_text.check import (
     check_superseded,
     check_waiting,
 )
-from review_advisor.core.pull_request.base_branch import not_against
 from review_advisor.core.pull_request.beginning import OPENING_ACTIONS, beginning, queued_pull_request
 from review_advisor.core.pull_request.money.day_spending import (
     SpentToday,
@@ -25,6 +24,7 @@ from review_advisor.core.pull_request.money.day_spending import (
     spent_today,
 )
 from review_advisor.core.pull_request.seals import sealed_on
+from review_advisor.core.pull_request.state import not_against
 from review_advisor.core.pull_request.unreviewed import (
     LEFT_OUT,
     is_untouched,

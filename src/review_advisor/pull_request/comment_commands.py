@@ -20,9 +20,8 @@ from review_advisor.core.pull_request.commands import (
     leave,
     read_command,
 )
-from review_advisor.core.pull_request.dismissals import with_dismissed
 from review_advisor.core.pull_request.settling import Present, may_settle, still_blocking, why_not_settled
-from review_advisor.core.pull_request.state import KnownFinding, State
+from review_advisor.core.pull_request.state import KnownFinding, State, with_dismissed
 from review_advisor.core.pull_request.threads import about
 from review_advisor.core.pull_request.waiting import approval_fell
 from review_advisor.core.pull_request.writes import Check, Conclusion

@@ -18,14 +18,12 @@ from review_advisor.core.forge_text.check import (
 )
 from review_advisor.core.forge_text.conclusion import SUPERSEDED
 from review_advisor.core.forge_text.inline import inline_comments, review_body
-from review_advisor.core.forge_text.rule_links import rule_links
+from review_advisor.core.forge_text.page_links import rule_links
 from review_advisor.core.forge_text.summary import open_findings, summary_body, summary_did_not_run, summary_overtaken
 from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.council_records import council_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.base_branch import names_base
-from review_advisor.core.pull_request.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.pull_request.markers import is_newer
 from review_advisor.core.pull_request.memory import (
     come_back,
@@ -34,13 +32,14 @@ from review_advisor.core.pull_request.memory import (
     overtaken,
     overtaken_untold,
     remembered,
+    remembered_beside,
     round_of,
     with_estimate,
 )
 from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
 from review_advisor.core.pull_request.rounds import Posting, is_grave_or_blocks, postings
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
-from review_advisor.core.pull_request.state import Marks, State
+from review_advisor.core.pull_request.state import Marks, State, names_base, with_dismissals_of
 from review_advisor.core.pull_request.threads import (
     about,
     finding_ids_ever_said,

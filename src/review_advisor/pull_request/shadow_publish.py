@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.forge_text.check import check_did_not_run, check_mode_changed, check_superseded
-from review_advisor.core.forge_text.shadow_check import shadow_check
+from review_advisor.core.forge_text.check import check_did_not_run, check_mode_changed, check_superseded, shadow_check
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.mode import enforcing_name, shadow_name
 from review_advisor.core.pull_request.markers import begun_by

@@ -13,12 +13,11 @@ from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.account import account, what_it_does, what_next, why
 from review_advisor.core.forge_text.conclusion import DID_NOT_RUN, MOST_TITLE, SUPERSEDED, conclusion_of, title_of
 from review_advisor.core.forge_text.disputes import disputes, with_next
-from review_advisor.core.forge_text.finding_list import held_back, listed
+from review_advisor.core.forge_text.finding_list import finding_list, held_back, listed
 from review_advisor.core.forge_text.fitting import Order, Section, Shrinks, fitted
 from review_advisor.core.forge_text.inline import shows_suggestion
 from review_advisor.core.forge_text.sections import (
-    coverage,
-    is_read_whole,
+    gaps,
     notes_on,
     pictures,
     refused,
@@ -26,6 +25,7 @@ from review_advisor.core.forge_text.sections import (
     whose_rules,
 )
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.commands import WORD
 from review_advisor.core.pull_request.markers import external_id
 from review_advisor.core.pull_request.rounds import Posting
@@ -93,7 +93,7 @@ def check_of(
             what="findings",
         ),
         held_back(held, document, "outcome.json"),
-        *after_the_findings(document, opened, run_page),
+        *_after_the_findings(document, opened, run_page),
     )
     return Check(
         name=rules.check_name,
@@ -105,14 +105,60 @@ def check_of(
     )
 
 
-def after_the_findings(document: OutcomeDocument, opened: Section, run_page: str | None) -> tuple[Shrinks, ...]:
+def shadow_check(
+    document: OutcomeDocument,
+    rules: PublicationRules,
+    number: int,
+    notes: Sequence[str] = (),
+    run_page: str | None = None,
+) -> Check:
+    """The outcome as shadow mode tells it. ``rules`` are those of shadow mode.
+
+    The check is neutral whatever the verdict, and its title says that verdict; a review that stopped is a failure. It
+    has no annotations, because GitHub shows those in the diff: its page lists the findings.
+    """
+    stopped = document.outcome is Outcome.STOPPED
+    shown, opened = disputes(document)
+    findings = finding_list(
+        f"**Findings**: {len(document.findings):,}",
+        (listed(each, document) for each in ordered(document.findings)),
+        "outcome.json",
+    )
+    sections: tuple[Shrinks, ...] = (
+        Section((_shadow_lead(document, rules),)),
+        what_it_does(document),
+        why(document),
+        shown,
+        whose_rules(document),
+        notes_on(notes),
+        findings,
+        *_after_the_findings(document, opened, run_page),
+    )
+    title = title_of(document)
+    return Check(
+        name=rules.check_name,
+        external_id=external_id(number),
+        title=title if stopped else plain_line(f"Would have been: {title}", MOST_TITLE),
+        summary=fitted(sections, MOST_CHARACTERS),
+        conclusion=DID_NOT_RUN if stopped else Conclusion.NEUTRAL,
+    )
+
+
+def _shadow_lead(document: OutcomeDocument, rules: PublicationRules) -> str:
+    return (
+        '**Shadow mode**: this check stops no merge and lets none through. With `mode = "enforce"` the check'
+        f" {code(rules.enforcing_name)} would have concluded {code(conclusion_of(document).value)}."
+    )
+
+
+def _after_the_findings(document: OutcomeDocument, opened: Section, run_page: str | None) -> tuple[Shrinks, ...]:
     """What a check's page tells below its findings; ``opened`` is what a reader opens of the disagreements."""
     return (
         repair(document),
         opened,
         pictures(document),
         refused(document),
-        Section(()) if is_read_whole(document) else coverage(document),
+        gaps(document),
         Section(account(document, run_page), gives_way=Order.HOW, between="\n\n"),
     )
 

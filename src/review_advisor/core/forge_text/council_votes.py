@@ -22,6 +22,11 @@ from review_advisor.core.report.refuter_text import challenges_of
 from review_advisor.core.safety.markdown import code, phrase
 
 
+def judges(document: OutcomeDocument) -> tuple[Section, ...]:
+    """What each judge said where there are more than the advisor alone."""
+    return council_votes(document), council_agreement(document), voices_said(document), refuter_said(document)
+
+
 def council_votes(document: OutcomeDocument) -> Section:
     """Who voted how, with the spread, the dissent and each missing member; nothing where one advisor judges alone."""
     records = council_records(document.events)

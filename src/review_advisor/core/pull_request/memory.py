@@ -23,6 +23,7 @@ from review_advisor.core.pull_request.state import (
     Whole,
     unsettled,
     weightiest_first,
+    with_dismissals_of,
 )
 
 OPENS_BREAKER = 3
@@ -90,6 +91,28 @@ def remembered(
         rests_on_findings=rests_on_findings(document),
         **with_cost(before, document, spent, asked=asked),
     )
+
+
+def remembered_beside(
+    standing: State | None,
+    before: State | None,
+    document: OutcomeDocument,
+    *,
+    asked: bool,
+    run: str = "",
+    spent: PaidSoFar = NOTHING,
+) -> State:
+    """What ``remembered`` says, and everything that people have dismissed or approved since ``before`` was read.
+
+    ``standing`` is what stands now. Whoever dismisses a finding by the id that it had before its file was renamed means
+    the one that it is now. Whoever approves an escalation means the review that it is of, and no other.
+    """
+    settled = with_dismissals_of(before, standing) if before is not None else None
+    new = remembered(settled, document, asked=asked, run=run, spent=spent)
+    now = with_dismissals_of(new, standing)
+    if standing is None or standing.run_id != document.run_id:
+        return now
+    return now.model_copy(update={"approved_by": standing.approved_by})
 
 
 def with_estimate(
