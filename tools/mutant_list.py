@@ -3959,10 +3959,10 @@ MUTANTS = (
     ),
     Mutant(
         "any message with the number of a pull request reverts it",
-        "core/observation/revert_messages.py",
+        "core/observation/after_merge.py",
         "^Reverts (",
         "Reverts (",
-        (f"{UNIT}observation/test_revert_messages.py::test_a_revert_names_the_merge_or_the_pull_request",),
+        (f"{UNIT}observation/test_after_merge.py::test_a_revert_names_the_merge_or_the_pull_request",),
     ),
     Mutant(
         "lines that are gone prove a finding right",
@@ -6617,7 +6617,7 @@ MUTANTS = (
                     (
                         "the check of the mode before stays in progress",
                         "pull_request/shadow_publish.py",
-                        "if checks.in_progress(head, other) is not None:",
+                        "if checks.in_progress(head, other.check_name) is not None:",
                         "if not other:",
                         "the_check_of_the_mode_that_held_when_the_review_began_is_concluded",
                     ),

@@ -15,7 +15,6 @@ TESTED_ELSEWHERE = {
     "report/setting_complaints": "tests/unit/test_settings.py",
     "organisation/collection": "tests/adapters/organisation/test_collect.py",
     "organisation/organisation_file": "tests/unit/organisation/test_organisation.py",
-    "pages/organisation_pages": "tests/adapters/organisation/test_groups_in_the_dashboard.py",
     # one table of lock files and attacks on them
     **{
         f"facts/lockfiles/{module}": "tests/attacks/test_nothing_hides_in_a_lock_file.py"

@@ -35,8 +35,7 @@ from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organ
 from review_advisor.core.outcome.cost import RoleCost, together
 from review_advisor.core.pages.calibration_page import calibration_json
 from review_advisor.core.pages.evaluation_pages import evaluations_json
-from review_advisor.core.pages.organisation_pages import groups_json
-from review_advisor.core.pages.overview import Stretch, alerts_json, list_json, overview_json, shadows_json
+from review_advisor.core.pages.overview import Stretch, alerts_json, groups_json, list_json, overview_json, shadows_json
 from review_advisor.core.pages.pages import RunPage
 from review_advisor.core.pages.task_pages import TaskPage, task_parts
 from review_advisor.lifetime.belongings import temporary_folder

@@ -126,8 +126,8 @@ class BeginPhase:
             self._bot.rules,
             asked=asked,
             opening=action in OPENING_ACTIONS,
-            spent_usd=writer.checks.spent_usd,
-            author_usd=today.author_usd + writer.checks.today.usd,
+            spent_usd=writer.checks.spent.usd,
+            author_usd=today.author_usd + writer.checks.spent.today.usd,
         )
         if decision.drop_fork_label:
             writer.label(self._bot.rules.fork_label, wanted=False, present=True)

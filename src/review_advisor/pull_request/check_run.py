@@ -36,10 +36,9 @@ Words = TypeVar("Words", bound=Check | None)
 class CheckRunWriter:
     """Writes the check runs of one pull request. Raises ``ForgeError`` once the forge stays silent.
 
-    ``has_any`` says whether a check of the pull request was seen so far. ``spent_usd`` is the most that any of the
-    pull request's checks seen so far says of what its reviews have cost: every check that is written says it again, so
-    that the amount goes on from head to head. ``today`` is the same of this day and of the reviews that pushes started;
-    without a day nothing is counted by days.
+    ``has_any`` says whether a check of the pull request was seen so far. ``spent`` is the most that any of the pull
+    request's checks seen so far says of what its reviews have cost: every check that is written says it again, so that
+    the amount goes on from head to head.
     """
 
     def __init__(self, bot: Bot, number: int, retry: Retry) -> None:
@@ -47,8 +46,7 @@ class CheckRunWriter:
         self._run, self._page = bot.run, bot.details_url
         self._number = number
         self.retry = retry
-        self.spent_usd = 0.0
-        self.today = DaySpent(day_of(bot.clock.now()) if bot.rules.counts_days else "")
+        self.spent = PaidSoFar(today=DaySpent(day_of(bot.clock.now()) if bot.rules.counts_days else ""))
         self.has_any = False
 
     @retried
@@ -133,7 +131,7 @@ class CheckRunWriter:
                 self._forge.mark_check(each.id, marked)
 
     def _external_id(self, run: str, seal: str) -> str:
-        return external_id(self._number, run, seal, self.spent_usd, (self.today.day, self.today.usd))
+        return external_id(self._number, run, seal, self.spent.usd, (self.spent.today.day, self.spent.today.usd))
 
     @retried
     def take_back(self, commit: str, rules: PublicationRules, own: Check | None) -> None:
@@ -207,16 +205,11 @@ class CheckRunWriter:
             self.has_cost(usd_in(each.external_id), DaySpent(*day_in(each.external_id)))
         return own
 
-    @property
-    def spent(self) -> PaidSoFar:
-        """What the reviews have cost, by whoever says the most."""
-        return PaidSoFar(self.spent_usd, self.today)
-
     def has_cost(self, usd: float, today: DaySpent) -> None:
         """Take note of what somebody says that the reviews have cost. The largest amount counts."""
-        self.spent_usd = max(self.spent_usd, usd)
-        if self.today.day:
-            self.today = newest(self.today.day, self.today, today)
+        known = self.spent.today
+        now = newest(known.day, known, today) if known.day else known
+        self.spent = PaidSoFar(max(self.spent.usd, usd), now)
 
 
 def made_by_us(maker: str | None, rules: PublicationRules) -> None:

@@ -181,12 +181,9 @@ class Conversation:
         passed = self._let_pass(writer, comment, command, (seen, state), check)
         if isinstance(passed, State):
             return told(answers.approved(passed))
-        begins = state.head_sha == seen.head_sha and passed.may_begin
-        return (
-            told(answers.a_review_decides(passed.because), review=True)
-            if begins
-            else told(answers.verdict_stays(passed.because))
-        )
+        if state.head_sha == seen.head_sha and passed.may_begin:
+            return told(answers.a_review_decides(passed.because), review=True)
+        return told(answers.verdict_stays(passed.because))
 
     def _overridden(
         self, writer: PullRequestWriter, comment: Comment, command: Override, seen: PullRequest, state: State

@@ -176,7 +176,7 @@ class PublishPhase:
         return replace(published, notes=notes)
 
     def _committer(self, writer: PullRequestWriter) -> Committer:
-        return Committer(self._bot.forge, writer, self._bot.rules, self._patcher)
+        return Committer(self._bot, writer, self._patcher)
 
     def _written(
         self,

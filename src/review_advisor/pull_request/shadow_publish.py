@@ -7,7 +7,6 @@ from collections.abc import Callable
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.forge_text.check import check_did_not_run, check_mode_changed, check_superseded, shadow_check
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.mode import enforcing_name, shadow_name
 from review_advisor.core.pull_request.markers import begun_by
 from review_advisor.core.pull_request.memory import with_estimate
 from review_advisor.core.pull_request.money.counting import with_cost
@@ -92,12 +91,10 @@ class ShadowPublishPhase:
 
 def drop_check_of_other_mode(bot: Bot, number: int, head: str) -> None:
     """Conclude the check that this run began on ``head`` before the mode was changed: it says nothing any more."""
-    rules = bot.rules
-    other = enforcing_name(rules.check_name) if rules.is_shadow else shadow_name(rules.check_name)
+    other = bot.rules.of_mode("enforce" if bot.rules.is_shadow else "shadow")
     checks = PullRequestWriter(bot, number).checks
-    if checks.in_progress(head, other) is not None:
-        check = check_mode_changed(rules.model_copy(update={"check_name": other}), number)
-        checks.conclude(head, other, lambda: check)
+    if checks.in_progress(head, other.check_name) is not None:
+        checks.conclude(head, other.check_name, lambda: check_mode_changed(other, number))
 
 
 def take_back_borrowed(bot: Bot, pull_request: PullRequest, *, retargeted: bool) -> None:

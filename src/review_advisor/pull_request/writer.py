@@ -205,11 +205,8 @@ class PullRequestWriter:
             return None
         change = self._forge.add_label if wanted else self._forge.remove_label
         refused = self._allowed(lambda: change(self._number, label))
-        return (
-            None
-            if refused is None
-            else f"the label {label!r} could not be {'set' if wanted else 'taken off'}: {refused}"
-        )
+        done = "set" if wanted else "taken off"
+        return None if refused is None else f"the label {label!r} could not be {done}: {refused}"
 
     def ask(self, reviewers: Iterable[str]) -> tuple[str, ...]:
         """Ask each person and team for a review; a note for each that could not be asked."""

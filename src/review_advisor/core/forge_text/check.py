@@ -247,21 +247,18 @@ def check_left_out(rules: PublicationRules, number: int, because: str) -> Check:
 
 def check_overridden_by(rules: PublicationRules, number: int, login: str, reason: str) -> Check:
     """A person lets the head pass that the review did not approve."""
-    words = (
-        f"{code(login)} lets this head pass: {phrase(reason)}\n\n"
-        "The review did not approve it. A new push is reviewed again."
-    )
-    title = f"Overridden by @{login}"
-    return _ended(rules, number, title, words, Conclusion.SUCCESS)
+    return _passed_by(rules, number, f"Overridden by @{login}", f"{code(login)} lets this head pass: {phrase(reason)}")
 
 
 def check_dismissed_by(rules: PublicationRules, number: int, login: str, reason: str) -> Check:
     """A person has dismissed the last finding for which the review rejected the head."""
-    words = (
-        f"{code(login)} dismissed the last finding that stopped this head: {phrase(reason)}\n\n"
-        "The review did not approve it. A new push is reviewed again."
-    )
-    return _ended(rules, number, f"Dismissed by @{login}", words, Conclusion.SUCCESS)
+    did = f"{code(login)} dismissed the last finding that stopped this head: {phrase(reason)}"
+    return _passed_by(rules, number, f"Dismissed by @{login}", did)
+
+
+def _passed_by(rules: PublicationRules, number: int, title: str, did: str) -> Check:
+    words = f"{did}\n\nThe review did not approve it. A new push is reviewed again."
+    return _ended(rules, number, title, words, Conclusion.SUCCESS)
 
 
 def check_of_queue(rules: PublicationRules, number: int | None, missing: str | None) -> Check:

@@ -194,15 +194,13 @@ def _end(event: PartEnded | SurfaceEnded | ReviewStopped | ReviewEnded) -> Entry
             held = [flag for flag in flags if getattr(event, flag)] + ([] if event.read else ["not read"])
             title = f"Part {event.shard + 1}: {_words(event.outcome)}"
             return Entry(title, TONES[event.outcome], (("flags", ", ".join(held)),), (("", event.because),))
-        case SurfaceEnded():
+        case SurfaceEnded() | ReviewEnded():
+            what = event.surface.value if isinstance(event, SurfaceEnded) else "The review ended"
             why = "\n".join(event.because)
-            return Entry(f"{event.surface.value}: {_words(event.outcome)}", TONES[event.outcome], blocks=(("", why),))
+            return Entry(f"{what}: {_words(event.outcome)}", TONES[event.outcome], blocks=(("", why),))
         case ReviewStopped():
             again = event.resume_at.isoformat() if event.resume_at else ""
             return Entry(f"Stopped: {event.reason}", "bad", (("again from", again),), (("", event.detail),))
-        case ReviewEnded():
-            why = "\n".join(event.because)
-            return Entry(f"The review ended: {_words(event.outcome)}", TONES[event.outcome], blocks=(("", why),))
         case _:
             assert_never(event)
 

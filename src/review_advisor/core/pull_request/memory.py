@@ -14,7 +14,7 @@ from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import USD_OF_AN_UNTOLD_REVIEW
 from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.pull_request.money.counting import NOTHING, Counted, PaidSoFar, is_counted, so_far, with_cost
+from review_advisor.core.pull_request.money.counting import NOTHING, PaidSoFar, is_counted, so_far, with_cost
 from review_advisor.core.pull_request.settling import rests_on_findings
 from review_advisor.core.pull_request.state import (
     Failing,
@@ -57,7 +57,7 @@ def remembered(
         reason = "; ".join(document.because)
         state = failed(before, document.run_id, document.head_sha or "", reason)
         is_round = not asked and not stopped_by_settings(document.events)
-        return counted_in(state.model_copy(update={"rounds": state.rounds + is_round}), counted)
+        return state.model_copy(update={"rounds": state.rounds + is_round, **counted})
     settled = _settles(document)
     known = _moved(before.findings, document) if before is not None else {}
     blocking = blocking_findings(document)
@@ -147,11 +147,6 @@ def _with_estimate_of(state: State, spent: PaidSoFar, *, asked: bool) -> State:
     return state.model_copy(update={**about, "day": today.day, "day_usd": today.usd})
 
 
-def counted_in(state: State, counted: Counted) -> State:
-    """The state with this cost."""
-    return state.model_copy(update={**counted})
-
-
 def overtaken(
     before: State | None, document: OutcomeDocument, spent: PaidSoFar = NOTHING, *, asked: bool = False
 ) -> State | None:
@@ -160,7 +155,7 @@ def overtaken(
     if counted["spent_usd"] == (before.spent_usd if before is not None else 0.0):
         return None
     state = before or failed(None, document.run_id, document.head_sha or "", _OVERTAKEN)
-    return counted_in(state, counted)
+    return state.model_copy(update={**counted})
 
 
 def _whole(before: State | None, document: OutcomeDocument) -> Whole | None:

@@ -42,7 +42,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.replayed.replayed_advice import (
     NOT_ADVISED,
     ReplayedAdvice,
-    followed_advice,
+    watched_in,
 )
 from review_advisor.core.outcome.replayed.replayed_judges import ReplayedJudges
 from review_advisor.core.outcome.replayed.replayed_repair import calls_a_person, weighed
@@ -162,8 +162,8 @@ class PartReplay(StepsInOrder):
             if isinstance(first, Escalated | AdviceOpen | Reported):
                 require(insisted is not None or first.report.unfounded is None, _NOT_ASKED_AGAIN)
             still = insisted and self._still_unfounded(*insisted, first)
-            place = (self._first, self._policy, self._row, self._shard, self._tree)
-            advised = followed_advice(*place, unapplied=unapplied)
+            about = watched_in(self._first, self._policy, self._row, self._shard)
+            advised = ReplayedAdvice(about, self._tree, unapplied)
             advised.halts = bool(still)
             told = self._escalated(advised)
             require(not told.structural, "a model's report is marked as the bot's own structural check")

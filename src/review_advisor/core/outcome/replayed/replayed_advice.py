@@ -196,13 +196,6 @@ NOT_ADVISED = ReplayedAdvice(None, "")
 """For a report of no executor."""
 
 
-def followed_advice(
-    first: PolicyFrozen, policy: Policy, row: SurfacePolicy | None, shard: int, tree: str, *, unapplied: set[str]
-) -> ReplayedAdvice:
-    """The advice of one attempt, before its first consult; without a ``row`` nobody is consulted in it."""
-    return ReplayedAdvice(None if row is None else watched_in(first, policy, row, shard), tree, unapplied)
-
-
 def _changes(merged: Merged | None) -> bool:
     """Whether anything that the advice wants to change counts."""
     return merged is not None and bool(merged.diff)
