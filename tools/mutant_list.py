@@ -259,7 +259,7 @@ MUTANTS = (
             ),
             (
                 "a review that a person asked for ends at another cap of rounds",
-                "begun_otherwise",
+                "pull_request_otherwise",
                 "begins = asked or not",
                 "begins = not",
                 f"{REPLAYED}after_the_last_round_no_push_begins_a_review",
@@ -1002,14 +1002,14 @@ MUTANTS = (
     ),
     Mutant(
         "a record may leave out that a rejection without a finding was asked again",
-        "core/outcome/replay.py",
+        "core/outcome/replayed/part_replay.py",
         "require(insisted is not None or first.report.unfounded is None, _NOT_ASKED_AGAIN)",
         "require(True, _NOT_ASKED_AGAIN)",
         (f"{UNIT}outcome/test_soundness.py::test_a_record_that_is_wrong_in_one_place_is_refused_for_that",),
     ),
     Mutant(
         "a record may put another report in the place of the second one",
-        "core/outcome/replay.py",
+        "core/outcome/replayed/part_replay.py",
         "require((told.number, told.report) == due,",
         "require(True or due,",
         (f"{UNIT}outcome/test_numbering.py::test_another_number_in_any_event_is_refused",),
@@ -2498,7 +2498,7 @@ MUTANTS = (
     ),
     Mutant(
         "the dismissal of another number of equal lines is put back while a review is published",
-        "core/pull_request/dismissals.py",
+        "core/pull_request/state.py",
         "each.occurrences in (UNKNOWN_PLACES, now[each.id].occurrences)",
         "each.occurrences not in ()",
         (f"{EQUAL}test_a_new_line_above_a_dismissed_one_does_not_pass_for_it",),
@@ -2794,14 +2794,14 @@ MUTANTS = (
     ),
     Mutant(
         "an escalation of another base branch is approved",
-        "core/pull_request/base_branch.py",
+        "core/pull_request/state.py",
         "    if names_base(state.base_ref, base_ref, redactor):",
         "    if state.base_ref:",
         (f"{BASE}test_an_escalation_of_another_base_is_not_approved_though_no_review_of_the_new_one_began",),
     ),
     Mutant(
         "a review passes of which nobody knows the base branch",
-        "core/pull_request/base_branch.py",
+        "core/pull_request/state.py",
         "if state is None or not state.base_ref:\n        return",
         "if state is None or not state.base_ref:\n        return '' and",
         (
@@ -2818,7 +2818,7 @@ MUTANTS = (
     ),
     Mutant(
         "a dismissal by an id from before a rename is lost",
-        "core/pull_request/dismissals.py",
+        "core/pull_request/memory.py",
         "settled = with_dismissals_of(before, standing) if",
         "settled = before if",
         (f"{MOVES}test_a_dismissal_that_meets_the_publication_of_the_rename_holds",),
@@ -3168,14 +3168,14 @@ MUTANTS = (
     ),
     Mutant(
         "the author of a pull request dismisses by a comment and a forged state",
-        "pull_request/peoples_word.py",
+        "pull_request/believed_memory.py",
         "return permission.may_write and may_settle(",
         "return permission.may_write or may_settle(",
         (f"{FORGED}test_what_nobody_with_a_say_dismissed_is_open",),
     ),
     Mutant(
         "an edited comment dismisses",
-        "pull_request/peoples_word.py",
+        "pull_request/believed_memory.py",
         "if each.edited_by or rules",
         "if rules",
         (f"{FORGED}test_what_nobody_with_a_say_dismissed_is_open",),
@@ -3983,7 +3983,7 @@ MUTANTS = (
     ),
     Mutant(
         "the author of a change decides that a finding was wrong",
-        "pull_request/peoples_word.py",
+        "pull_request/believed_memory.py",
         "if _may_settle(forge, rules, pull_request, login)}",
         "if forge.permission(login).may_write}",
         ("tests/attacks/test_forged_states_are_observed.py::test_a_dismissal_that_nobody_with_a_say_wrote_is_none",),
@@ -3997,10 +3997,10 @@ MUTANTS = (
     ),
     Mutant(
         "any message with the number of a pull request reverts it",
-        "core/observation/revert_messages.py",
+        "core/observation/after_merge.py",
         "^Reverts (",
         "Reverts (",
-        (f"{UNIT}observation/test_revert_messages.py::test_a_revert_names_the_merge_or_the_pull_request",),
+        (f"{UNIT}observation/test_after_merge.py::test_a_revert_names_the_merge_or_the_pull_request",),
     ),
     Mutant(
         "lines that are gone prove a finding right",
@@ -4158,14 +4158,14 @@ MUTANTS = (
     ),
     Mutant(
         "how a part ended is believed as it is told",
-        "core/outcome/replay.py",
+        "core/outcome/replayed/part_replay.py",
         "require(said == led_to, ",
         "require(bool(led_to or said), ",
         (f"{UNIT}outcome/test_soundness.py::test_a_repair_that_was_never_made_is_offered_by_nobody",),
     ),
     Mutant(
         "an approval is published that nobody judged",
-        "core/outcome/replay.py",
+        "core/outcome/replayed/part_replay.py",
         "require(self._may_halt(alone, before, told.report, tree), ",
         "require(self._may_halt(alone, before, told.report, tree) or not attempts, ",
         (f"{UNIT}outcome/test_soundness.py::test_an_approval_without_its_judge_is_refused",),
@@ -5493,7 +5493,7 @@ MUTANTS = (
             ),
             (
                 "the judgement of a council is believed without its votes",
-                "core/outcome/replay.py",
+                "core/outcome/replayed/part_replay.py",
                 'require(judged.result == joint, "the judgement of a council does not follow from its votes")',
                 "",
                 f"{VOTES}test_votes_that_do_not_give_the_ruling_are_refused",
@@ -5501,8 +5501,8 @@ MUTANTS = (
             (
                 "a vote may be read from any call of its member",
                 "core/outcome/replayed/replayed_judges.py",
-                "self.require(number == self.answered()[0],",
-                "self.require(number > 0,",
+                "require(number == self.part.answered_by,",
+                "require(number > 0,",
                 f"{VOTES}test_a_vote_of_somebody_else_or_of_another_call_is_refused",
             ),
             (
@@ -5521,7 +5521,7 @@ MUTANTS = (
             ),
             (
                 "a member of the council is asked in the place of another",
-                "core/outcome/replay.py",
+                "core/outcome/replayed/steps_in_order.py",
                 "(each.role, each.advisor, each.blind) == (role, advisor, blind),",
                 "(each.role, each.blind) == (role, blind),",
                 f"{VOTES}test_members_that_stand_for_one_another_are_refused",
@@ -6413,7 +6413,7 @@ MUTANTS = (
             ),
             (
                 "a refutation needs no verified quote",
-                "core/outcome/steps/challenge_event.py",
+                "core/outcome/steps/voteless_events.py",
                 '== "refuted" and self.proven',
                 '== "refuted"',
                 f"{SCENARIOS}test_a_refuter_checks_what_blocks.py::test_a_refutation_without_a_verified_quote_leaves_the_finding",
@@ -6427,7 +6427,7 @@ MUTANTS = (
             ),
             (
                 "a record may leave out the refuter",
-                "core/outcome/replay.py",
+                "core/outcome/replayed/part_replay.py",
                 "self._judges.challenges(due)",
                 "self._judges.challenges(due[:0])",
                 f"{SCENARIOS}test_a_refuter_checks_what_blocks.py::test_a_refuted_finding_stays_visible_and_does_not_block",
@@ -6435,8 +6435,8 @@ MUTANTS = (
             (
                 "the refuter of a record answers about another finding",
                 "core/outcome/replayed/replayed_judges.py",
-                "(told.finding, told.number) == (finding.id, self.answered()[0])",
-                "told.number == self.answered()[0]",
+                "(told.finding, told.number) == (finding.id, self.part.answered_by)",
+                "told.number == self.part.answered_by",
                 f"{SCENARIOS}test_a_refuter_checks_what_blocks.py::test_a_record_cannot_leave_out_or_change_what_the_refuter_said",
             ),
             (
@@ -6470,8 +6470,8 @@ MUTANTS = (
             (
                 "a record leaves out what an inline member advised",
                 "core/outcome/replayed/replayed_judges.py",
-                'self.require(same, "an inline',
-                'self.require(bool(told.voices), "an inline',
+                'require(same, "an inline',
+                'require(bool(told.voices), "an inline',
                 f"{SCENARIOS}test_inline_members_only_advise.py::test_a_record_that_leaves_out_an_inline_member_is_refused",
             ),
             (
@@ -6661,7 +6661,7 @@ MUTANTS = (
                     ),
                     (
                         "a review that stopped is neutral in shadow mode",
-                        "core/forge_text/shadow_check.py",
+                        "core/forge_text/check.py",
                         "DID_NOT_RUN if stopped else",
                         "Conclusion.NEUTRAL if stopped else",
                         "a_review_that_did_not_run_fails_the_shadow_check",
@@ -6704,7 +6704,7 @@ MUTANTS = (
                     (
                         "the check of the mode before stays in progress",
                         "pull_request/shadow_publish.py",
-                        "if checks.in_progress(head, other) is not None:",
+                        "if checks.in_progress(head, other.check_name) is not None:",
                         "if not other:",
                         "the_check_of_the_mode_that_held_when_the_review_began_is_concluded",
                     ),
@@ -7430,7 +7430,7 @@ MUTANTS = (
             ),
             (
                 "a review that was interrupted before its inline members spoke is not published",
-                "core/outcome/replay.py",
+                "core/outcome/replayed/part_replay.py",
                 "            self._may_be_cut_short()\n            if self._is_over():",
                 "            if self._is_over():",
                 f"{SCENARIOS}test_inline_members_only_advise.py::test_a_retry_that_ends_in_an_interrupt_is_believed_to_have_stopped",

@@ -30,9 +30,9 @@ from review_advisor.mockworld.github.forge import FakeForge
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.pull_request.begin import BeginPhase
+from review_advisor.pull_request.believed_memory import peoples_word
 from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.comment_commands import Comment, Conversation
-from review_advisor.pull_request.peoples_word import peoples_word
 from review_advisor.pull_request.publish import PublishPhase
 
 AUTHOR, MAINTAINER = "eve", "maria"

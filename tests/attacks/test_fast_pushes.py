@@ -16,7 +16,7 @@ from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.forge import ForgeRejected
 from review_advisor.pull_request.begin import BeginPhase, Begun
 from review_advisor.pull_request.publish import DidNotRun
-from review_advisor.pull_request.settled_head import settled_head
+from review_advisor.pull_request.retries import settled_head
 
 GONE = "f" * 40
 

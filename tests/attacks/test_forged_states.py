@@ -27,7 +27,7 @@ from review_advisor.mockworld.github.records import IssueComment
 from review_advisor.mockworld.lines import approve, finding, reject
 from review_advisor.mockworld.world import edited
 from review_advisor.pull_request.begin import BeginPhase, Begun
-from review_advisor.pull_request.peoples_word import peoples_word
+from review_advisor.pull_request.believed_memory import peoples_word
 
 KEYS = pytest.mark.parametrize("key", [None, b"k" * 32], ids=["without a key", "with a key"])
 HOLE = finding(PATH, 7, "value = 7", "critical", title="seven is a hole")

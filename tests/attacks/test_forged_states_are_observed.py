@@ -22,7 +22,7 @@ from review_advisor.core.observation.labels import Value
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.mockworld.lines import reject
 from review_advisor.observation.closed_pull_request import ObservePhase
-from review_advisor.pull_request.peoples_word import peoples_word
+from review_advisor.pull_request.believed_memory import peoples_word
 
 
 def observed(stage: Scene) -> dict[tuple[str, str], Value]:

@@ -11,7 +11,7 @@ from tests.e2e.stub_api import Reply, Request, structured
 from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 
 POET = "---\nid: poet\non: finish\nmode: inline\n---\nYou read names aloud.\n"
 

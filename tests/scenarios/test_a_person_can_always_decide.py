@@ -15,6 +15,7 @@ from review_advisor.core.pull_request.settling import still_blocking
 from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, lost, reject, veto
 from review_advisor.pull_request.comment_commands import Heard
 from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.pull_request.writer import PullRequestWriter
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 WORSE = finding(PATH, 5, "value = 5", "medium", title="five is wrong")
@@ -265,7 +266,7 @@ def test_the_next_review_believes_a_dismissal_as_the_configuration_says(rule: st
     desk.github.grants(REPOSITORY, AUTHOR, Permission.ADMIN)
     rejected(desk)
     dismisses(desk, 3, AUTHOR)
-    state = desk.bot().writer(desk.pull.number).remembered()
+    state = PullRequestWriter(desk.bot(), desk.pull.number).remembered()
     assert state is not None
     assert [each.status for each in state.findings] == (["dismissed"] if rule == "admins" else ["open"])
 

@@ -13,7 +13,7 @@ from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, 
 from review_advisor.core.outcome.events import CallEnded, PolicyFrozen
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 from review_advisor.core.policy.budgets import MOST_CHALLENGES, attempts_of, most_at_a_time
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.pull_request.rules import PublicationRules

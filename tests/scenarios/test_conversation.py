@@ -14,6 +14,7 @@ from review_advisor.mockworld.github.traffic import RequestMoment, killed
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.pull_request.begin import BeginPhase
 from review_advisor.pull_request.comment_commands import Heard
+from review_advisor.pull_request.writer import PullRequestWriter
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")
@@ -289,7 +290,7 @@ def test_a_newer_rejection_is_not_approved_over(escalated: Desk) -> None:
 
 def test_a_check_that_failed_for_another_reason_is_overridden_too(escalated: Desk) -> None:
     failed = check_did_not_run(escalated.rules, escalated.pull.number, "The base's configuration cannot be used.")
-    escalated.bot().writer(escalated.pull.number).checks.stand(escalated.pull.head_sha, failed)
+    PullRequestWriter(escalated.bot(), escalated.pull.number).checks.stand(escalated.pull.head_sha, failed)
     approves(escalated)
     assert [check.conclusion for check in escalated.checks] == ["success"]
 

@@ -16,7 +16,7 @@ from review_advisor.core.outcome.events import Reported, Ruled
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Move, Ruling
 from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.voices_event import Advised, VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Advised, VoicesHeard
 from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.scope import policy_digest
 from review_advisor.core.policy.surfaces import Role

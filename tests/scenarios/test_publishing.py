@@ -16,6 +16,7 @@ from review_advisor.mockworld.lines import Killed, approve, confirm, credit_gone
 from review_advisor.mockworld.world import edited
 from review_advisor.ports.forge import ForgeError
 from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.pull_request.writer import PullRequestWriter
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")
@@ -66,7 +67,7 @@ def test_a_doubt_about_a_records_structure_is_a_low_finding_like_any_other(desk:
 
 def test_nothing_passes_before_everything_else_stands_d34(desk: Desk) -> None:
     """The check is the gate: killed before its last word, a publication leaves it in progress."""
-    writer = desk.bot().writer(desk.pull.number)
+    writer = PullRequestWriter(desk.bot(), desk.pull.number)
     writer.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     document = desk.reviewed(approve(OTHER))
     desk.github.traffic.meets(killed(), RequestMoment(operation="update check run"))
@@ -285,7 +286,7 @@ def test_a_token_of_another_account_than_the_configured_one_is_said_at_once(desk
     """What it makes would never be found again, and be made anew by each run."""
     desk.github.app_token("other")
     forge = FakeForge(desk.github, REPOSITORY, "other[bot]")
-    writer = desk.bot(forge=forge).writer(desk.pull.number)
+    writer = PullRequestWriter(desk.bot(forge=forge), desk.pull.number)
     with pytest.raises(ForgeError, match=r"writes as other\[bot\], but github.login is github-actions\[bot\]"):
         writer.checks.stand(desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number))
     with pytest.raises(ForgeError, match="writes as other"):

@@ -23,6 +23,7 @@ from review_advisor.mockworld.github.traffic import (
 from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
 from review_advisor.ports.forge import ForgeUnavailable
 from review_advisor.pull_request.retries import WAITS
+from review_advisor.pull_request.writer import PullRequestWriter
 
 FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (3, 7, 11))
 """Enough to say for every kind of write: a check, a review, a label, a request, a summary."""
@@ -31,7 +32,7 @@ FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (
 def escalating() -> tuple[Desk, OutcomeDocument]:
     desk = Desk(PublicationRules(reviewers=("maria",)))
     desk.github.workflow_token(WORKFLOW_ABILITIES | {"contents:write"})
-    desk.bot().writer(desk.pull.number).checks.stand(
+    PullRequestWriter(desk.bot(), desk.pull.number).checks.stand(
         desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number)
     )
     reports = [reject(*FINDINGS[: n + 1]) for n in range(3)]

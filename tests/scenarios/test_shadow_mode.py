@@ -22,6 +22,7 @@ from review_advisor.pull_request.begin import BeginPhase, Begun
 from review_advisor.pull_request.believed_memory import believed_memory
 from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
 from review_advisor.pull_request.shadow_publish import ShadowPublishPhase, drop_check_of_other_mode
+from review_advisor.pull_request.writer import PullRequestWriter
 
 SHADOW = "review-advisor (shadow)"
 
@@ -276,7 +277,7 @@ def test_what_a_review_cost_counts_where_an_older_run_has_concluded_its_check(de
     head, number = desk.pull.head_sha, desk.pull.number
     outcome = desk.reviewed(approve().costing(0.9))
     waiting = check_waiting(desk.rules, number, draft_waits())
-    desk.bot(run="6").writer(number).checks.stand(head, waiting)
+    PullRequestWriter(desk.bot(run="6"), number).checks.stand(head, waiting)
     desk.shadows(outcome, run="7")
     (check,) = desk.checks
     assert usd_in(check.external_id) == 0.9
@@ -298,9 +299,10 @@ def test_a_shadow_review_remembers_nothing_and_is_told_nothing(desk: ShadowDesk)
     desk.world.rules = replace(desk.world.rules, mode="enforce")
     PublishPhase(bot, GitPatcher()).publish(desk.pull.number, desk.reviewed(reject(BAD)), asked=False)
     (summary,) = [each.body for each in desk.pull.comments]
-    assert believed_memory(desk.forge, enforced, desk.pull.number, bot.writer(1).recalled().word) is not None
-    assert believed_memory(desk.forge, desk.rules, desk.pull.number, bot.writer(1).recalled().word) is None
-    assert desk.bot().writer(desk.pull.number).remembered() is None
+    word = PullRequestWriter(bot, 1).recalled().word
+    assert believed_memory(desk.forge, enforced, desk.pull.number, word) is not None
+    assert believed_memory(desk.forge, desk.rules, desk.pull.number, word) is None
+    assert PullRequestWriter(desk.bot(), desk.pull.number).remembered() is None
     assert desk.begins("reopened").memory == ""
     desk.world.rules = replace(desk.world.rules, mode="shadow")
     desk.shadows(desk.reviewed(approve()))

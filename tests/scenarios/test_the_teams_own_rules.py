@@ -12,7 +12,7 @@ from tests.scenarios.reading import is_shown, own_words, shown
 from review_advisor.core.facts.guidelines import LONGEST_GUIDELINE, ConfiguredGuideline, GuidelineRules
 from review_advisor.core.forge_text.check import check_of
 from review_advisor.core.forge_text.inline import inline_comments
-from review_advisor.core.forge_text.rule_links import rule_links
+from review_advisor.core.forge_text.page_links import rule_links
 from review_advisor.core.outcome.events import PolicyFrozen
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound

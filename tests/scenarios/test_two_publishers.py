@@ -18,6 +18,7 @@ from review_advisor.mockworld.lines import reject
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.ports.forge import ReviewPending
 from review_advisor.pull_request.publish import PublishPhase
+from review_advisor.pull_request.writer import PullRequestWriter
 
 LINT = (InlineComment("lint", PATH, 3, None, "RIGHT", "a remark of another workflow"),)
 
@@ -170,7 +171,7 @@ def test_what_a_person_has_begun_is_left_alone_and_the_summary_says_so() -> None
     forge.start_review(desk.pull.number, desk.pull.head_sha, "a draft", LINT)
     with pytest.raises(ReviewPending):
         forge.start_review(desk.pull.number, desk.pull.head_sha, "another", ())
-    writer = desk.bot(forge=forge).writer(desk.pull.number)
+    writer = PullRequestWriter(desk.bot(forge=forge), desk.pull.number)
     note = writer.reviews.post(desk.pull.head_sha, document.run_id, lambda threads: ("words", LINT))
     assert [(each.body, each.state) for each in desk.reviews] == [("a draft", "PENDING")]
     assert note is not None

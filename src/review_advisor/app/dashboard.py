@@ -32,12 +32,10 @@ from review_advisor.core.ledger.runs import RunFilter, RunLine
 from review_advisor.core.ledger.session_query import EVERY_SESSION, MOST_SESSIONS, session_query
 from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
 from review_advisor.core.organisation.organisation import NO_ORGANISATION, Organisation
-from review_advisor.core.outcome.cost import RoleCost
+from review_advisor.core.outcome.cost import RoleCost, together
 from review_advisor.core.pages.calibration_page import calibration_json
-from review_advisor.core.pages.costs import together
 from review_advisor.core.pages.evaluation_pages import evaluations_json
-from review_advisor.core.pages.organisation_pages import groups_json
-from review_advisor.core.pages.overview import Stretch, alerts_json, list_json, overview_json, shadows_json
+from review_advisor.core.pages.overview import Stretch, alerts_json, groups_json, list_json, overview_json, shadows_json
 from review_advisor.core.pages.pages import RunPage
 from review_advisor.core.pages.task_pages import TaskPage, task_parts
 from review_advisor.lifetime.belongings import temporary_folder

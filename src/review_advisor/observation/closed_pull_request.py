@@ -7,9 +7,8 @@ from datetime import datetime
 
 from review_advisor.core.facts.pull_request import PullRequest
 from review_advisor.core.facts.remark import StandingRemark
+from review_advisor.core.observation.after_merge import FindingPlace, is_revert, lines_at_merge, quoted_lines
 from review_advisor.core.observation.labels import JUDGED_AFTER, ObservedLabel, Value
-from review_advisor.core.observation.merged_lines import FindingPlace, lines_at_merge, quoted_lines
-from review_advisor.core.observation.revert_messages import is_revert
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.seals import PeoplesWord, believed
 from review_advisor.core.pull_request.standing import StandingComment

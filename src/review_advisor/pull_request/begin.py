@@ -15,7 +15,6 @@ from review_advisor.core.forge_text.check import (
     check_superseded,
     check_waiting,
 )
-from review_advisor.core.pull_request.base_branch import not_against
 from review_advisor.core.pull_request.beginning import OPENING_ACTIONS, beginning, queued_pull_request
 from review_advisor.core.pull_request.money.day_spending import (
     SpentToday,
@@ -25,6 +24,7 @@ from review_advisor.core.pull_request.money.day_spending import (
     spent_today,
 )
 from review_advisor.core.pull_request.seals import sealed_on
+from review_advisor.core.pull_request.state import not_against
 from review_advisor.core.pull_request.unreviewed import (
     LEFT_OUT,
     is_untouched,
@@ -85,7 +85,7 @@ class BeginPhase:
                 assert_never(event)
 
     def _happened(self, event: PullRequestEvent) -> Begun:
-        writer = self._bot.writer(event.number)
+        writer = PullRequestWriter(self._bot, event.number)
         if event.action == "labeled" and event.label != self._bot.rules.fork_label:
             return Begun(review=False, because=f"the label {event.label!r} asks for nothing")
         pull_request = writer.pull_request_at(event.head_sha)
@@ -106,7 +106,7 @@ class BeginPhase:
         heard = Conversation(self._bot).hear(event.number, Comment(event.comment_id, event.author, event.body))
         if not heard.review:
             return Begun(review=False, because=heard.because)
-        writer = self._bot.writer(event.number)
+        writer = PullRequestWriter(self._bot, event.number)
         return replace(self._decided(writer, writer.pull_request(), asked=True), consult=heard.consult)
 
     def _decided(self, writer: PullRequestWriter, pull_request: PullRequest, *, asked: bool, action: str = "") -> Begun:
@@ -126,15 +126,15 @@ class BeginPhase:
             self._bot.rules,
             asked=asked,
             opening=action in OPENING_ACTIONS,
-            spent_usd=writer.checks.spent_usd,
-            author_usd=today.author_usd + writer.checks.today.usd,
+            spent_usd=writer.checks.spent.usd,
+            author_usd=today.author_usd + writer.checks.spent.today.usd,
         )
         if decision.drop_fork_label:
             writer.label(self._bot.rules.fork_label, wanted=False, present=True)
         if decision.review:
-            writer.checks.stand(head, check_in_progress(self._bot.rules, number, self._bot.details_url))
+            writer.checks.stand(head, check_in_progress(self._bot.rules, number))
         elif decision.waiting is not None:
-            writer.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting, self._bot.details_url))
+            writer.checks.stand(head, check_waiting(self._bot.rules, number, decision.waiting))
         alert = alert_about(today, self._bot.rules)
         return Begun(
             decision.review,
@@ -216,7 +216,7 @@ class BeginPhase:
             nonlocal passed
             check = self._left_out_now(writer, seen)
             if check is None:
-                return check_in_progress(self._bot.rules, seen.number, self._bot.details_url) if passed else None
+                return check_in_progress(self._bot.rules, seen.number) if passed else None
             passed = passed or check.conclusion is Conclusion.SUCCESS
             return check
 
@@ -237,14 +237,13 @@ class BeginPhase:
         because = self._left_out(seen)
         now = writer.pull_request()  # after the files, which may be those of a later push
         if (now.head_sha, now.base_ref) != (head, seen.base_ref):
-            shown = replace(now, base_ref=bot.redactor.redact(now.base_ref))
-            return check_superseded(bot.rules, shown, head, bot.details_url)
+            return check_superseded(bot.rules, now, head, bot.redactor)
         if because is None:
             return None
         others = [each for each in writer.open_with(head) if each != number]
         if others:
-            return check_waiting(bot.rules, number, same_head(others[0]), bot.details_url)
-        return check_left_out(bot.rules, number, because, bot.details_url)
+            return check_waiting(bot.rules, number, same_head(others[0]))
+        return check_left_out(bot.rules, number, because)
 
     def _queued(self, event: MergeGroupEvent) -> Begun:
         """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""
@@ -252,13 +251,13 @@ class BeginPhase:
             return Begun(review=False, because="in shadow mode a merge queue gets no check")
         number = queued_pull_request(event.head_ref)
         missing = None if number is None else self._missing(number)
-        check = check_of_queue(self._bot.rules, number, missing, self._bot.details_url)
-        self._bot.writer(number or 0).checks.stand(event.head_sha, check)
+        check = check_of_queue(self._bot.rules, number, missing)
+        PullRequestWriter(self._bot, number or 0).checks.stand(event.head_sha, check)
         return Begun(review=False, because=f"the merge queue's commit was checked: {check.title}")
 
     def _missing(self, number: int) -> str | None:
         """Why its head has not passed by the last review, against its present base branch; None if it has."""
-        writer = self._bot.writer(number)
+        writer = PullRequestWriter(self._bot, number)
         pull_request, state = writer.pull_request(), writer.remembered()
         checks = writer.checks.standing(pull_request.head_sha, self._bot.rules.check_name)
         if {each.conclusion for each in checks} != {Conclusion.SUCCESS}:

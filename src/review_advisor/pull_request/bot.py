@@ -10,7 +10,6 @@ from review_advisor.core.pull_request.unreviewed import DEFAULT, NeverLeftOut
 from review_advisor.core.safety.redaction import NO_SECRETS, Redactor
 from review_advisor.ports.forge import Forge
 from review_advisor.ports.review import Clock
-from review_advisor.pull_request.writer import Memory, PullRequestWriter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +37,3 @@ class Bot:
     believed_branch: str = ""
     consults: bool = False
     finding_notes: Mapping[str, str] = field(default_factory=dict)
-
-    def writer(self, number: int) -> PullRequestWriter:
-        """Whoever writes for it on a pull request."""
-        memory = Memory(self.repository, self.state_key)
-        return PullRequestWriter(self.forge, self.clock, self.rules, number, run=self.run, memory=memory)

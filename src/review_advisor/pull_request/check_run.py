@@ -21,12 +21,13 @@ from review_advisor.core.pull_request.markers import (
     usd_in,
 )
 from review_advisor.core.pull_request.money.counting import PaidSoFar
-from review_advisor.core.pull_request.money.day_spending import DaySpent, newest
+from review_advisor.core.pull_request.money.day_spending import DaySpent, day_of, newest
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.core.pull_request.waiting import same_head
 from review_advisor.core.pull_request.writes import Check, Conclusion
-from review_advisor.ports.forge import Forge, ForgeDenied, ForgeError, ForgeMissing, ForgeRejected
+from review_advisor.ports.forge import ForgeDenied, ForgeError, ForgeMissing, ForgeRejected
+from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.retries import Retry, retried
 
 Words = TypeVar("Words", bound=Check | None)
@@ -35,23 +36,17 @@ Words = TypeVar("Words", bound=Check | None)
 class CheckRunWriter:
     """Writes the check runs of one pull request. Raises ``ForgeError`` once the forge stays silent.
 
-    ``run`` is this workflow run, which its checks name; empty outside of one. ``has_any`` says whether a check of the
-    pull request was seen so far. ``spent_usd`` is the most that any of the
-    pull request's checks seen so far says of what its reviews have cost: every check that is written says it again, so
-    that the amount goes on from head to head. ``today`` is the same of this day and of the reviews that pushes started;
-    without a day nothing is counted by days.
+    ``has_any`` says whether a check of the pull request was seen so far. ``spent`` is the most that any of the pull
+    request's checks seen so far says of what its reviews have cost: every check that is written says it again, so that
+    the amount goes on from head to head.
     """
 
-    def __init__(
-        self, forge: Forge, retry: Retry, rules: PublicationRules, number: int, *, run: str, day: str = ""
-    ) -> None:
-        self._forge = forge
-        self.retry = retry
-        self._rules = rules
+    def __init__(self, bot: Bot, number: int, retry: Retry) -> None:
+        self._forge, self._rules = bot.forge, bot.rules
+        self._run, self._page = bot.run, bot.details_url
         self._number = number
-        self._run = run
-        self.spent_usd = 0.0
-        self.today = DaySpent(day)
+        self.retry = retry
+        self.spent = PaidSoFar(today=DaySpent(day_of(bot.clock.now()) if bot.rules.counts_days else ""))
         self.has_any = False
 
     @retried
@@ -107,7 +102,7 @@ class CheckRunWriter:
         """Write ``check``. ``every``: all of its name on ``commit``, as they stood one request before."""
         own = self._own(every)
         seal = check.seal or (seal_in(own[0].external_id) if own else "")
-        check = replace(check, external_id=self._external_id(self._run, seal))
+        check = replace(check, external_id=self._external_id(self._run, seal), details_url=self._page)
         if check.conclusion not in (Conclusion.SUCCESS, Conclusion.CANCELLED):
             self._take_back(every, self._rules)
         standing = [each.id for each in own]
@@ -136,7 +131,7 @@ class CheckRunWriter:
                 self._forge.mark_check(each.id, marked)
 
     def _external_id(self, run: str, seal: str) -> str:
-        return external_id(self._number, run, seal, self.spent_usd, (self.today.day, self.today.usd))
+        return external_id(self._number, run, seal, self.spent.usd, (self.spent.today.day, self.spent.today.usd))
 
     @retried
     def take_back(self, commit: str, rules: PublicationRules, own: Check | None) -> None:
@@ -148,7 +143,7 @@ class CheckRunWriter:
         self._take_back(every, rules)
         for each in self._own(every):
             if own is not None and each.conclusion == Conclusion.SUCCESS:
-                self._forge.update_check(each.id, replace(own, external_id=each.external_id))
+                self._forge.update_check(each.id, replace(own, external_id=each.external_id, details_url=self._page))
 
     def _take_back(self, checks: Iterable[StandingCheck], rules: PublicationRules) -> None:
         for each in checks:
@@ -210,16 +205,11 @@ class CheckRunWriter:
             self.has_cost(usd_in(each.external_id), DaySpent(*day_in(each.external_id)))
         return own
 
-    @property
-    def spent(self) -> PaidSoFar:
-        """What the reviews have cost, by whoever says the most."""
-        return PaidSoFar(self.spent_usd, self.today)
-
     def has_cost(self, usd: float, today: DaySpent) -> None:
         """Take note of what somebody says that the reviews have cost. The largest amount counts."""
-        self.spent_usd = max(self.spent_usd, usd)
-        if self.today.day:
-            self.today = newest(self.today.day, self.today, today)
+        known = self.spent.today
+        now = newest(known.day, known, today) if known.day else known
+        self.spent = PaidSoFar(max(self.spent.usd, usd), now)
 
 
 def made_by_us(maker: str | None, rules: PublicationRules) -> None:

@@ -20,9 +20,8 @@ from review_advisor.core.pull_request.commands import (
     leave,
     read_command,
 )
-from review_advisor.core.pull_request.dismissals import with_dismissed
 from review_advisor.core.pull_request.settling import Present, may_settle, still_blocking, why_not_settled
-from review_advisor.core.pull_request.state import KnownFinding, State
+from review_advisor.core.pull_request.state import KnownFinding, State, with_dismissed
 from review_advisor.core.pull_request.threads import about
 from review_advisor.core.pull_request.waiting import approval_fell
 from review_advisor.core.pull_request.writes import Check, Conclusion
@@ -78,7 +77,7 @@ class Conversation:
         command = read_command(comment.body)
         if command is None:
             return Heard(review=False, because="it holds no command")
-        writer = self._bot.writer(number)
+        writer = PullRequestWriter(self._bot, number)
         pull_request = writer.pull_request()
         permission = self._bot.forge.permission(comment.author)
         asked = Help() if isinstance(command, Misspelt) else command
@@ -178,25 +177,18 @@ class Conversation:
         left = still_blocking(state)
         if left:
             return told(answers.some_still_block(len(left)))
-        check = check_dismissed_by(
-            self._bot.rules, seen.number, comment.author, command.reason, details_url=self._bot.details_url
-        )
+        check = check_dismissed_by(self._bot.rules, seen.number, comment.author, command.reason)
         passed = self._let_pass(writer, comment, command, (seen, state), check)
         if isinstance(passed, State):
             return told(answers.approved(passed))
-        begins = state.head_sha == seen.head_sha and passed.may_begin
-        return (
-            told(answers.a_review_decides(passed.because), review=True)
-            if begins
-            else told(answers.verdict_stays(passed.because))
-        )
+        if state.head_sha == seen.head_sha and passed.may_begin:
+            return told(answers.a_review_decides(passed.because), review=True)
+        return told(answers.verdict_stays(passed.because))
 
     def _overridden(
         self, writer: PullRequestWriter, comment: Comment, command: Override, seen: PullRequest, state: State
     ) -> str:
-        check = check_overridden_by(
-            self._bot.rules, seen.number, comment.author, command.reason, details_url=self._bot.details_url
-        )
+        check = check_overridden_by(self._bot.rules, seen.number, comment.author, command.reason)
         passed = self._let_pass(writer, comment, command, (seen, state), check)
         if not isinstance(passed, State):
             return answers.refused(passed.because)
@@ -230,7 +222,7 @@ class Conversation:
                 return check
             if not (begun and Conclusion.SUCCESS in present.conclusions):
                 return None
-            return check_waiting(self._bot.rules, seen.number, approval_fell(refused), self._bot.details_url)
+            return check_waiting(self._bot.rules, seen.number, approval_fell(refused))
 
         stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, words_of_check)
         state = present.state if present is not None else None

@@ -18,14 +18,12 @@ from review_advisor.core.forge_text.check import (
 )
 from review_advisor.core.forge_text.conclusion import SUPERSEDED
 from review_advisor.core.forge_text.inline import inline_comments, review_body
-from review_advisor.core.forge_text.rule_links import rule_links
+from review_advisor.core.forge_text.page_links import rule_links
 from review_advisor.core.forge_text.summary import open_findings, summary_body, summary_did_not_run, summary_overtaken
 from review_advisor.core.outcome.blocking import blocking_findings
 from review_advisor.core.outcome.council_records import council_findings
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.base_branch import names_base
-from review_advisor.core.pull_request.dismissals import remembered_beside, with_dismissals_of
 from review_advisor.core.pull_request.markers import is_newer
 from review_advisor.core.pull_request.memory import (
     come_back,
@@ -34,13 +32,14 @@ from review_advisor.core.pull_request.memory import (
     overtaken,
     overtaken_untold,
     remembered,
+    remembered_beside,
     round_of,
     with_estimate,
 )
 from review_advisor.core.pull_request.repair_push import NotPushed, coming_note, not_pushed_note, pushed_note
 from review_advisor.core.pull_request.rounds import Posting, is_grave_or_blocks, postings
 from review_advisor.core.pull_request.standing import StandingCheck, Thread
-from review_advisor.core.pull_request.state import Marks, State
+from review_advisor.core.pull_request.state import Marks, State, names_base, with_dismissals_of
 from review_advisor.core.pull_request.threads import (
     about,
     finding_ids_ever_said,
@@ -112,7 +111,7 @@ class PublishPhase:
         ``asked``: a person wanted this review, so it is no round of its own. ``notes`` are said in the summary and on
         the check's page. A repair that cannot be pushed is a note.
         """
-        writer = self._bot.writer(number)
+        writer = PullRequestWriter(self._bot, number)
         head, name = outcome.head_sha or "", self._bot.rules.check_name
         left = writer.checks.left_to_another(head, name)
         if left is not None and self._is_outdone(writer, outcome):
@@ -162,8 +161,7 @@ class PublishPhase:
         """The check of what was written, as the pull request is at this moment."""
         pull_request = writer.pull_request() if written is None else writer.pull_request_at(outcome.head_sha or "")
         if written is None or not is_of(outcome, pull_request, self._bot.redactor):
-            now = replace(pull_request, base_ref=self._bot.redactor.redact(pull_request.base_ref))
-            return check_superseded(self._bot.rules, now, outcome.head_sha or "", self._bot.details_url)
+            return check_superseded(self._bot.rules, pull_request, outcome.head_sha or "", self._bot.redactor)
         return self._alone(pull_request, written.check)
 
     def _pushed(
@@ -178,7 +176,7 @@ class PublishPhase:
         return replace(published, notes=notes)
 
     def _committer(self, writer: PullRequestWriter) -> Committer:
-        return Committer(self._bot.forge, writer, self._bot.rules, self._patcher)
+        return Committer(self._bot, writer, self._patcher)
 
     def _written(
         self,
@@ -196,7 +194,7 @@ class PublishPhase:
             why = (outcome.run_id, outcome.head_sha, outcome.reason)
             after = partial(with_estimate, spent=spent, asked=asked) if outcome.may_have_asked else failed
             writer.summary(lambda _, standing: summary_did_not_run(outcome.reason, after(standing, *why)))
-            check = check_did_not_run(self._bot.rules, number, outcome.reason, self._bot.details_url)
+            check = check_did_not_run(self._bot.rules, number, outcome.reason)
             return Published(replace(check, seal=writer.seal())), None
         state = remembered(before, outcome, asked=asked, spent=spent)
         not_placed, unsaid = self._review(writer, outcome, before, state)
@@ -224,7 +222,7 @@ class PublishPhase:
             self._bot.rules,
             number,
             notes,
-            self._bot.details_url,
+            run_page=self._bot.details_url,
             found=[each.severity for each in still_open.values()],
             held=tuple(each for each in not_placed if each.folded),
             dismissed={each.id for each in outcome.findings} - still_open.keys(),
@@ -325,7 +323,7 @@ class PublishPhase:
         others = [each.number for each in found if each.number != pull_request.number]
         if not others:
             return check
-        waits = check_waiting(self._bot.rules, pull_request.number, same_head(min(others)), self._bot.details_url)
+        waits = check_waiting(self._bot.rules, pull_request.number, same_head(min(others)))
         return replace(waits, seal=check.seal)
 
 

@@ -18,9 +18,9 @@ from review_advisor.core.pull_request.repair_push import (
     not_as_said,
     wanted_push,
 )
-from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.writes import CommittedFile
-from review_advisor.ports.forge import Forge, ForgeError, Patcher, PatchRefused
+from review_advisor.ports.forge import ForgeError, Patcher, PatchRefused
+from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.writer import PullRequestWriter
 
 
@@ -35,10 +35,9 @@ class Ready:
 class Committer:
     """Pushes at most one commit for a review: once its branch has moved, the review is of another head."""
 
-    def __init__(self, forge: Forge, writer: PullRequestWriter, rules: PublicationRules, patcher: Patcher) -> None:
-        self._forge = forge
+    def __init__(self, bot: Bot, writer: PullRequestWriter, patcher: Patcher) -> None:
+        self._forge, self._rules = bot.forge, bot.rules
         self._writer = writer
-        self._rules = rules
         self._patcher = patcher
 
     def prepare(self, pull_request: PullRequest, document: OutcomeDocument) -> Ready | NotPushed:

@@ -1,4 +1,4 @@
-"""What nobody answered is looked after before anything is sent again, and again after longer and longer waits."""
+"""The waits for a forge: before what nobody answered is looked after once more, and for a newer push."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from review_advisor.ports.forge import ForgeUnavailable
+from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.ports.forge import Forge, ForgeUnavailable
 from review_advisor.ports.review import Clock
 
 WAITS = (2.0, 10.0, 30.0)
@@ -15,6 +16,9 @@ LAGS = WAITS[:2]
 """Seconds before each further look, where an answer may lag behind what happened."""
 MOST_WAITED = 120.0
 """The longest wait that a forge may ask for; a longer one is not waited for at all."""
+
+_LOOK_SECONDS = 10.0
+"""Between two looks whether a newer push came, before a review of this one costs anything."""
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -67,3 +71,15 @@ def retried(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[An
         return retry.retried(lambda: method(writer, *args, **kwargs))
 
     return again
+
+
+def settled_head(forge: Forge, clock: Clock, number: int, seconds: float) -> PullRequest:
+    """The pull request as it is after so many seconds, or as soon as its head moves. Raises ``ForgeError``."""
+    seen = forge.pull_request(number)
+    now, left = seen, seconds
+    while left > 0 and now.head_sha == seen.head_sha:
+        step = min(left, _LOOK_SECONDS)
+        clock.sleep(step)
+        left -= step
+        now = forge.pull_request(number)
+    return now

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from review_advisor.core.pull_request.markers import is_review, review_marker
-from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingReview, Thread
 from review_advisor.core.pull_request.writes import InlineComment
-from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
+from review_advisor.ports.forge import ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
+from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.retries import Retry, retried
 
 ReviewWords = Callable[[tuple[Thread, ...]], tuple[str, tuple[InlineComment, ...]]]
@@ -23,11 +23,10 @@ ReviewWords = Callable[[tuple[Thread, ...]], tuple[str, tuple[InlineComment, ...
 class ReviewWriter:
     """Writes reviews on one pull request. Raises ``ForgeError`` once the forge stays silent."""
 
-    def __init__(self, forge: Forge, retry: Retry, rules: PublicationRules, number: int) -> None:
-        self._forge = forge
-        self.retry = retry
-        self._rules = rules
+    def __init__(self, bot: Bot, number: int, retry: Retry) -> None:
+        self._forge, self._rules = bot.forge, bot.rules
         self._number = number
+        self.retry = retry
 
     @retried
     def threads(self) -> tuple[Thread, ...]:

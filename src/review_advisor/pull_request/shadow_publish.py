@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.forge_text.check import check_did_not_run, check_mode_changed, check_superseded
-from review_advisor.core.forge_text.shadow_check import shadow_check
+from review_advisor.core.forge_text.check import check_did_not_run, check_mode_changed, check_superseded, shadow_check
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.mode import enforcing_name, shadow_name
 from review_advisor.core.pull_request.markers import begun_by
 from review_advisor.core.pull_request.memory import with_estimate
 from review_advisor.core.pull_request.money.counting import with_cost
@@ -41,7 +38,7 @@ class ShadowPublishPhase:
         check that another run has begun anew since is left to that run, and only says what this review cost. ``asked``:
         a person wanted this review, so that it is not the author's bill. ``notes`` are said on the check's page.
         """
-        writer = self._bot.writer(number)
+        writer = PullRequestWriter(self._bot, number)
         head, name = outcome.head_sha or "", self._bot.rules.check_name
         left = writer.checks.left_to_another(head, name)
         self._count(writer.checks, outcome, asked=asked)
@@ -70,13 +67,12 @@ class ShadowPublishPhase:
             writer.checks.mark(commit, self._bot.rules.check_name, "")
 
     def _check(self, outcome: OutcomeDocument | DidNotRun, now: PullRequest, notes: tuple[str, ...]) -> Check:
-        rules, page = self._bot.rules, self._bot.details_url
+        rules = self._bot.rules
         if not is_of(outcome, now, self._bot.redactor):
-            shown = replace(now, base_ref=self._bot.redactor.redact(now.base_ref))
-            return check_superseded(rules, shown, outcome.head_sha or "", page)
+            return check_superseded(rules, now, outcome.head_sha or "", self._bot.redactor)
         if isinstance(outcome, DidNotRun):
-            return check_did_not_run(rules, now.number, outcome.reason, page)
-        return shadow_check(outcome, rules, now.number, notes, page)
+            return check_did_not_run(rules, now.number, outcome.reason)
+        return shadow_check(outcome, rules, now.number, notes, self._bot.details_url)
 
     def _count(self, checks: CheckRunWriter, outcome: OutcomeDocument | DidNotRun, *, asked: bool) -> None:
         """Have the check say what the reviews have cost, with this one, unless this run has published it already."""
@@ -95,12 +91,10 @@ class ShadowPublishPhase:
 
 def drop_check_of_other_mode(bot: Bot, number: int, head: str) -> None:
     """Conclude the check that this run began on ``head`` before the mode was changed: it says nothing any more."""
-    rules = bot.rules
-    other = enforcing_name(rules.check_name) if rules.is_shadow else shadow_name(rules.check_name)
-    checks = bot.writer(number).checks
-    if checks.in_progress(head, other) is not None:
-        check = check_mode_changed(rules.model_copy(update={"check_name": other}), number, bot.details_url)
-        checks.conclude(head, other, lambda: check)
+    other = bot.rules.of_mode("enforce" if bot.rules.is_shadow else "shadow")
+    checks = PullRequestWriter(bot, number).checks
+    if checks.in_progress(head, other.check_name) is not None:
+        checks.conclude(head, other.check_name, lambda: check_mode_changed(other, number))
 
 
 def take_back_borrowed(bot: Bot, pull_request: PullRequest, *, retargeted: bool) -> None:
@@ -111,6 +105,5 @@ def take_back_borrowed(bot: Bot, pull_request: PullRequest, *, retargeted: bool)
     if not bot.rules.is_shadow or pull_request.state != "open":
         return
     rules = bot.rules.of_mode("enforce")
-    now = replace(pull_request, base_ref=bot.redactor.redact(pull_request.base_ref))
-    own = check_superseded(rules, now, now.head_sha, bot.details_url) if retargeted else None
-    bot.writer(now.number).checks.take_back(now.head_sha, rules, own)
+    own = check_superseded(rules, pull_request, pull_request.head_sha, bot.redactor) if retargeted else None
+    PullRequestWriter(bot, pull_request.number).checks.take_back(pull_request.head_sha, rules, own)

@@ -12,6 +12,7 @@ from review_advisor.core.pull_request.standing import StandingCheck
 from review_advisor.ports.forge import Forge, ForgeError
 from review_advisor.ports.review import SourceError
 from review_advisor.pull_request.bot import Bot
+from review_advisor.pull_request.writer import PullRequestWriter
 
 INTERRUPTED = "The job that publishes was told to end before it was done: it was cancelled, or it ran out of time."
 
@@ -54,8 +55,8 @@ class Unfinished:
 
     def _fail(self, why: str) -> None:
         if self._in_progress(self._bot) is not None:
-            failed = check_not_published(self._bot.rules, self._number, why, self._bot.details_url)
-            self._bot.writer(self._number).checks.conclude(self._head_sha, failed.name, lambda: failed)
+            failed = check_not_published(self._bot.rules, self._number, why)
+            PullRequestWriter(self._bot, self._number).checks.conclude(self._head_sha, failed.name, lambda: failed)
 
     def last_words(self, forge: Forge) -> str:
         """Conclude the check now, by one request if it is known which one it is. Returns the sentence for the user.
@@ -65,17 +66,17 @@ class Unfinished:
         if self._stands:
             return "Interrupted: the check stands, but what comes after it may be missing."
         bot, number = self._bot, self._number
-        failed = check_not_published(bot.rules, number, INTERRUPTED, bot.details_url)
+        failed = check_not_published(bot.rules, number, INTERRUPTED)
         try:
             found = self._waits or self._in_progress(replace(bot, forge=forge))
             if found is None:
                 return "Interrupted: no check was in progress."
             said = found.external_id
             name = external_id(number, bot.run, seal_in(said), usd_in(said), day_in(said))
-            forge.update_check(found.id, replace(failed, external_id=name))
+            forge.update_check(found.id, replace(failed, external_id=name, details_url=bot.details_url))
         except ForgeError as problem:
             return f"Interrupted, and the check stays in progress: {problem}"
         return "Interrupted: the check says that the review could not be published."
 
     def _in_progress(self, bot: Bot) -> StandingCheck | None:
-        return bot.writer(self._number).checks.in_progress(self._head_sha, bot.rules.check_name)
+        return PullRequestWriter(bot, self._number).checks.in_progress(self._head_sha, bot.rules.check_name)

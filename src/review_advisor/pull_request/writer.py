@@ -8,41 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from review_advisor.core.facts.pull_request import Makers, PullRequest
 from review_advisor.core.facts.remark import StandingRemark
 from review_advisor.core.pull_request.markers import SUMMARY, answer_marker
-from review_advisor.core.pull_request.money.day_spending import DaySpent, day_of
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.seals import (
-    PeoplesWord,
-    Vouched,
-    believed,
-    needs_people,
-    seal,
-    sealed_on,
-    vouched,
-    word_on,
-)
+from review_advisor.core.pull_request.money.day_spending import DaySpent
+from review_advisor.core.pull_request.seals import Vouched, seal, sealed_on, vouched, word_on
 from review_advisor.core.pull_request.standing import StandingComment, Thread
 from review_advisor.core.pull_request.state import Marks, State, block_in, own_comments, read_state
 from review_advisor.core.pull_request.threads import PeoplesMarks
 from review_advisor.core.pull_request.writes import CommittedFile, MadeCommit
-from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected
-from review_advisor.ports.review import Clock
+from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected
+from review_advisor.pull_request.believed_memory import as_vouched
+from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.check_run import CheckRunWriter, made_by_us
-from review_advisor.pull_request.peoples_word import peoples_word
 from review_advisor.pull_request.retries import Retry, retried
 from review_advisor.pull_request.review_writer import ReviewWriter
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Whose memory it is: the repository ``owner/name``, and the key that seals it; None where there is none."""
-
-    repository: str = ""
-    key: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +36,20 @@ class Recalled:
 
 
 class PullRequestWriter:
-    """Writes as the configured account on one pull request. Raises ``ForgeError`` once the forge stays silent.
+    """Writes for the bot on one pull request. Raises ``ForgeError`` once the forge stays silent.
 
-    ``run`` is this workflow run, which its checks name; empty outside of one. ``checks`` writes those, ``reviews``
-    what is said on the diff. What this writer wrote into the summary itself, it believes.
+    ``checks`` writes check runs, ``reviews`` what is said on the diff. What this writer wrote into the summary itself,
+    it believes.
     """
 
-    def __init__(
-        self, forge: Forge, clock: Clock, rules: PublicationRules, number: int, *, run: str = "", memory: Memory
-    ) -> None:
-        self._forge = forge
-        self.retry = Retry(clock)
-        self._rules = rules
+    def __init__(self, bot: Bot, number: int) -> None:
+        self._bot = bot
+        self._forge, self._rules = bot.forge, bot.rules
         self._number = number
-        self._memory = memory
         self._written: str | None = None
-        day = day_of(clock.now()) if rules.counts_days else ""
-        self.checks = CheckRunWriter(forge, self.retry, rules, number, run=run, day=day)
-        self.reviews = ReviewWriter(forge, self.retry, rules, number)
+        self.retry = Retry(bot.clock)
+        self.checks = CheckRunWriter(bot, number, self.retry)
+        self.reviews = ReviewWriter(bot, number, self.retry)
 
     @retried
     def pull_request(self) -> PullRequest:
@@ -124,9 +102,8 @@ class PullRequestWriter:
             if state is not None:
                 self.checks.has_cost(state.spent_usd, DaySpent(state.day, state.day_usd))
                 found = self._vouched(state, first)
-                asked = (self._forge, self._rules, self._number, comments, state)
-                people = peoples_word(*asked) if needs_people(state, found) else PeoplesWord()
-                return Recalled(believed(state, found, people), word_on(first.body, found))
+                believed = as_vouched(self._forge, self._rules, self._number, comments, state, found=found)
+                return Recalled(believed, word_on(first.body, found))
         return Recalled()
 
     def _vouched(self, state: State, comment: StandingComment) -> Vouched:
@@ -136,7 +113,7 @@ class PullRequestWriter:
         return vouched(wanted, self.checks.externals(sealed_on(state), self._rules.check_name))
 
     def _seal_of(self, state: State, comment: StandingComment) -> str:
-        return seal(self._memory.key, self._memory.repository, self._number, state, comment)
+        return seal(self._bot.state_key, self._bot.repository, self._number, state, comment)
 
     @property
     def has_written(self) -> bool:
@@ -228,11 +205,8 @@ class PullRequestWriter:
             return None
         change = self._forge.add_label if wanted else self._forge.remove_label
         refused = self._allowed(lambda: change(self._number, label))
-        return (
-            None
-            if refused is None
-            else f"the label {label!r} could not be {'set' if wanted else 'taken off'}: {refused}"
-        )
+        done = "set" if wanted else "taken off"
+        return None if refused is None else f"the label {label!r} could not be {done}: {refused}"
 
     def ask(self, reviewers: Iterable[str]) -> tuple[str, ...]:
         """Ask each person and team for a review; a note for each that could not be asked."""

@@ -13,7 +13,7 @@ from review_advisor.core.council.member_calls import asked_as, findings_call, fo
 from review_advisor.core.council.panel import MemberAnswer
 from review_advisor.core.council.voices import said_in, voice_of
 from review_advisor.core.outcome.events import MemberReviewed, Voted
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard, advised
+from review_advisor.core.outcome.steps.voteless_events import VoicesHeard, advised
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.outage_rules import OutageRules, further_tries
 from review_advisor.core.roles.advisors import PostVerifyAdvisor

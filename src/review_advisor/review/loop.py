@@ -32,7 +32,7 @@ from review_advisor.core.outcome.ends import (
 )
 from review_advisor.core.outcome.events import BlindJudged, PartEnded, Reported, Ruled, UnfoundedRejection, Verified
 from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule, rule_panel
-from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.advisors import Executor, PostVerifyAdvisor

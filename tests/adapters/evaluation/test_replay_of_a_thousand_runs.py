@@ -21,7 +21,7 @@ from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.policy.switches import FAIL_AS_VETO
 from review_advisor.core.pull_request.counterfactual.counterfactual_table import usd_of
-from review_advisor.core.pull_request.counterfactual.posted_otherwise import posted_anew
+from review_advisor.core.pull_request.counterfactual.pull_request_otherwise import posted_anew
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.roster.advisor import ADR_ADVISOR
 from review_advisor.core.shadow.shadow_comparison import concluded

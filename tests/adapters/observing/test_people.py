@@ -29,11 +29,10 @@ from tests.adapters.pull_request_world import (
 
 from review_advisor.core.forge_text.summary import amended
 from review_advisor.core.pull_request import threads
-from review_advisor.core.pull_request.dismissals import with_dismissed
 from review_advisor.core.pull_request.markers import SUMMARY, finding_in, finding_marker
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import read_state
+from review_advisor.core.pull_request.state import read_state, with_dismissed
 from review_advisor.core.pull_request.writes import InlineComment
 from review_advisor.mockworld.github.records import Pull
 from review_advisor.mockworld.github.requests.session import Session

@@ -20,6 +20,7 @@ from review_advisor.mockworld.github.traffic import NoAnswer, RequestMoment
 from review_advisor.mockworld.lines import finding, reject
 from review_advisor.pull_request.publish import PublishPhase
 from review_advisor.pull_request.unfinished import Unfinished
+from review_advisor.pull_request.writer import PullRequestWriter
 
 PATIENCE = 60.0
 """Seconds for a process that has two: this machine may be busy."""
@@ -126,7 +127,7 @@ def test_it_takes_one_request_where_the_check_is_known_and_keeps_its_seal() -> N
     desk = Desk()
     desk.publish(desk.reviewed())
     sealed = seal_in(desk.checks[0].external_id)
-    desk.bot().writer(desk.pull.number).checks.stand(
+    PullRequestWriter(desk.bot(), desk.pull.number).checks.stand(
         desk.pull.head_sha, check_in_progress(desk.rules, desk.pull.number)
     )
     unfinished = Unfinished(desk.bot(), desk.pull.number, "")

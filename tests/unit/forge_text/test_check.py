@@ -32,6 +32,7 @@ from review_advisor.core.pull_request.waiting import (
     same_head,
 )
 from review_advisor.core.pull_request.writes import Conclusion
+from review_advisor.core.safety.redaction import NO_SECRETS
 from review_advisor.mockworld.lines import approve, confirm, lost, reject
 from review_advisor.mockworld.world import MockWorld, deleted, edited
 
@@ -63,8 +64,8 @@ def test_fail_on_degraded_calls_a_human_and_the_title_says_so(story: str) -> Non
 
 
 def test_a_review_under_way_concludes_nothing() -> None:
-    check = check_in_progress(RULES, 7, "https://github.example/run")
-    assert (check.conclusion, check.external_id, check.details_url) == (None, "pr-7", "https://github.example/run")
+    check = check_in_progress(RULES, 7)
+    assert (check.conclusion, check.external_id) == (None, "pr-7")
 
 
 def test_the_page_says_what_was_decided_why_and_what_it_cost() -> None:
@@ -197,10 +198,10 @@ def test_each_wait_says_what_ends_it() -> None:
 
 def test_a_moved_head_and_a_review_that_did_not_run_never_pass() -> None:
     now = PullRequest("acme/shop", 7, "", "", "ada", "rel`ease", "b" * 40, "fix", "c" * 40, "acme/shop")
-    moved = check_superseded(RULES, now, "a" * 40)
+    moved = check_superseded(RULES, now, "a" * 40, NO_SECRETS)
     assert (moved.conclusion, moved.title) == (Conclusion.CANCELLED, "Superseded: the head has moved")
     assert f"`{'c' * 40}`" in moved.summary
-    based = check_superseded(RULES, now, "c" * 40)
+    based = check_superseded(RULES, now, "c" * 40, NO_SECRETS)
     assert (based.conclusion, based.title) == (Conclusion.CANCELLED, "Superseded: the base branch has changed")
     assert "``rel`ease``" in based.summary
     failed = check_did_not_run(RULES, 7, "There is no outcome @ada.")

@@ -73,7 +73,7 @@ def test_a_name_whose_link_would_be_longer_than_its_finding_has_none() -> None:
 
 def test_the_page_of_the_check_leads_to_the_run_as_the_summary_does() -> None:
     document = with_findings()
-    assert targets(check_of(document, RULES, 7, details_url=RUN).summary) == [RUN]
+    assert targets(check_of(document, RULES, 7, run_page=RUN).summary) == [RUN]
     assert targets(summary(document)) == [RUN]
 
 

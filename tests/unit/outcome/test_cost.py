@@ -15,12 +15,13 @@ from review_advisor.core.outcome.cost import (
     Turns,
     executor_turns,
     role_costs,
+    together,
     tokens,
     unpriced_calls,
     used_within,
 )
 from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.pages.costs import cost_json, together
+from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import ModelUsage, Usage
 
@@ -95,16 +96,16 @@ def test_a_call_that_an_earlier_version_recorded_is_read_as_it_was() -> None:
     """Its event tells neither the main loop's tokens nor who was consulted."""
     for call in (ONE_MODEL, TWO_MODELS):
         used = list(used_within(replace(call, own=None, consulted=())))
-        assert [(each.model, each.usage, each.times, each.shared) for each in used] == [
+        assert [(each.model, each.usage, each.calls, each.shared) for each in used] == [
             (each.model, each.usage, 1, False) for each in call.by_model
         ]
 
 
 def test_a_consult_that_failed_counts_where_consults_used_anything() -> None:
     failed = replace(ONE_MODEL, consulted=("",))
-    assert [(each.role, each.times) for each in used_within(failed)] == [(Role.EXECUTOR, 1), (Role.MID_FLIGHT, 1)]
+    assert [(each.role, each.calls) for each in used_within(failed)] == [(Role.EXECUTOR, 1), (Role.MID_FLIGHT, 1)]
     two = replace(TWO_MODELS, consulted=("opus-5", ""))
-    assert [(each.role, each.times) for each in used_within(two)] == [(Role.EXECUTOR, 1), (Role.MID_FLIGHT, 2)]
+    assert [(each.role, each.calls) for each in used_within(two)] == [(Role.EXECUTOR, 1), (Role.MID_FLIGHT, 2)]
     for own in (WHOLE, None):
         unused = list(used_within(replace(failed, own=own and replace(own, cost_usd=None))))
         assert [(each.role, each.usage, each.shared) for each in unused] == [(Role.EXECUTOR, WHOLE, False)]
@@ -112,8 +113,8 @@ def test_a_consult_that_failed_counts_where_consults_used_anything() -> None:
 
 def test_a_consult_whose_model_has_another_name_among_those_that_were_used_counts_too() -> None:
     dated = ("opus-5-20260105",) * 2
-    assert [each.times for each in used_within(replace(ONE_MODEL, consulted=dated))] == [1, 2]
-    assert [each.times for each in used_within(replace(TWO_MODELS, consulted=dated))] == [1, 2]
+    assert [each.calls for each in used_within(replace(ONE_MODEL, consulted=dated))] == [1, 2]
+    assert [each.calls for each in used_within(replace(TWO_MODELS, consulted=dated))] == [1, 2]
 
 
 def test_where_nobody_told_the_cost_each_role_has_its_own_tokens_to_be_priced() -> None:
@@ -153,7 +154,7 @@ def test_every_token_and_dollar_is_told_once_and_none_is_negative(call: CallEnde
     ]
     assert sum(each.usage.cost_usd or 0 for each in used) == sum(each.cost_usd or 0 for each in told)
     assert all(count >= 0 for each in used for count in astuple(each.usage)[:4])
-    assert all(each.times >= 1 for each in used)
+    assert all(each.calls >= 1 for each in used)
     assert len({(each.role, each.model) for each in used}) == len(used)
     assert any(each.unpriced for each in used) == any(each.cost_usd is None for each in told)
 
@@ -181,3 +182,21 @@ def test_costs_are_told_by_role_and_then_by_model_in_any_order_of_calls() -> Non
         (role, name) for role in (Role.POST_VERIFY, Role.PRE_FLIGHT) for name in ("haiku", "opus", "sonnet")
     ]
     assert role_costs(calls[::-1]) == role_costs(calls)
+
+
+def test_what_runs_used_is_added_up_by_role_and_model_in_their_order() -> None:
+    cost = RoleCost(Role.MID_FLIGHT, "opus", 4, Usage(1, 2, 4, 8, 1.5), unpriced=1)
+    costs = [
+        cost,
+        replace(cost, model="haiku", shared=True),
+        replace(cost, role=Role.EXECUTOR, model="opus"),
+        replace(cost, role=Role.EXECUTOR, model="haiku"),
+        replace(cost, shared=True),
+    ]
+    assert together(costs) == (
+        replace(cost, role=Role.EXECUTOR, model="haiku"),
+        replace(cost, role=Role.EXECUTOR, model="opus"),
+        replace(cost, model="haiku", shared=True),
+        RoleCost(Role.MID_FLIGHT, "opus", 8, Usage(2, 4, 8, 16, 3.0), unpriced=2, shared=True),
+    )
+    assert together(reversed(costs)) == together(costs)

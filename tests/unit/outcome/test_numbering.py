@@ -19,7 +19,7 @@ from review_advisor.core.outcome.events import (
     Verified,
 )
 from review_advisor.core.outcome.numbering import check_numbers
-from review_advisor.core.outcome.replayed.replayed_advice import Unsound
+from review_advisor.core.outcome.replayed.steps_in_order import Unsound
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.outcome.steps.happened import OfCall
 from review_advisor.core.policy.outage_rules import OutageRules

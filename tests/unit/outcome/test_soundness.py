@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.outcome.altered import KINDS, alteration, alterations, reviewed
 
 from review_advisor.core.forge_text.conclusion import conclusion_of
-from review_advisor.core.outcome import numbering, replay, soundness
+from review_advisor.core.outcome import numbering, soundness
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
 from review_advisor.core.outcome.events import (
     Event,
@@ -24,6 +24,7 @@ from review_advisor.core.outcome.events import (
     Verified,
 )
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.outcome.replayed import part_replay, replayed_repair, steps_in_order
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.scope import Scope
 from review_advisor.core.policy.surfaces import Authority, Surface
@@ -38,7 +39,7 @@ CONFIGURED = "policy.fail_on_degraded"
 def test_each_reason_names_the_part_of_the_record_that_is_wrong() -> None:
     """A user reads it in the check's summary, behind "The outcome is not a review's"."""
     said: list[object] = []
-    for module in (soundness, replay, numbering):
+    for module in (soundness, part_replay, steps_in_order, replayed_repair, numbering):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if (
                 isinstance(node, ast.Call)

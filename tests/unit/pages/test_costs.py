@@ -1,4 +1,4 @@
-"""What a role used of a model, for a page, and what many runs used together."""
+"""What a role used of a model, for a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from review_advisor.core.outcome.cost import RoleCost
-from review_advisor.core.pages.costs import cost_json, together
+from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import Usage
 
@@ -38,20 +38,3 @@ def test_consults_whose_cost_stands_with_the_executor_have_no_mean(
     role: Role, per_call: float | None, *, shared: bool
 ) -> None:
     assert cost_json(replace(COST, role=role, shared=shared))["per_call_usd"] == per_call
-
-
-def test_what_runs_used_is_added_up_by_role_and_model_in_their_order() -> None:
-    costs = [
-        COST,
-        replace(COST, model="haiku", shared=True),
-        replace(COST, role=Role.EXECUTOR, model="opus"),
-        replace(COST, role=Role.EXECUTOR, model="haiku"),
-        replace(COST, shared=True),
-    ]
-    assert together(costs) == (
-        replace(COST, role=Role.EXECUTOR, model="haiku"),
-        replace(COST, role=Role.EXECUTOR, model="opus"),
-        replace(COST, model="haiku", shared=True),
-        RoleCost(Role.MID_FLIGHT, "opus", 8, Usage(2, 4, 8, 16, 3.0), unpriced=2, shared=True),
-    )
-    assert together(reversed(costs)) == together(costs)

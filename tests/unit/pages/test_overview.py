@@ -14,9 +14,9 @@ from review_advisor.core.ledger.periods import MOST_PERIODS, Period, periods
 from review_advisor.core.ledger.row import Participant
 from review_advisor.core.metrics.kpis import Rollup, Sums, alarms, kpis, windows
 from review_advisor.core.metrics.prices import Money
-from review_advisor.core.outcome.cost import role_costs
+from review_advisor.core.outcome.cost import role_costs, together
 from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.pages.costs import cost_json, together
+from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.overview import (
     CHUNK,
     STATUSES,

@@ -17,7 +17,6 @@ from review_advisor.core.pull_request.seals import (
     PeoplesWord,
     Vouched,
     believed,
-    needs_people,
     seal,
     sealed_on,
     vouched,
@@ -137,21 +136,6 @@ def test_there_is_no_word_on_a_comment_without_one_state() -> None:
     for body in ("", "Approved.", state_block(STATE) * 2):
         assert word_on(body, "signed") == ""
         assert vouched_by_word("signed-" + "0" * 64, body) == ""
-
-
-@pytest.mark.parametrize(
-    "state, people",
-    [
-        (STATE, True),
-        (STATE.model_copy(update={"approved_by": ""}), True),
-        (STATE.model_copy(update={"findings": (OPEN,)}), True),
-        (STATE.model_copy(update={"approved_by": "", "findings": (OPEN,)}), False),
-    ],
-)
-def test_people_are_asked_for_what_rests_on_their_word_unless_it_is_signed(state: State, people: bool) -> None:
-    assert needs_people(state, "signed") is False
-    others: tuple[Vouched, ...] = ("noted", "reviewed", "")
-    assert [needs_people(state, found) for found in others] == [people] * 3
 
 
 SAID = PeoplesWord({SETTLED.id: Dismissal("grace", "it is a test")}, frozenset({"ada"}))

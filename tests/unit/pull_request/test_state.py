@@ -16,10 +16,13 @@ from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
 from review_advisor.core.pull_request.standing import StandingComment
 from review_advisor.core.pull_request.state import (
     State,
+    names_base,
+    not_against,
     own_summaries,
     read_state,
     state_block,
 )
+from review_advisor.core.safety.redaction import redactor
 
 REJECTED = told(rejecting(remark(1)))
 
@@ -98,3 +101,27 @@ def test_an_answer_amends_the_summary_and_keeps_one_memory(state: State) -> None
     once = amended(body, now)
     assert once.startswith(f"{SUMMARY}\n### ✅ Overridden by `maria`")
     assert read_state(comment(once), ACTIONS_LOGIN) == now
+
+
+TOKEN = "ghp_" + "q7Zt4mXw2Lk9Vb6Rn1Yc8Hd3Sf5Gj0Pa2Te4"
+REDACTS = redactor({"GITHUB_TOKEN": TOKEN})
+
+
+@pytest.mark.parametrize(
+    "kept, base, same",
+    [
+        ("main", "main", True),
+        ("main", "release", False),
+        (None, "main", False),
+        ("", "", False),
+        (REDACTS.redact(f"a/{TOKEN}"), f"a/{TOKEN}", True),
+    ],
+)
+def test_the_name_is_compared_as_the_redactor_leaves_it(kept: str | None, base: str, same: bool) -> None:
+    assert names_base(kept, base, REDACTS) is same
+
+
+def test_without_a_memory_it_is_not_known_and_has_to_be_reviewed_again() -> None:
+    said = not_against(None, "main", REDACTS)
+    assert said is not None
+    assert "has to be reviewed again" in said

@@ -14,8 +14,8 @@ from review_advisor.adapters.ledger.rows import event_text, known, write_tables
 from review_advisor.adapters.ledger.transactions import transaction
 from review_advisor.core.ledger.chain import FIRST, LedgerError, link
 from review_advisor.core.ledger.moments import in_the_record, microseconds
+from review_advisor.core.observation.after_merge import FindingPlace
 from review_advisor.core.observation.labels import Observed
-from review_advisor.core.observation.merged_lines import FindingPlace
 from review_advisor.core.observation.observation_rows import readings_of_observation
 from review_advisor.core.outcome.events import Event, Reported
 

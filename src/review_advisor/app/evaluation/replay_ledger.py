@@ -22,11 +22,10 @@ from review_advisor.core.metrics.prices import Price
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.policy.escalation_rules import Threshold
 from review_advisor.core.policy.thresholds import THRESHOLDS_FILE, parse_thresholds
-from review_advisor.core.pull_request.counterfactual.begun_otherwise import begun_otherwise
 from review_advisor.core.pull_request.counterfactual.counterfactual_table import ReviewUnderBoth
 from review_advisor.core.pull_request.counterfactual.other_prices import for_the_past
 from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules
-from review_advisor.core.pull_request.counterfactual.posted_otherwise import posted_anew
+from review_advisor.core.pull_request.counterfactual.pull_request_otherwise import begun_otherwise, posted_anew
 from review_advisor.core.pull_request.counterfactual.review_otherwise import Otherwise, decided_otherwise
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.roster.advisor import Roster

@@ -31,7 +31,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event, PolicyFrozen, Repaired
 from review_advisor.core.policy.static_review import PYTHON
 from review_advisor.core.pull_request.counterfactual.counterfactual_table import ReviewUnderBoth
-from review_advisor.core.pull_request.counterfactual.posted_otherwise import posted_anew
+from review_advisor.core.pull_request.counterfactual.pull_request_otherwise import posted_anew
 from review_advisor.core.pull_request.counterfactual.review_otherwise import Otherwise
 from review_advisor.core.pull_request.counterfactual.would_ask import WouldAsk
 from review_advisor.core.roles.reply_cache import RunNames

@@ -37,11 +37,11 @@ from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.escalation_rules import PROFILES
 from review_advisor.core.policy.guard import implementation_globs
-from review_advisor.core.pull_request.base_branch import names_base
 from review_advisor.core.pull_request.beginning import queued_pull_request
 from review_advisor.core.pull_request.commands import ReviewAgain, read_command
 from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.pull_request.seals import LEAST_KEY
+from review_advisor.core.pull_request.state import names_base
 from review_advisor.core.pull_request.unreviewed import NeverLeftOut
 from review_advisor.core.safety.redaction import Redactor, redactor
 from review_advisor.lifetime.interruption import INTERRUPTION
@@ -52,6 +52,7 @@ from review_advisor.pull_request.bot import Bot
 from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
 from review_advisor.pull_request.shadow_publish import ShadowPublishPhase, drop_check_of_other_mode, take_back_borrowed
 from review_advisor.pull_request.unfinished import Unfinished
+from review_advisor.pull_request.writer import PullRequestWriter
 
 STATE_KEY = "REVIEW_ADVISOR_STATE_KEY"
 """The variable of `begin` and `publish` with the key that seals what is remembered; empty is unset."""
@@ -196,11 +197,11 @@ def _counts(event: PullRequestEvent | CommentEvent, forge: Forge, rules: Publica
 def _refused(bot: Bot, event: PullRequestEvent | CommentEvent, why: str) -> Begun:
     """The check says so, and nothing else does: it is no failure of the head, which would count, and no review."""
     number = event.number
-    writer = bot.writer(number)
+    writer = PullRequestWriter(bot, number)
     pull_request = writer.pull_request()
     take_back_borrowed(bot, pull_request, retargeted=event.action == "edited")
     if pull_request.state == "open":
-        writer.checks.stand(pull_request.head_sha, check_did_not_run(bot.rules, number, why, bot.details_url))
+        writer.checks.stand(pull_request.head_sha, check_did_not_run(bot.rules, number, why))
     return Begun(review=False, because=why, pull_request=pull_request)
 
 

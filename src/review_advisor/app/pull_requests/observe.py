@@ -23,7 +23,7 @@ from review_advisor.core.safety.redaction import redactor
 from review_advisor.observation.closed_pull_request import ObservePhase
 from review_advisor.ports.forge import ForgeError
 from review_advisor.ports.review import SourceError
-from review_advisor.pull_request.peoples_word import peoples_word
+from review_advisor.pull_request.believed_memory import peoples_word
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from review_advisor.core.pull_request.memory import earlier_review
 from review_advisor.ports.forge import Forge, ForgeError
 from review_advisor.ports.review import SourceError
 from review_advisor.pull_request.believed_memory import believed_memory
-from review_advisor.pull_request.settled_head import settled_head
+from review_advisor.pull_request.retries import settled_head
 
 
 @dataclass(frozen=True, slots=True)

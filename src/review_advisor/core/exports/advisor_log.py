@@ -25,8 +25,7 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.questions import ends_of_calls
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
-from review_advisor.core.outcome.steps.challenge_event import Challenged
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.policy.escalation_rules import VERDICT
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.advice_ends import advice_ends

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from review_advisor.core.forge_text.fitting import Order, Section, details
-from review_advisor.core.forge_text.rule_links import team_rules
 from review_advisor.core.forge_text.sections import (
     MOST_REASONS,
     cost,
@@ -15,6 +14,7 @@ from review_advisor.core.forge_text.sections import (
     signature,
     stake,
     surfaces,
+    team_rules,
 )
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument

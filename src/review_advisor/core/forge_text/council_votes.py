@@ -7,7 +7,7 @@ from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.fitting import Order, Section, details
 from review_advisor.core.outcome.council_records import CouncilRecord, council_findings, council_records
 from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 from review_advisor.core.report.council_text import (
     ADDED,
     LEAD,
@@ -20,6 +20,11 @@ from review_advisor.core.report.council_text import (
     voices_of,
 )
 from review_advisor.core.safety.markdown import code, phrase
+
+
+def judges(document: OutcomeDocument) -> tuple[Section, ...]:
+    """What each judge said where there are more than the advisor alone."""
+    return council_votes(document), council_agreement(document), voices_said(document), refuter_said(document)
 
 
 def council_votes(document: OutcomeDocument) -> Section:

@@ -43,10 +43,7 @@ def with_next(shown: Section, following: Section) -> tuple[Section, Section]:
 
 def vetoes(document: OutcomeDocument) -> tuple[str, ...]:
     """One list item for each verdict that flipped, and for each veto of the advisor with the points it made."""
-    turned = tuple(
-        f"- {surface.surface.value}{_part_words(surface, part)}: {phrase(words)}"
-        for surface, part, words in flips(document)
-    )
+    turned = tuple(f"- {_name(surface, part)}: {phrase(words)}" for surface, part, words in flips(document))
     return turned + tuple(
         _veto(surface, part, attempt)
         for surface in document.surfaces
@@ -57,7 +54,7 @@ def vetoes(document: OutcomeDocument) -> tuple[str, ...]:
 
 
 def _veto(surface: SurfaceRecord, part: PartRecord, attempt: Attempt) -> str:
-    where = f"{surface.surface.value}{_part_words(surface, part)}, attempt {attempt.number + 1}"
+    where = f"{_name(surface, part)}, attempt {attempt.number + 1}"
     said = f"the executor said {attempt.executor_verdict}, the advisor vetoed"
     lines = [f"- {where}: {said}: {phrase(attempt.result.reasoning)}"]
     lines += [
@@ -100,11 +97,8 @@ def _escalated(document: OutcomeDocument) -> list[tuple[SurfaceRecord, PartRecor
 
 
 def _name(surface: SurfaceRecord, part: PartRecord) -> str:
-    return f"{surface.surface.value}{_part_words(surface, part)}"
-
-
-def _part_words(surface: SurfaceRecord, part: PartRecord) -> str:
-    return f", part {part.shard + 1} of {len(surface.parts)}" if len(surface.parts) > 1 else ""
+    which = f", part {part.shard + 1} of {len(surface.parts)}" if len(surface.parts) > 1 else ""
+    return f"{surface.surface.value}{which}"
 
 
 def _because(part: PartRecord) -> str:

@@ -10,7 +10,7 @@ from review_advisor.core.answers.answers import Severity
 from review_advisor.core.answers.findings import FINDING_ID, Finding
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.conclusion import title_of
-from review_advisor.core.forge_text.rule_links import NO_LINKS, RuleLinks
+from review_advisor.core.forge_text.page_links import NO_LINKS, RuleLinks
 from review_advisor.core.forge_text.sections import merged_remarks
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.commands import WORD

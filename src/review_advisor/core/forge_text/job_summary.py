@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from review_advisor.core.answers.findings import Finding, ordered
 from review_advisor.core.forge_text.account import account, why
 from review_advisor.core.forge_text.conclusion import heading_of
-from review_advisor.core.forge_text.council_votes import council_agreement, council_votes, refuter_said, voices_said
+from review_advisor.core.forge_text.council_votes import judges
 from review_advisor.core.forge_text.disputes import disputes
 from review_advisor.core.forge_text.finding_list import listed
 from review_advisor.core.forge_text.fitting import Order, Section, fitted
 from review_advisor.core.forge_text.sections import (
-    coverage,
-    is_read_whole,
+    gaps,
     learned,
     merged_remarks,
     notes_on,
@@ -42,14 +41,11 @@ def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
         Section(found, f"**Findings**: {len(found)}", gives_way=Order.FINDINGS, what="findings", between="\n\n"),
         repair(document),
         opened,
-        council_votes(document),
-        council_agreement(document),
-        voices_said(document),
-        refuter_said(document),
+        *judges(document),
         pictures(document),
         learned(document),
         refused(document),
-        Section(()) if is_read_whole(document) else coverage(document),
+        gaps(document),
         Section(account(document), gives_way=Order.HOW, between="\n\n"),
     )
     return fitted(sections, MOST_JOB_SUMMARY) + "\n"

@@ -1,4 +1,4 @@
-"""Links to pages of the forge: the lines of a file at a commit, the check's page, the page of the run."""
+"""Links to pages of the forge: lines of a file at a commit, a rule of the team's, the check's page, the run's page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.facts.guidelines import GuidelineFact, cited
+from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.core.safety.markdown import code
 
 MOST_TARGET = 300
 """A longer target takes more room than the finding: the words stand without a link."""
@@ -45,6 +48,36 @@ def head_links(document: OutcomeDocument) -> CommitLinks:
 def base_links(document: OutcomeDocument) -> CommitLinks:
     """Links to the files as they were before the change."""
     return CommitLinks(document.repository or "", document.base_sha or "")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLinks:
+    """Where the rules of one review stand: files ``at`` a commit, by the names of the rules."""
+
+    at: CommitLinks = NOWHERE
+    rules: tuple[GuidelineFact, ...] = ()
+
+    def to(self, citation: str) -> str:
+        """A citation as Markdown, with a link to its lines on whatever host the comment stands."""
+        words = code(shown_path(citation), 200)
+        found = cited(citation, self.rules)
+        if found is None:
+            return words
+        name, first, last = found
+        file = next(each.file for each in self.rules if each.name == name)
+        if not file:
+            return words
+        if file != name:  # a text within the configuration has no lines of its own there
+            first = 0
+        return self.at.to(words, file, first, last)
+
+
+NO_LINKS = RuleLinks()
+
+
+def rule_links(document: OutcomeDocument) -> RuleLinks:
+    """The links of a review."""
+    return RuleLinks(CommitLinks(document.repository or "", document.rules_sha or ""), document.guidelines)
 
 
 def check_page(document: OutcomeDocument) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from review_advisor.core.answers.answers import SEVERITIES
 from review_advisor.core.answers.findings import Finding, MergedRemark, RefusedFinding
+from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.shards import EXTENT_WORDS
 from review_advisor.core.forge_text.fitting import Order, Section, details
-from review_advisor.core.forge_text.page_links import run_link
+from review_advisor.core.forge_text.page_links import RuleLinks, rule_links, run_link
 from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
@@ -25,6 +26,7 @@ from review_advisor.core.safety.markdown import code, code_block, phrase, prose,
 
 MOST_REASONS = 10
 MOST_NAMED_FILES = 30
+MOST_NAMED_RULES = 20
 MOST_PATCH = 12_000
 MOST_MERGED = 10
 """So many remarks that were merged into one finding are named in its comment."""
@@ -38,6 +40,23 @@ def whose_rules(document: OutcomeDocument) -> Section:
         return Section(())
     base, held = code(document.base_ref or ""), code(document.rules_ref)
     return Section((f"**Configuration**: that of {held}. Its `github.trusted_bases` does not name {base}.",))
+
+
+def team_rules(document: OutcomeDocument) -> Section:
+    """Which rules of the team's own applied, and which could not; nothing where there are none."""
+    if not document.guidelines:
+        return Section(())
+    links = rule_links(document)
+    told = [_told_rule(each, links) for each in document.guidelines[:MOST_NAMED_RULES]]
+    if len(document.guidelines) > MOST_NAMED_RULES:
+        told.append(f"and {len(document.guidelines) - MOST_NAMED_RULES} more")
+    return Section((f"**Team rules**: {', '.join(told)}.",))
+
+
+def _told_rule(fact: GuidelineFact, links: RuleLinks) -> str:
+    if fact.problem:
+        return f"{code(shown_path(fact.name))} (not applied: {phrase(fact.problem, 200)})"
+    return links.to(fact.name) + (f" (cut by {fact.cut:,} characters)" if fact.cut else "")
 
 
 def stake(document: OutcomeDocument) -> Section:
@@ -190,6 +209,11 @@ def coverage(document: OutcomeDocument) -> Section:
     if not lines:
         return Section((f"**Read**: {read}.",))
     return details(f"Read: {read}", *lines, gives_way=Order.COVERAGE, what="lines on files")
+
+
+def gaps(document: OutcomeDocument) -> Section:
+    """The same where something was left out; nothing where ``account`` says that all was read."""
+    return Section(()) if is_read_whole(document) else coverage(document)
 
 
 def pictures(document: OutcomeDocument) -> Section:

@@ -10,16 +10,14 @@ from review_advisor.core.answers.findings import Finding, ordered
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.forge_text.account import how, what_it_does, what_next, why
 from review_advisor.core.forge_text.conclusion import NOT_RUN_SIGN, PASSED_SIGN, heading_of
-from review_advisor.core.forge_text.council_votes import council_agreement, council_votes, refuter_said, voices_said
+from review_advisor.core.forge_text.council_votes import judges
 from review_advisor.core.forge_text.disputes import disputes, with_next
 from review_advisor.core.forge_text.finding_list import FindingList, Listed, finding_list, held_back, listed
 from review_advisor.core.forge_text.fitting import Order, Section, Shrinks, cut, details, fitted, size
 from review_advisor.core.forge_text.inline import finding_words
-from review_advisor.core.forge_text.page_links import CHECK_PAGE, check_page, head_links
-from review_advisor.core.forge_text.rule_links import RuleLinks, rule_links
+from review_advisor.core.forge_text.page_links import CHECK_PAGE, RuleLinks, check_page, head_links, rule_links
 from review_advisor.core.forge_text.sections import (
-    coverage,
-    is_read_whole,
+    gaps,
     learned,
     notes_on,
     pictures,
@@ -88,14 +86,11 @@ def summary_body(
         repair(document),
         _settled(state),
         opened,
-        council_votes(document),
-        council_agreement(document),
-        voices_said(document),
-        refuter_said(document),
+        *judges(document),
         pictures(document),
         learned(document),
         refused(document),
-        Section(()) if is_read_whole(document) or document.outcome is Outcome.STOPPED else coverage(document),
+        Section(()) if document.outcome is Outcome.STOPPED else gaps(document),
         how(document, denied, run_page),
         spent_so_far(rules, state),
     )

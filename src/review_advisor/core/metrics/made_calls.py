@@ -27,8 +27,7 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.questions import ends_of_calls
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
-from review_advisor.core.outcome.steps.challenge_event import Challenged
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.safety.fence import facts_text
 
 

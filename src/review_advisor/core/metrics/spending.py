@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from review_advisor.core.outcome.cost import Used, tokens, used_within
+from review_advisor.core.outcome.cost import RoleCost, tokens, used_within
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.policy.surfaces import Role
 
@@ -34,6 +34,6 @@ def spent(calls: Iterable[CallEnded]) -> Spent:
     )
 
 
-def unreported(call: CallEnded) -> Iterator[Used]:
+def unreported(call: CallEnded) -> Iterator[RoleCost]:
     """What was used within a call without a word about its cost, whoever made it."""
     return (used for used in used_within(call) if used.unpriced)

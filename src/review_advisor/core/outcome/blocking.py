@@ -16,7 +16,7 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.ends import PartEnding
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.pre_existing import confirmed_findings
-from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 from review_advisor.core.outcome.surface_records import PartRecord
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import MOST_CHALLENGES

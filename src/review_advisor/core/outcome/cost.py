@@ -15,31 +15,13 @@ from review_advisor.core.roles.calls import ModelUsage, Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
-    """What one role used of one model within a call. ``times`` is the number of consults for the mid-flight advisor.
-
-    ``shared``: the executor and its consults used the same model, and their money is known only as one sum. That sum
-    stands with the executor. If their tokens are known only as one sum, it stands there as well.
-    """
-
-    role: Role
-    model: str
-    usage: Usage
-    times: int = 1
-    shared: bool = False
-
-    @property
-    def unpriced(self) -> bool:
-        """Whether the cost is unknown. A cost that stands with the executor is not."""
-        return self.usage.cost_usd is None and not (self.shared and self.role is Role.MID_FLIGHT)
-
-
-@dataclass(frozen=True, slots=True)
 class RoleCost:
-    """What one role used of one model: ``unpriced`` of its calls reported no cost, which nobody guesses.
+    """What one role used of one model, in one call or in many: ``unpriced`` of the calls reported no cost.
 
-    ``usage.cost_usd`` is None where none did. A call that used several models is one of each: ``unpriced_calls`` counts
-    it once. The mid-flight advisor's ``calls`` are consults. ``shared`` holds if it does for one of them: see ``Used``.
+    ``usage.cost_usd`` is None where none did: nobody guesses. A call that used several models is one of each:
+    ``unpriced_calls`` counts it once. The mid-flight advisor's ``calls`` are consults. ``shared``: in some call the
+    executor and its consults used the same model, and their money is known only as one sum. That sum stands with the
+    executor. If their tokens are known only as one sum, it stands there as well.
     """
 
     role: Role
@@ -52,20 +34,24 @@ class RoleCost:
 
 def role_costs(calls: Iterable[CallEnded]) -> tuple[RoleCost, ...]:
     """What these calls used, by role and model: whoever used it within them."""
-    used: dict[tuple[Role, str], list[Used]] = defaultdict(list)
-    for call in calls:
-        for each in used_within(call):
-            used[each.role, each.model].append(each)
+    return together(each for call in calls for each in used_within(call))
+
+
+def together(costs: Iterable[RoleCost]) -> tuple[RoleCost, ...]:
+    """The sums of these costs, by role and model."""
+    found: dict[tuple[Role, str], list[RoleCost]] = defaultdict(list)
+    for cost in costs:
+        found[cost.role, cost.model].append(cost)
     return tuple(
         RoleCost(
             role,
             model,
-            calls=sum(each.times for each in its),
+            calls=sum(each.calls for each in its),
             usage=total_usage(each.usage for each in its),
-            unpriced=sum(each.times for each in its if each.unpriced),
+            unpriced=sum(each.unpriced for each in its),
             shared=any(each.shared for each in its),
         )
-        for (role, model), its in sorted(used.items(), key=lambda item: (item[0][0].value, item[0][1]))
+        for (role, model), its in sorted(found.items(), key=lambda item: (item[0][0].value, item[0][1]))
     )
 
 
@@ -136,7 +122,7 @@ def executor_turns(calls: Iterable[CallEnded]) -> Turns:
     return Turns(sum(known), len(known))
 
 
-def used_within(call: CallEnded) -> Iterator[Used]:
+def used_within(call: CallEnded) -> Iterator[RoleCost]:
     """What each model used within a call, and as whom: an executor's subagent is the mid-flight advisor."""
     if call.ended == "refused":
         return
@@ -149,12 +135,12 @@ def used_within(call: CallEnded) -> Iterator[Used]:
     for each in by_model:
         if each.model in foreign:
             consults = call.consulted.count(each.model) + (nameless if each.model == foreign[0] else 0)
-            yield Used(Role.MID_FLIGHT, each.model, each.usage, times=max(1, consults))
+            yield _used(Role.MID_FLIGHT, each.model, each.usage, max(1, consults))
         else:
             yield from _with_consults(call, each, nameless=0 if foreign else nameless)
 
 
-def _with_consults(call: CallEnded, each: ModelUsage, *, nameless: int) -> Iterator[Used]:
+def _with_consults(call: CallEnded, each: ModelUsage, *, nameless: int) -> Iterator[RoleCost]:
     """What a call used of its own model, and apart from that what its consults used of the same model.
 
     ``nameless`` are the consults whose model is not among those that were used: it failed, or has another name there.
@@ -165,11 +151,18 @@ def _with_consults(call: CallEnded, each: ModelUsage, *, nameless: int) -> Itera
     if consults or consulted != Usage():
         consults += nameless
     if not consults:
-        yield Used(call.role, each.model, whole)
+        yield _used(call.role, each.model, whole)
         return
     shared = own is None or whole.cost_usd is not None
-    yield Used(call.role, each.model, whole if own is None else replace(own, cost_usd=whole.cost_usd), shared=shared)
-    yield Used(Role.MID_FLIGHT, each.model, consulted, consults, shared=shared)
+    yield _used(call.role, each.model, whole if own is None else replace(own, cost_usd=whole.cost_usd), shared=shared)
+    yield _used(Role.MID_FLIGHT, each.model, consulted, consults, shared=shared)
+
+
+def _used(role: Role, model: str, usage: Usage, times: int = 1, *, shared: bool = False) -> RoleCost:
+    """What a role used within one call. The cost of consults is not unknown where it stands with the executor."""
+    stands_elsewhere = shared and role is Role.MID_FLIGHT
+    unpriced = 0 if stands_elsewhere or usage.cost_usd is not None else times
+    return RoleCost(role, model, times, usage, unpriced, shared)
 
 
 def _own(call: CallEnded, whole: Usage) -> Usage | None:

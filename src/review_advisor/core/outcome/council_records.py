@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.answers.member_vote import MemberVote
@@ -23,11 +22,12 @@ from review_advisor.core.outcome.events import (
     Ruled,
     Voted,
 )
+from review_advisor.core.outcome.questions import why_unanswered
 from review_advisor.core.outcome.steps.happened import Step
-from review_advisor.core.policy.budgets import RefusalReason, Refused
+from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Lost, LostReason
+from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roster.advisor import Advisor
 
 
@@ -145,11 +145,7 @@ def _member(member: Advisor, row: SurfacePolicy, steps: Iterable[Step]) -> Membe
     if vote is not None:
         stands_in = last.requested_model != (member.model or row.advisor_model)
         return MemberAnswer(member, vote.vote, last.requested_model if stands_in else "")
-    reasons = [each for each in LostReason if last.ended == "lost" and each.value == last.reason]
-    if reasons:
-        return MemberAnswer(member, Lost(reasons[0], last.detail))
-    refusals: tuple[RefusalReason, ...] = get_args(RefusalReason)
-    return MemberAnswer(member, Refused(next((each for each in refusals if each == last.reason), "money"), last.detail))
+    return MemberAnswer(member, why_unanswered(last) or Refused("money", last.detail))
 
 
 def _why(answer: Lost | Refused) -> str:

@@ -21,9 +21,8 @@ from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Ruling
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
-from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.happened import Happened, OfCall, Step
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.policy.blast import Blast
 from review_advisor.core.policy.budgets import GivenEffort
 from review_advisor.core.policy.guard import Guard

@@ -22,9 +22,8 @@ from review_advisor.core.outcome.events import (
     Voted,
 )
 from review_advisor.core.outcome.questions import AnswerRead, role_behind
-from review_advisor.core.outcome.replayed.replayed_advice import require
-from review_advisor.core.outcome.steps.challenge_event import Challenged
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.outcome.replayed.steps_in_order import require
+from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.policy.outage_rules import NO_SECOND_TRY, OutageRules, fallbacks
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import BUSY

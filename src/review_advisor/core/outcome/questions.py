@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import accumulate
+from typing import get_args
 
 from review_advisor.core.outcome.events import (
     BlindJudged,
@@ -28,9 +29,10 @@ from review_advisor.core.outcome.events import (
     Voted,
 )
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
-from review_advisor.core.outcome.steps.challenge_event import Challenged
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
+from review_advisor.core.policy.budgets import RefusalReason, Refused
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.calls import Lost, LostReason
 
 _OfAPlan = Planned | Opined
 _OfAnExecutor = BlindJudged | UnfoundedRejection | Escalated | AdviceOpen | Reported
@@ -51,6 +53,13 @@ def unanswered(calls: Iterable[CallEnded]) -> tuple[CallEnded, ...]:
     every = tuple(calls)
     answered = {question_of(call) for call in every if call.ended == "answered"}
     return tuple(call for call in every if question_of(call) not in answered)
+
+
+def why_unanswered(call: CallEnded) -> Lost | Refused | None:
+    """What a call without an answer came to; None if its reason is none that there is."""
+    if call.ended == "lost":
+        return next((Lost(each, call.detail) for each in LostReason if each.value == call.reason), None)
+    return next((Refused(each, call.detail) for each in get_args(RefusalReason) if each == call.reason), None)
 
 
 def ends_of_calls(events: Sequence[Event]) -> dict[int, int]:

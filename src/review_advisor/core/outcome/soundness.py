@@ -33,8 +33,8 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.numbering import check_numbers
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.replay import PartReplay
-from review_advisor.core.outcome.replayed.replayed_advice import Unsound, require
+from review_advisor.core.outcome.replayed.part_replay import PartReplay
+from review_advisor.core.outcome.replayed.steps_in_order import Unsound, require
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
 from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.blast import blast_radius

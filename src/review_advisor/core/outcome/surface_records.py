@@ -25,8 +25,8 @@ from review_advisor.core.outcome.events import (
 )
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.rulings import Ruling
-from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.happened import Step
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 from review_advisor.core.policy.policy import Policy
 from review_advisor.core.policy.surfaces import Surface
 from review_advisor.core.roles.mid_flight import ConsultNote

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
 from typing import Any
 
-from review_advisor.core.outcome.cost import RoleCost, tokens, total_usage
+from review_advisor.core.outcome.cost import RoleCost, tokens
 from review_advisor.core.pages.text import page_text
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import Usage
@@ -41,17 +39,3 @@ def usage_json(usage: Usage) -> dict[str, Any]:
         "output_tokens": usage.output_tokens,
         "cost_usd": usage.cost_usd,
     }
-
-
-def together(every: Iterable[RoleCost]) -> tuple[RoleCost, ...]:
-    """What many runs used."""
-    found: dict[tuple[Role, str], list[RoleCost]] = defaultdict(list)
-    for cost in every:
-        found[cost.role, cost.model].append(cost)
-    return tuple(_sum(*one, found[one]) for one in sorted(found, key=lambda one: (one[0].value, one[1])))
-
-
-def _sum(role: Role, model: str, its: list[RoleCost]) -> RoleCost:
-    usage = total_usage(each.usage for each in its)
-    calls, unpriced = sum(each.calls for each in its), sum(each.unpriced for each in its)
-    return RoleCost(role, model, calls, usage, unpriced, shared=any(each.shared for each in its))

@@ -33,11 +33,10 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.questions import unusual_advisor
 from review_advisor.core.outcome.rulings import Move
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
-from review_advisor.core.outcome.steps.challenge_event import Challenged
 from review_advisor.core.outcome.steps.happened import Step
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.pages.costs import usage_json
-from review_advisor.core.pages.entry import Entry, Tone
+from review_advisor.core.pages.entry import TONES, Entry, Tone
 from review_advisor.core.pages.text import page_text, without_empty
 from review_advisor.core.pages.transcript_entries import of_member, spoken
 from review_advisor.core.policy.policy import SurfacePolicy
@@ -49,12 +48,6 @@ ROLE_WORDS = {
     Role.EXECUTOR: "Executor",
     Role.MID_FLIGHT: "Mid-flight",
     Role.POST_VERIFY: "Post-verify",
-}
-_TONES: dict[Outcome, Tone] = {
-    Outcome.APPROVED: "good",
-    Outcome.CHANGES_REQUESTED: "bad",
-    Outcome.ESCALATED: "warn",
-    Outcome.STOPPED: "bad",
 }
 _MOVES: dict[Move, Tone] = {Move.ACCEPT: "good", Move.RETRY: "ask", Move.ESCALATE: "warn"}
 
@@ -200,16 +193,14 @@ def _end(event: PartEnded | SurfaceEnded | ReviewStopped | ReviewEnded) -> Entry
             flags = ("degraded", "recovered", "exhausted", "repaired")
             held = [flag for flag in flags if getattr(event, flag)] + ([] if event.read else ["not read"])
             title = f"Part {event.shard + 1}: {_words(event.outcome)}"
-            return Entry(title, _TONES[event.outcome], (("flags", ", ".join(held)),), (("", event.because),))
-        case SurfaceEnded():
+            return Entry(title, TONES[event.outcome], (("flags", ", ".join(held)),), (("", event.because),))
+        case SurfaceEnded() | ReviewEnded():
+            what = event.surface.value if isinstance(event, SurfaceEnded) else "The review ended"
             why = "\n".join(event.because)
-            return Entry(f"{event.surface.value}: {_words(event.outcome)}", _TONES[event.outcome], blocks=(("", why),))
+            return Entry(f"{what}: {_words(event.outcome)}", TONES[event.outcome], blocks=(("", why),))
         case ReviewStopped():
             again = event.resume_at.isoformat() if event.resume_at else ""
             return Entry(f"Stopped: {event.reason}", "bad", (("again from", again),), (("", event.detail),))
-        case ReviewEnded():
-            why = "\n".join(event.because)
-            return Entry(f"The review ended: {_words(event.outcome)}", _TONES[event.outcome], blocks=(("", why),))
         case _:
             assert_never(event)
 

@@ -7,10 +7,17 @@ from typing import Any, Literal
 
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.outcome.events import CallEnded
+from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pages.text import page_block, page_text
 
 Tone = Literal["", "good", "bad", "warn", "ask"]
 """How a heading is coloured; its words say the same."""
+TONES: dict[Outcome, Tone] = {
+    Outcome.APPROVED: "good",
+    Outcome.CHANGES_REQUESTED: "bad",
+    Outcome.ESCALATED: "warn",
+    Outcome.STOPPED: "bad",
+}
 
 
 @dataclass(frozen=True, slots=True)

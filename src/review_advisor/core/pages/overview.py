@@ -17,11 +17,13 @@ from review_advisor.core.ledger.runs import RunLine
 from review_advisor.core.ledger.task_lines import TaskLine
 from review_advisor.core.metrics.kpis import Alarm, Kpi, Rollup
 from review_advisor.core.metrics.targets import CONSULT_RATE, CONSULT_SHARE, Target, format_value
+from review_advisor.core.organisation.group_rollup import SHOWN_KPIS, GroupRollup
+from review_advisor.core.organisation.organisation import Organisation
 from review_advisor.core.outcome.cost import RoleCost
 from review_advisor.core.pages.costs import cost_json
 from review_advisor.core.pages.pages import shown_line
 from review_advisor.core.pages.task_pages import task_row
-from review_advisor.core.pages.text import page_lines, page_text
+from review_advisor.core.pages.text import MOST_LINES, page_lines, page_text
 from review_advisor.core.shadow.shadow_rollup import ShadowRollup, shadow_text
 
 STATUSES = ("approved", "changes_requested", "escalated", "stopped", UNFINISHED)
@@ -126,6 +128,29 @@ def _alert_words(alarm: Alarm) -> str:
     value = "-" if kpi.value is None else format_value(kpi.value, kpi.unit)
     hours = rule.window // timedelta(hours=1)
     return f"{rule.name}: {value} in the last {hours} h, allowed {rule.allowed.words(kpi.unit)}; {rule.means}"
+
+
+def groups_json(rollups: Iterable[GroupRollup], organisation: Organisation) -> dict[str, Any]:
+    """A table for each way of grouping, for the first page. A repository says whose it is, if there are teams."""
+    return {"groups": [_group_table(each, organisation) for each in rollups]}
+
+
+def _group_table(rollup: GroupRollup, organisation: Organisation) -> dict[str, Any]:
+    with_team = rollup.by == "repository" and bool(organisation.teams)
+    return {
+        "by": rollup.by,
+        "kpis": list(SHOWN_KPIS),
+        "least": rollup.least,
+        "further": max(len(rollup.rows) - MOST_LINES, 0),
+        "rows": [
+            {
+                "name": page_text(row.name),
+                "team": page_text(organisation.team_of(row.name)) if with_team else "",
+                "cells": [page_text(cell) for cell in row.cells()],
+            }
+            for row in rollup.rows[:MOST_LINES]
+        ],
+    }
 
 
 def list_json(

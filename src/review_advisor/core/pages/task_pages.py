@@ -12,7 +12,7 @@ from review_advisor.core.ledger.task_lines import TaskLine
 from review_advisor.core.outcome.cost import RoleCost, total_usage
 from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.pages.costs import cost_json, usage_json
-from review_advisor.core.pages.entry import Entry, Tone
+from review_advisor.core.pages.entry import TONES, Entry, Tone
 from review_advisor.core.pages.text import page_lines, page_text, without_empty
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.vote_text import vote_texts
@@ -199,19 +199,11 @@ def _told(event: TaskEvent) -> Entry:  # noqa: C901, PLR0911, PLR0912 (a case fo
         case CouncilVoted():
             return Entry("The declared advisors vote", blocks=(("", voted_words(event)),))
         case TaskEnded():
-            tone = _ENDS[like_outcome(event.status)]
+            like = like_outcome(event.status)
+            tone = "warn" if like == UNFINISHED else TONES[Outcome(like)]
             return Entry(f"The task ended: {event.status.replace('_', ' ')}", tone, blocks=(("", event.reason),))
         case _:
             assert_never(event)
-
-
-_ENDS: Mapping[str, Tone] = {
-    Outcome.APPROVED.value: "good",
-    Outcome.CHANGES_REQUESTED.value: "bad",
-    Outcome.ESCALATED.value: "warn",
-    Outcome.STOPPED.value: "bad",
-    UNFINISHED: "warn",
-}
 
 
 def _called(event: TaskCalled) -> Entry:

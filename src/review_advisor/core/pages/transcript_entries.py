@@ -22,8 +22,7 @@ from review_advisor.core.outcome.events import (
     Voted,
 )
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
-from review_advisor.core.outcome.steps.challenge_event import Challenged
-from review_advisor.core.outcome.steps.voices_event import VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.pages.entry import Entry, Tone
 from review_advisor.core.report.advice_text import merge_lines
 from review_advisor.core.report.council_text import vote_words

@@ -67,32 +67,33 @@ def is_check_of(number: int, external: str) -> bool:
 
 def number_in(external: str) -> int | None:
     """The number of the pull request whose check run has this external id; None if it is none of ours."""
-    found = _EXTERNAL.fullmatch(external)
-    return int(found["number"]) if found else None
+    number = _told(external, "number")
+    return int(number) if number else None
 
 
 def begun_by(external: str) -> str:
     """The workflow run that wrote the check last; empty where none is named."""
-    found = _EXTERNAL.fullmatch(external)
-    return (found["run"] or "") if found else ""
+    return _told(external, "run")
 
 
 def seal_in(external: str) -> str:
     """The seal that a check run bears; empty where it bears none."""
-    found = _EXTERNAL.fullmatch(external)
-    return (found["seal"] or "") if found else ""
+    return _told(external, "seal")
 
 
 def usd_in(external: str) -> float:
     """What a check run says that all reviews of its pull request have cost; 0 where it says nothing."""
-    found = _EXTERNAL.fullmatch(external)
-    return float(found["usd"] or 0) if found else 0.0
+    return float(_told(external, "usd") or 0)
 
 
 def day_in(external: str) -> tuple[str, float]:
     """A day, and what pushes have cost on it, as a check run says; an empty day where it says nothing."""
+    return _told(external, "day"), float(_told(external, "day_usd") or 0)
+
+
+def _told(external: str, what: str) -> str:
     found = _EXTERNAL.fullmatch(external)
-    return (found["day"] or "", float(found["day_usd"] or 0)) if found else ("", 0.0)
+    return (found[what] or "") if found else ""
 
 
 def is_by_newer(external: str, run: str) -> bool:

@@ -14,7 +14,7 @@ from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import USD_OF_AN_UNTOLD_REVIEW
 from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.pull_request.money.counting import NOTHING, Counted, PaidSoFar, is_counted, so_far, with_cost
+from review_advisor.core.pull_request.money.counting import NOTHING, PaidSoFar, is_counted, so_far, with_cost
 from review_advisor.core.pull_request.settling import rests_on_findings
 from review_advisor.core.pull_request.state import (
     Failing,
@@ -23,6 +23,7 @@ from review_advisor.core.pull_request.state import (
     Whole,
     unsettled,
     weightiest_first,
+    with_dismissals_of,
 )
 
 OPENS_BREAKER = 3
@@ -56,7 +57,7 @@ def remembered(
         reason = "; ".join(document.because)
         state = failed(before, document.run_id, document.head_sha or "", reason)
         is_round = not asked and not stopped_by_settings(document.events)
-        return counted_in(state.model_copy(update={"rounds": state.rounds + is_round}), counted)
+        return state.model_copy(update={"rounds": state.rounds + is_round, **counted})
     settled = _settles(document)
     known = _moved(before.findings, document) if before is not None else {}
     blocking = blocking_findings(document)
@@ -92,6 +93,28 @@ def remembered(
     )
 
 
+def remembered_beside(
+    standing: State | None,
+    before: State | None,
+    document: OutcomeDocument,
+    *,
+    asked: bool,
+    run: str = "",
+    spent: PaidSoFar = NOTHING,
+) -> State:
+    """What ``remembered`` says, and everything that people have dismissed or approved since ``before`` was read.
+
+    ``standing`` is what stands now. Whoever dismisses a finding by the id that it had before its file was renamed means
+    the one that it is now. Whoever approves an escalation means the review that it is of, and no other.
+    """
+    settled = with_dismissals_of(before, standing) if before is not None else None
+    new = remembered(settled, document, asked=asked, run=run, spent=spent)
+    now = with_dismissals_of(new, standing)
+    if standing is None or standing.run_id != document.run_id:
+        return now
+    return now.model_copy(update={"approved_by": standing.approved_by})
+
+
 def with_estimate(
     before: State | None, run_id: str, head_sha: str, reason: str, *, spent: PaidSoFar = NOTHING, asked: bool = False
 ) -> State:
@@ -124,11 +147,6 @@ def _with_estimate_of(state: State, spent: PaidSoFar, *, asked: bool) -> State:
     return state.model_copy(update={**about, "day": today.day, "day_usd": today.usd})
 
 
-def counted_in(state: State, counted: Counted) -> State:
-    """The state with this cost."""
-    return state.model_copy(update={**counted})
-
-
 def overtaken(
     before: State | None, document: OutcomeDocument, spent: PaidSoFar = NOTHING, *, asked: bool = False
 ) -> State | None:
@@ -137,7 +155,7 @@ def overtaken(
     if counted["spent_usd"] == (before.spent_usd if before is not None else 0.0):
         return None
     state = before or failed(None, document.run_id, document.head_sha or "", _OVERTAKEN)
-    return counted_in(state, counted)
+    return state.model_copy(update={**counted})
 
 
 def _whole(before: State | None, document: OutcomeDocument) -> Whole | None:

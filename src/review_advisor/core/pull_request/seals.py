@@ -91,11 +91,6 @@ class PeoplesWord:
     approved: frozenset[str] = frozenset()
 
 
-def needs_people(state: State, found: Vouched) -> bool:
-    """Whether anything in the state rests on what people said."""
-    return found != "signed" and (bool(state.approved_by) or any(each.status == "dismissed" for each in state.findings))
-
-
 def believed(state: State, found: Vouched, people: PeoplesWord) -> State:
     """The state, as far as it counts: what is not vouched for may cost a repetition, and saves none.
 

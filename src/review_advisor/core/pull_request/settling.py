@@ -9,11 +9,10 @@ from review_advisor.core.facts.pull_request import Makers, Permission, PullReque
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.surface_records import PartRecord
-from review_advisor.core.pull_request.base_branch import not_against
 from review_advisor.core.pull_request.commands import Dismiss, Leave, Override
 from review_advisor.core.pull_request.rules import SelfSettle
 from review_advisor.core.pull_request.seals import sealed_on
-from review_advisor.core.pull_request.state import KnownFinding, State
+from review_advisor.core.pull_request.state import KnownFinding, State, not_against
 from review_advisor.core.pull_request.writes import Conclusion
 from review_advisor.core.safety.redaction import Redactor
 

@@ -23,6 +23,7 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
 from review_advisor.core.pull_request.standing import StandingComment
+from review_advisor.core.safety.redaction import Redactor
 
 MOST_STATE_CHARACTERS = 16_000
 _MOST_BYTES = 400_000
@@ -183,6 +184,31 @@ def worst_first(findings: Iterable[KnownFinding]) -> tuple[KnownFinding, ...]:
     return tuple(sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), each.path, each.line)))
 
 
+def with_dismissed(state: State, finding: str, *, by: str, reason: str) -> State:
+    """The state after ``by`` has dismissed one of its findings; as it is, if it does not know that finding."""
+    done = {"status": "dismissed", "changed_in": state.run_id, "reason": reason, "by": by}
+    return _with(state, (each.model_copy(update=done) for each in state.findings if each.id == finding))
+
+
+def with_dismissals_of(state: State, standing: State | None) -> State:
+    """The state, with everything that is dismissed in the one that stands: a person's word is never taken back.
+
+    It was about what they saw. It does not hold for a finding whose quote stands in another number of places since.
+    Where only the one that stands knows the number, that one holds.
+    """
+    found = standing.findings if standing is not None else ()
+    return _with(state, (each for each in found if each.status == "dismissed"))
+
+
+def _with(state: State, changed: Iterable[KnownFinding]) -> State:
+    now = {each.id: each for each in changed}
+    findings = tuple(
+        now[each.id] if each.id in now and each.occurrences in (UNKNOWN_PLACES, now[each.id].occurrences) else each
+        for each in state.findings
+    )
+    return state.model_copy(update={"findings": findings})
+
+
 def block_in(body: str) -> str | None:
     """The one hidden block of a summary's body; None where there is none, or more than one."""
     found = [each[0] for each in _STATE.finditer(body)]
@@ -221,3 +247,20 @@ def read_state(comment: StandingComment, login: str) -> State | None:
         return State.model_validate_json(raw)
     except (binascii.Error, zlib.error, ValidationError):
         return None
+
+
+def names_base(kept: str | None, base_ref: str, redactor: Redactor) -> bool:
+    """Whether a review that kept this name was against the branch ``base_ref``: unknown is none.
+
+    What a review keeps of a branch's name has passed the redactor, so the present name is compared as that leaves it.
+    """
+    return bool(kept) and kept in (base_ref, redactor.redact(base_ref))
+
+
+def not_against(state: State | None, base_ref: str, redactor: Redactor) -> str | None:
+    """Why what is remembered is no review against the branch ``base_ref``, in a sentence; None if it is one."""
+    if state is None or not state.base_ref:
+        return "It is not known against which base branch the head was reviewed: it has to be reviewed again."
+    if names_base(state.base_ref, base_ref, redactor):
+        return None
+    return f"The head was reviewed against {state.base_ref}, not {redactor.redact(base_ref)}."

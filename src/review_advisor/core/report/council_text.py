@@ -13,8 +13,7 @@ from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.outcome.council_records import CouncilRecord, council_findings, council_records
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import Event
-from review_advisor.core.outcome.steps.challenge_event import Challenged
-from review_advisor.core.outcome.steps.voices_event import Advised, VoicesHeard
+from review_advisor.core.outcome.steps.voteless_events import Advised, Challenged, VoicesHeard
 from review_advisor.core.report.wording import counted, table
 from review_advisor.core.safety.markdown import shortened
 from review_advisor.core.safety.terminal import printable, wrapped

@@ -7,7 +7,7 @@ from typing import Any
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import BlindJudged, CallEnded, MemberReviewed, Reported, Verified, Voted
 from review_advisor.core.outcome.questions import ends_of_calls
-from review_advisor.core.outcome.steps.challenge_event import Challenged
+from review_advisor.core.outcome.steps.voteless_events import Challenged
 
 
 def session_rows(document: OutcomeDocument) -> list[dict[str, Any]]:

@@ -25,9 +25,8 @@ from review_advisor.mockworld.stories.story import TroubleBlock
 from review_advisor.observation.closed_pull_request import ObservePhase
 from review_advisor.ports.review import Clock
 from review_advisor.pull_request.begin import BeginPhase, Begun
-from review_advisor.pull_request.believed_memory import believed_memory
+from review_advisor.pull_request.believed_memory import believed_memory, peoples_word
 from review_advisor.pull_request.bot import Bot
-from review_advisor.pull_request.peoples_word import peoples_word
 from review_advisor.pull_request.publish import DidNotRun, PublishPhase
 from review_advisor.pull_request.shadow_publish import ShadowPublishPhase
 from review_advisor.pull_request.unfinished import Unfinished

@@ -1,1 +1,1 @@
-"""What a replay is made of: the order of events, advice, judges and repairs."""
+"""One part of a review played again from its events: their order, advice, judges and repairs."""

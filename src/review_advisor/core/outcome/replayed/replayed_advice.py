@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
 
 from review_advisor.core.answers.answers import Guidance
 from review_advisor.core.answers.evidence import CheckedReport
@@ -30,34 +29,11 @@ from review_advisor.core.escalation.recommendations import (
     same_advice,
 )
 from review_advisor.core.outcome.events import CallEnded, PolicyFrozen, Reported
+from review_advisor.core.outcome.replayed.steps_in_order import Unsound, require
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
-from review_advisor.core.policy.budgets import RefusalReason, Refused
 from review_advisor.core.policy.escalation_rules import ReasonKind
 from review_advisor.core.policy.policy import Policy, SurfacePolicy
-from review_advisor.core.roles.calls import Lost, LostReason
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal
-
-
-class Unsound(Exception):  # noqa: N818 (what the events are)
-    """Events that no review of ours leaves. A few words of our own say why."""
-
-
-def require(holds: bool, why: str) -> None:  # noqa: FBT001 (it is read as a sentence)
-    """Raise ``Unsound`` unless it holds."""
-    if not holds:
-        raise Unsound(why)
-
-
-def unanswered_by(call: CallEnded) -> Lost | Refused:
-    """What a call without an answer came to."""
-    if call.ended == "lost":
-        reasons = [each for each in LostReason if each.value == call.reason]
-        require(bool(reasons), "a call was lost for a reason that does not exist")
-        return Lost(reasons[0], call.detail)
-    for reason in get_args(RefusalReason):
-        if reason == call.reason:
-            return Refused(reason, call.detail)
-    raise Unsound("a call was refused for a reason that does not exist")
 
 
 def watched_in(first: PolicyFrozen, policy: Policy, row: SurfacePolicy, shard: int) -> Watched | None:
@@ -227,13 +203,6 @@ class ReplayedAdvice:
 
 NOT_ADVISED = ReplayedAdvice(None, "")
 """For a report of no executor."""
-
-
-def followed_advice(
-    first: PolicyFrozen, policy: Policy, row: SurfacePolicy | None, shard: int, tree: str, *, unapplied: set[str]
-) -> ReplayedAdvice:
-    """The advice of one attempt, before its first consult; without a ``row`` nobody is consulted in it."""
-    return ReplayedAdvice(None if row is None else watched_in(first, policy, row, shard), tree, unapplied)
 
 
 def _changes(merged: Merged | None) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from review_advisor.core.escalation.reasons import refused_question
 from review_advisor.core.outcome.events import PolicyFrozen, Repaired
-from review_advisor.core.outcome.replayed.replayed_advice import Unsound, require, watched_in
+from review_advisor.core.outcome.replayed.replayed_advice import watched_in
+from review_advisor.core.outcome.replayed.steps_in_order import Unsound, require
 from review_advisor.core.policy.blast import BlastRadius
 from review_advisor.core.policy.budgets import surface_retry_budget
 from review_advisor.core.policy.policy import Policy, SurfacePolicy

@@ -1,1 +1,1 @@
-"""The kinds of events that others are built on, and those about advice."""
+"""The kinds of events that others are built on, and those of whoever advises or refutes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TypeVar
 
 from review_advisor.core.answers.answers import PostVerifyResult
@@ -13,9 +13,9 @@ from review_advisor.core.council.member_calls import asked_as
 from review_advisor.core.council.panel import MemberAnswer
 from review_advisor.core.escalation.reasons import ReasonKey, Turn, reasons_to_consult
 from review_advisor.core.outcome.events import CallEnded, PartEnded, PolicyFrozen, Reported, Ruled, Verified
-from review_advisor.core.outcome.replay import PartReplay
-from review_advisor.core.outcome.replayed.replayed_advice import NOT_ADVISED, ReplayedAdvice, Unsound, watched_in
-from review_advisor.core.outcome.replayed.steps_in_order import CutShort
+from review_advisor.core.outcome.replayed.part_replay import PartReplay
+from review_advisor.core.outcome.replayed.replayed_advice import NOT_ADVISED, ReplayedAdvice, watched_in
+from review_advisor.core.outcome.replayed.steps_in_order import CutShort, Unsound
 from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, rule, rule_panel, standing
 from review_advisor.core.outcome.steps.advice_events import Escalated
 from review_advisor.core.outcome.steps.happened import OfCall, Step
@@ -74,19 +74,7 @@ class PartOtherwise(PartReplay):
         self._leave_out(gone)
         if not self.changed:
             return end
-        told = PartEnded(
-            at=end.at,
-            surface=end.surface,
-            shard=end.shard,
-            attempt=self._attempt,
-            outcome=ending.outcome,
-            because=ending.because,
-            read=ending.read,
-            degraded=ending.degraded,
-            recovered=ending.recovered,
-            exhausted=ending.exhausted,
-            repaired=ending.repaired,
-        )
+        told = replace(end, attempt=self._attempt, **asdict(ending))
         self.events[id(end)] = told
         return told
 
@@ -102,8 +90,9 @@ class PartOtherwise(PartReplay):
             if isinstance(each, OfCall) and each.number in numbers:
                 del self.events[place]
 
-    def _take(self, kind: type[Kind]) -> Kind:
-        told = super()._take(kind)
+    def take(self, kind: type[Kind]) -> Kind:
+        """The same, kept among what still happens, if it is consulted alike under the other rules."""
+        told = super().take(kind)
         self.events[id(told)] = told
         if isinstance(told, Escalated | Reported):
             self._is_consulted_alike(told)
@@ -111,7 +100,7 @@ class PartOtherwise(PartReplay):
 
     def _is_consulted_alike(self, told: Escalated | Reported) -> None:
         """The other thresholds give the same reasons to consult after this turn. Raises ``WouldAsk``."""
-        call, known = self._turn, self._led_to_consults.setdefault(told.attempt, set())
+        call, known = self.turn, self._led_to_consults.setdefault(told.attempt, set())
         reasons = told.reasons if isinstance(told, Escalated) else ()
         if any(each.kind is ReasonKind.RECONCILE for each in reasons) or call is None or call.number != told.number:
             return

@@ -18,7 +18,7 @@ from review_advisor.core.outcome.events import (
     SurfaceEnded,
 )
 from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.replayed.replayed_advice import Unsound
+from review_advisor.core.outcome.replayed.steps_in_order import Unsound
 from review_advisor.core.outcome.steps.happened import Step
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role

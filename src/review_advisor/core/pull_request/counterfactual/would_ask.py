@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
@@ -51,12 +51,7 @@ class WantedMoney:
 
     def as_json(self) -> dict[str, Any]:
         """Its fields."""
-        return {
-            "questions": self.questions,
-            "least_usd": round(self.least_usd, 6),
-            "unpriced": self.unpriced,
-            "unpriced_models": list(self.unpriced_models),
-        }
+        return asdict(self) | {"least_usd": round(self.least_usd, 6), "unpriced_models": list(self.unpriced_models)}
 
     def words(self) -> str:
         """One line for a person."""

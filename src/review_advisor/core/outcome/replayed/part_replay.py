@@ -26,9 +26,6 @@ from review_advisor.core.outcome.ends import (
 )
 from review_advisor.core.outcome.events import (
     BlindJudged,
-    CallEnded,
-    CallStarted,
-    Consulted,
     KnowledgeStored,
     Opined,
     PartEnded,
@@ -45,14 +42,11 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.replayed.replayed_advice import (
     NOT_ADVISED,
     ReplayedAdvice,
-    Unsound,
-    followed_advice,
-    require,
-    unanswered_by,
+    watched_in,
 )
 from review_advisor.core.outcome.replayed.replayed_judges import ReplayedJudges
 from review_advisor.core.outcome.replayed.replayed_repair import calls_a_person, weighed
-from review_advisor.core.outcome.replayed.steps_in_order import OUT_OF_PLACE, CutShort, Kind, StepsInOrder
+from review_advisor.core.outcome.replayed.steps_in_order import OUT_OF_PLACE, CutShort, StepsInOrder, Unsound, require
 from review_advisor.core.outcome.rulings import Disabled, Move, Ruling, Standing, rule, rule_panel, standing
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
 from review_advisor.core.outcome.steps.happened import Step
@@ -61,9 +55,8 @@ from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role
 from review_advisor.core.roles.calls import Lost
-from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal
+from review_advisor.core.roles.mid_flight import stop_signal
 from review_advisor.core.roles.repair_law import may_repair
-from review_advisor.core.roles.replies import lost_twice
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roles.transcript import Attempt
 
@@ -80,12 +73,9 @@ class PartReplay(StepsInOrder):
         self._looks = SURFACE_INPUTS[row.surface]
         super().__init__(steps, stopped=stopped)
         self._shard = steps[0].shard
-        self._consults: list[ConsultNote] = []
         self._repair, self._tree = RepairState(), ""
-        self._answered_by, self._answered_as = 0, ""
-        self._turn: CallEnded | None = None
         self._members: list[MemberAnswer] = []
-        self._judges = ReplayedJudges(self, lambda: (self._answered_by, self._answered_as), require)
+        self._judges = ReplayedJudges(self)
 
     def ended(self) -> PartEnded | None:
         """The part's end, which is the one that its events lead to; None where a stop came first.
@@ -94,7 +84,7 @@ class PartReplay(StepsInOrder):
         """
         try:
             ending = self._ending()
-            told = self._take(PartEnded)
+            told = self.take(PartEnded)
         except CutShort:
             return None
         said = (told.outcome, told.read, told.degraded, told.recovered, told.exhausted, told.repaired)
@@ -125,7 +115,7 @@ class PartReplay(StepsInOrder):
 
     def _checked(self) -> PartEnding:
         """Our own check in the place of an executor. A judge has its say where a ruling follows."""
-        told = self._take(Reported)
+        told = self.take(Reported)
         require(told.structural and self._shard == 0, "a report has no call that made it")
         if isinstance(self._next(), PartEnded):
             return settled(told.report)
@@ -139,17 +129,17 @@ class PartReplay(StepsInOrder):
         if not self._row.roles[Role.PRE_FLIGHT].runs:
             self._skipped(Role.PRE_FLIGHT)
             return
-        if self._asked(Role.PRE_FLIGHT) is None:
-            self._take(Planned)
+        if self.asked(Role.PRE_FLIGHT) is None:
+            self.take(Planned)
         for advisor in self._policy.roster.opening:
-            if self._asked(Role.PRE_FLIGHT, advisor=advisor.id) is None:
-                self._take(Opined)
+            if self.asked(Role.PRE_FLIGHT, advisor=advisor.id) is None:
+                self.take(Opined)
 
     def _blind(self) -> CheckedReport | Lost | Refused | None:
         if not self._policy.blind.runs or not self._looks.stands_alone:
             return None
-        missing = self._asked(Role.EXECUTOR, blind=True)
-        told = self._take(BlindJudged)
+        missing = self.asked(Role.EXECUTOR, blind=True)
+        told = self.take(BlindJudged)
         require((told.report is None) is (missing is not None), "the blind judgement does not fit its call's answer")
         return told.report or missing
 
@@ -161,7 +151,7 @@ class PartReplay(StepsInOrder):
         unapplied: set[str] = set()
         while True:
             self._attempt = len(attempts)
-            missing = self._asked(Role.EXECUTOR)
+            missing = self.asked(Role.EXECUTOR)
             if missing is not None:
                 return unread(missing)
             tree = self._tree
@@ -172,8 +162,8 @@ class PartReplay(StepsInOrder):
             if isinstance(first, Escalated | AdviceOpen | Reported):
                 require(insisted is not None or first.report.unfounded is None, _NOT_ASKED_AGAIN)
             still = insisted and self._still_unfounded(*insisted, first)
-            place = (self._first, self._policy, self._row, self._shard, self._tree)
-            advised = followed_advice(*place, unapplied=unapplied)
+            about = watched_in(self._first, self._policy, self._row, self._shard)
+            advised = ReplayedAdvice(about, self._tree, unapplied)
             advised.halts = bool(still)
             told = self._escalated(advised)
             require(not told.structural, "a model's report is marked as the bot's own structural check")
@@ -199,24 +189,24 @@ class PartReplay(StepsInOrder):
         """A rejection without a finding that stands, and why the second question got no report; None for neither."""
         if not isinstance(self._next(), UnfoundedRejection):
             return None
-        told = self._take(UnfoundedRejection)
+        told = self.take(UnfoundedRejection)
         require(told.report.unfounded is not None, "a report was asked again although nothing was wrong with it")
         self._may_be_cut_short()
         require(self._is_asked_again(told), _NOT_ASKED_AGAIN)
-        return told, self._asked(Role.EXECUTOR, after=self._consults)
+        return told, self.asked(Role.EXECUTOR, after=self.consults)
 
     def _escalated(self, advised: ReplayedAdvice) -> Reported:
         """The attempt's report, after every consult of the harness that was due before it."""
         while not advised.halts:
             self._disposed(advised)
             if isinstance(self._next(), AdviceOpen):
-                advised.is_open(self._take(AdviceOpen))
-                advised.goes_on(with_report=self._asked(Role.EXECUTOR, after=self._consults) is None)
+                advised.is_open(self.take(AdviceOpen))
+                advised.goes_on(with_report=self.asked(Role.EXECUTOR, after=self.consults) is None)
             elif not isinstance(self._next(), Escalated) or not self._consulted(advised):
                 break
         self._disposed(advised)
-        report = self._take(Reported)
-        advised.ends(report, self._turn, self._consults)
+        report = self.take(Reported)
+        advised.ends(report, self.turn, self.consults)
         return report
 
     def _disposed(self, advised: ReplayedAdvice) -> None:
@@ -225,24 +215,24 @@ class PartReplay(StepsInOrder):
 
     def _consulted(self, advised: ReplayedAdvice) -> bool:
         """One consult of the harness; False where nobody is asked any more after it."""
-        told = self._take(Escalated)
-        advised.due(told, self._turn)
+        told = self.take(Escalated)
+        advised.due(told, self.turn)
         if told.refused:
             return False
         self._disposed(advised)
-        self._asked(Role.MID_FLIGHT, after=self._consults)
+        self.asked(Role.MID_FLIGHT, after=self.consults)
         self._may_be_cut_short()
-        require(bool(self._consults), "a consult of the harness is not recorded")
-        note = self._consults[-1]
+        require(bool(self.consults), "a consult of the harness is not recorded")
+        note = self.consults[-1]
         if stop_signal([note]):
             advised.stops()
             return False
         if note.guidance is None:
             advised.unanswered()
             return True
-        advised.recommended(merged := self._take(Recommended), note.guidance)
+        advised.recommended(merged := self.take(Recommended), note.guidance)
         if not (merged.merged.conflict or advised.halts):
-            advised.goes_on(with_report=self._asked(Role.EXECUTOR, after=self._consults) is None)
+            advised.goes_on(with_report=self.asked(Role.EXECUTOR, after=self.consults) is None)
         return True
 
     def _still_unfounded(
@@ -250,7 +240,7 @@ class PartReplay(StepsInOrder):
     ) -> str | None:
         if not isinstance(told, Escalated | AdviceOpen | Reported):
             raise Unsound(OUT_OF_PLACE)
-        due = (self._answered_by, told.report) if missing is None else (first.number, first.report)
+        due = (self.answered_by, told.report) if missing is None else (first.number, first.report)
         require((told.number, told.report) == due, "a report is not the one that the second question brought")
         return still_unfounded(missing or told.report)
 
@@ -260,14 +250,14 @@ class PartReplay(StepsInOrder):
         turned = alone is not None and flipped(alone, report, self._attempt)
         same = nothing_changed(before, report, same_diff=tree == self._tree)
         place = (self._policy, self._row, self._shard)
-        told = calls_a_person(self._first, *place, self._tree, consults=self._consults)
+        told = calls_a_person(self._first, *place, self._tree, consults=self.consults)
         return bool(told or turned or same)
 
     def _may_halt(
         self, alone: CheckedReport | None, before: CheckedReport | None, report: CheckedReport, tree: str
     ) -> bool:
         """Also for any question that the consult cap refused: which files it is about, the events may not tell."""
-        denied = any(each.status == "denied" for each in self._consults)
+        denied = any(each.status == "denied" for each in self.consults)
         return self._must_halt(alone, before, report, tree) or (
             denied and self._policy.blast.radius is BlastRadius.HIGH
         )
@@ -276,7 +266,7 @@ class PartReplay(StepsInOrder):
         self._repair = replace(self._repair, refused=())
         if not isinstance(self._next(), Repaired):
             return
-        told = self._take(Repaired)
+        told = self.take(Repaired)
         require(
             may_repair(self._policy, self._row.surface, attempts), "a repair was made that the policy does not allow"
         )
@@ -306,7 +296,7 @@ class PartReplay(StepsInOrder):
             due = rule(at, Disabled(switch))
         else:
             due, judged = self._by_the_judges(at, report)
-        told = self._take(Ruled).ruling
+        told = self.take(Ruled).ruling
         said = (told.move, told.degraded, told.exhausted, told.verdict)
         require(
             said == (due.move, due.degraded, due.exhausted, due.verdict),
@@ -326,7 +316,7 @@ class PartReplay(StepsInOrder):
         due, joint = rule_panel(at, self._members)
         if joint is None:
             return due, None
-        judged = told or self._take(Verified).judged
+        judged = told or self.take(Verified).judged
         about = (judged.number, judged.executor_verdict, judged.executor_summary)
         require(
             about == (self._attempt, report.verdict, report.summary),
@@ -335,61 +325,8 @@ class PartReplay(StepsInOrder):
         require(judged.result == joint, "the judgement of a council does not follow from its votes")
         return due, judged
 
-    def judged_by(self, advisor: str) -> Lost | Refused | None:
-        """All calls of the next question to a judge; why there is no answer, or None for one."""
-        return self._asked(Role.POST_VERIFY, advisor=advisor)
-
-    def read(self, kind: type[Kind]) -> Kind:
-        """The next event, which has to be of this kind and of the present attempt."""
-        return self._take(kind)
-
-    # --- the events, in their order ---
-
-    def _asked(
-        self, role: Role, *, blind: bool = False, advisor: str = "", after: Sequence[ConsultNote] = ()
-    ) -> Lost | Refused | None:
-        """All calls that ask this question; why there is no answer, or None for one. ``advisor``: not the usual one."""
-        self._consults = list(after)
-        asked = (role, advisor or role.advisor, blind)
-        first = self._call(*asked)
-        missing = self._came_to(first)
-        while missing is not None and self._is_asked_again(first):
-            before, missing = missing, self._came_to(self._call(*asked))
-            if isinstance(before, Lost) and isinstance(missing, Lost):
-                missing = lost_twice(before, missing)
-        return missing
-
-    def _came_to(self, call: CallEnded) -> Lost | Refused | None:
-        """Why a call brought no answer; None for one, whose number and model are known from here on."""
-        if call.ended == "stopped":
-            require(self._stopped, "a call was stopped but the review went on")
-            raise CutShort
-        if call.ended != "answered":
-            return unanswered_by(call)
-        self._answered_by, self._answered_as = call.number, call.requested_model
-        self._turn = call if call.role is Role.EXECUTOR else self._turn
-        return None
-
-    def _is_asked_again(self, first: CallEnded | UnfoundedRejection) -> bool:
-        told = self._next()
-        return isinstance(told, CallStarted | CallEnded) and told.asks_again == first.number
-
-    def _call(self, role: Role, advisor: str, blind: bool) -> CallEnded:  # noqa: FBT001 (one question, as a tuple)
-        begun = self._take(CallStarted) if isinstance(self._next(), CallStarted) else None
-        told = self._take(CallEnded)
-        require((begun is None) is (told.ended == "refused"), "a refused call has a start, or another call has none")
-        for each in (begun, told):
-            require(
-                each is None or (each.role, each.advisor, each.blind) == (role, advisor, blind),
-                "a call is of another role or advisor than the one whose turn it is",
-            )
-        consults = self._every(Consulted)
-        require(all(each.number == told.number for each in consults), "a consult does not follow its own call")
-        self._consults += [each.note for each in consults]
-        return told
-
     def _skipped(self, role: Role) -> None:
-        told, decision = self._take(RoleSkipped), self._row.roles[role]
+        told, decision = self.take(RoleSkipped), self._row.roles[role]
         said = (told.role, told.because, told.disabled_by)
         require(
             said == (role, decision.because, decision.disabled_by),

@@ -1,12 +1,19 @@
-"""Whether the lines that a finding is about still stand in what was merged: a hint, and never proof of anything."""
+"""What git says of a pull request after its merge: whether a finding's lines still stand, and whether it was reverted.
+
+That lines are gone is a hint, and never proof of anything.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from review_advisor.core.observation.labels import Value
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.safety.secret_shapes import holds_mark
+
+_COMMIT = re.compile(r"^This reverts commit ([0-9a-f]{40}|[0-9a-f]{64})\b", re.MULTILINE)
+_PULL_REQUEST = re.compile(r"^Reverts ([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)?#([0-9]{1,10})\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +60,16 @@ def lines_at_merge(place: FindingPlace, lines: str, merged: str | None) -> tuple
 
 def _bare(text: str) -> str:
     return "\n".join(found for line in text.split("\n") if (found := " ".join(line.split())))
+
+
+def is_revert(message: str, repository: str, number: int, merge_commit: str) -> bool:
+    """Whether a commit with this message reverts the pull request that ``merge_commit`` merged.
+
+    ``git revert`` writes ``This reverts commit <name>``; GitHub's Revert button writes ``Reverts owner/name#7``.
+    """
+    if merge_commit in _COMMIT.findall(message):
+        return True
+    return any(
+        int(named) == number and (not where or where.casefold() == repository.casefold())
+        for where, named in _PULL_REQUEST.findall(message)
+    )

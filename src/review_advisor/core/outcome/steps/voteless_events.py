@@ -1,14 +1,37 @@
-"""The event of the inline members of a council: what each of them advises. Nothing is decided by it."""
+"""The events of judges without a vote: a refuter of findings, and the inline members of a council."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+from review_advisor.core.answers.challenge import Challenge
 from review_advisor.core.answers.inline_calls import UnreadableCallsError, inline_calls
 from review_advisor.core.answers.member_vote import ACTIONS
 from review_advisor.core.council.voices import Voice
 from review_advisor.core.outcome.steps.happened import OfCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Challenged(OfCall):
+    """The refuter answered about ``finding``, an id. ``proven``: the quote of its answer stands in code at the head."""
+
+    kind: Literal["challenged"] = "challenged"
+    finding: str
+    challenge: Challenge
+    proven: bool = False
+
+    @property
+    def refutes(self) -> bool:
+        """Whether the finding is refuted."""
+        return self.challenge.verdict == "refuted" and self.proven
+
+    @property
+    def words(self) -> str:
+        """What it comes to, in a few words."""
+        if self.challenge.verdict == "refuted" and not self.proven:
+            return "refuted without proof, so it stands"
+        return "stands" if self.challenge.verdict == "unsure" else self.challenge.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +55,7 @@ class Advised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoicesHeard(OfCall):
-    """All inline members advised in one call. They have no vote."""
+    """All inline members advised in one call. Nothing is decided by it."""
 
     kind: Literal["voices_heard"] = "voices_heard"
     voices: tuple[Advised, ...]
