@@ -270,7 +270,8 @@ def perform(options: ReviewOptions, shown: Shown) -> Performed:
     from review_advisor.cli.terminal.progress import progress
     from review_advisor.core.outcome.outcomes import Outcome
 
-    with progress(quiet=shown.quiet or shown.gate) as show:
+    embedded = options.agent.agent == "embedded"
+    with progress(quiet=shown.quiet or shown.gate, embedded=embedded) as show:
         stored = run_review(options, os.environ, show.event, show.warning, show.remark)
     document = stored.document
     put(_result(document, shown, stored.finding_notes), otherwise=NOT_TO_ITS_END)
