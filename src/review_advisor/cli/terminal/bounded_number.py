@@ -9,11 +9,17 @@ import click
 
 
 class BoundedNumber(click.FloatRange):
-    """A number within bounds. What is no number lies within none: nothing would ever be more than it."""
+    """A finite number within bounds."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number. Fails as click does."""
-        number: float = super().convert(value, param, ctx)
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number: give one such as 30 or 0.5.", param, ctx)
+        number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number

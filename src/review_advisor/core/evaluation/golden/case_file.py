@@ -19,7 +19,6 @@ from pydantic import (
 )
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.core.evaluation.golden.form_complaint import said_of
 from review_advisor.core.evaluation.golden.golden_case import (
     CaseKind,
     CommitsChange,
@@ -35,6 +34,7 @@ from review_advisor.core.evaluation.golden.golden_case import (
 from review_advisor.core.evaluation.golden.label_places import misplaced_label
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.core.report.wording import printable_line
 from review_advisor.core.roster.nearest import nearest_of
 
@@ -253,7 +253,7 @@ def _complaint(error: ValidationError, where: str) -> str:
     at = ".".join(str(step + 1) if isinstance(step, int) else step for step in place)[:200]
     if first["type"] == "extra_forbidden":
         return f"{where}: unknown key {at!r}; {nearest_of(str(place[-1]), _known(place))}"
-    said = said_of(first)
+    said = value_mistake(first)
     if first["type"] == "literal_error" and isinstance(first["input"], str):
         words = get_args(CaseKind) if place[-1] == "kind" else get_args(Severity)
         said = f"unknown word {first['input'][:100]!r}; {nearest_of(first['input'][:100], words)}"
