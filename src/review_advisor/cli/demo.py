@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from review_advisor.cli.terminal.logs_folder import at_the_top
 from review_advisor.cli.terminal.output import note
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
 
@@ -21,6 +22,7 @@ PAGE = "github.html"
     "--artifacts",
     type=click.Path(path_type=Path),
     default=ARTIFACTS,
+    callback=at_the_top,
     show_default=True,
     metavar="DIR",
     help="Where the review's folder goes.",

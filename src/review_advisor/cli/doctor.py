@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from review_advisor.cli.ledger import LEDGER
+from review_advisor.cli.terminal.logs_folder import at_the_top
 from review_advisor.cli.terminal.output import plain, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
@@ -26,7 +27,13 @@ FAILED = 3
 @click.command(short_help="Say what is missing for a review, and how to get it.")
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary (default: from PATH).")
 @click.option("--repo", type=click.Path(path_type=Path), default=Path(), help="The repository. [default: this one]")
-@click.option("--artifacts", type=click.Path(path_type=Path), default=Path("review_logs"), help="Where recordings lie.")
+@click.option(
+    "--artifacts",
+    type=click.Path(path_type=Path),
+    default=Path("review_logs"),
+    callback=at_the_top,
+    help="Where recordings lie.",
+)
 @click.option("--github", "repository", metavar="OWNER/NAME", help="Also ask GitHub about this repository's gate.")
 @click.option("--fit", is_flag=True, help="Say instead whether the advisor pays here, by the ledger.")
 @click.option("--security", is_flag=True, help="Say instead what weakens the bot here, with a remedy for each.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from review_advisor.cli.terminal.logs_folder import at_the_top
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
@@ -29,6 +30,7 @@ LEDGER = click.option(
     metavar="FILE",
     default=Path("review_logs", LEDGER_FILE),
     show_default=True,
+    callback=at_the_top,
     help="The ledger.",
 )
 

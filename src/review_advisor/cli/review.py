@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never, get_args
 import click
 
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.logs_folder import at_the_top
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
@@ -102,6 +103,7 @@ Examples:
     type=PATH,
     default=Path("review_logs"),
     show_default=True,
+    callback=at_the_top,
     metavar="DIR",
     help="Where the review's folder goes.",
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.terminal.logs_folder import at_the_top
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import in_order, moment
@@ -185,7 +186,14 @@ def export(run: str, folder: Path, ledger_file: Path, as_json: bool) -> None:
 
 @runs.command(short_help="Print the recorded calls of one run.")
 @click.argument("run")
-@click.option("--artifacts", type=PATH, default=Path("review_logs"), show_default=True, help="Where recordings lie.")
+@click.option(
+    "--artifacts",
+    type=PATH,
+    default=Path("review_logs"),
+    show_default=True,
+    callback=at_the_top,
+    help="Where recordings lie.",
+)
 @AS_JSON
 @click.pass_context
 def recording(context: click.Context, run: str, artifacts: Path, as_json: bool) -> None:

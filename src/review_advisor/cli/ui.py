@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, ORGANISATION, PATH
+from review_advisor.cli.terminal.logs_folder import at_the_top
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
@@ -22,6 +23,7 @@ from review_advisor.cli.terminal.typed_moments import moment
     type=PATH,
     metavar="FOLDER",
     default=Path("review_logs", "dashboard"),
+    callback=at_the_top,
     show_default=True,
     help="Where it is written: a new folder, or that of an earlier dashboard.",
 )
@@ -38,6 +40,7 @@ from review_advisor.cli.terminal.typed_moments import moment
     type=PATH,
     metavar="DIR",
     default=Path("review_logs", "evaluations"),
+    callback=at_the_top,
     show_default=True,
     help="Evaluations that have a page.",
 )

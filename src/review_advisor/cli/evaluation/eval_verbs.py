@@ -14,6 +14,7 @@ import click
 
 from review_advisor.cli.ledger import AS_JSON, PATH
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.logs_folder import at_the_top
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
 
@@ -36,6 +37,7 @@ ROOT = click.option(
     metavar="DIR",
     default=Path("review_logs", "evaluations"),
     show_default=True,
+    callback=at_the_top,
     help="Where evaluations are kept.",
 )
 GATE = click.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from review_advisor.cli.ledger import AS_JSON, LEDGER, PATH
+from review_advisor.cli.terminal.logs_folder import at_the_top
 from review_advisor.cli.terminal.output import note_left_out, put
 from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
@@ -45,7 +46,14 @@ MOST_CONSULTS = 20
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
 @click.option("--recorded", type=PATH, metavar="REPO", help="Play runs whole again in REPO: their recordings answer.")
-@click.option("--artifacts", type=PATH, default=Path("review_logs"), show_default=True, help="Where recordings lie.")
+@click.option(
+    "--artifacts",
+    type=PATH,
+    default=Path("review_logs"),
+    show_default=True,
+    callback=at_the_top,
+    help="Where recordings lie.",
+)
 @LEDGER
 @AS_JSON
 def replay(

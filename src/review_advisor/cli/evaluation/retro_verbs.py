@@ -10,6 +10,7 @@ import click
 
 from review_advisor.cli.ledger import LEDGER, PATH
 from review_advisor.cli.terminal.bounded_number import BoundedNumber
+from review_advisor.cli.terminal.logs_folder import at_the_top
 from review_advisor.cli.terminal.output import note, note_left_out, put
 from review_advisor.cli.terminal.problems import ExitWithCode, clear_refusals
 from review_advisor.cli.terminal.typed_moments import moment
@@ -42,7 +43,13 @@ _ONLY_WITH_RUN = ("advisor", "model", "adapter", "timeout", "max_usd", "claude_b
     "--runs", type=PATH, default=Path("runs"), show_default=True, metavar="DIR", help="Where the runs' folders are."
 )
 @click.option(
-    "--artifacts", type=PATH, default=Path("review_logs"), show_default=True, metavar="DIR", help="Where reviews write."
+    "--artifacts",
+    type=PATH,
+    default=Path("review_logs"),
+    show_default=True,
+    callback=at_the_top,
+    metavar="DIR",
+    help="Where reviews write.",
 )
 @LEDGER
 @click.option("--since", type=moment, metavar="WHEN", help="Without --run: only reviews from then on.")
