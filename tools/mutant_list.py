@@ -3233,7 +3233,7 @@ MUTANTS = (
         "core/facts/files/value_mistake.py",
         'return _WORDS.get(kind, "cannot be used")',
         'return _WORDS.get(kind, error["msg"])',
-        ("tests/unit/facts/files/test_value_mistake.py",),
+        ("tests/unit/facts/files/test_value_mistake.py::test_no_kind_of_mistake_shows_the_words_of_the_library",),
     ),
     Mutant(
         "a number of many digits in the configuration is a crash",
