@@ -27,8 +27,8 @@ def alerts(
 ) -> None:
     """Check the KPIs of the last day or week. Exit code 3 if an alert is raised.
 
-    No alert is raised by too few cases. Exit code 2 if the ledger has no run of the repository: a misspelt name would
-    never raise one.
+    An alert needs a minimum number of cases. Exit code 2 if the ledger has no run of the repository, because a
+    misspelt name would never raise an alert.
     """
     with clear_refusals():
         from review_advisor.app.rollup import look_for_alarms

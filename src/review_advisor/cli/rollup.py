@@ -55,10 +55,10 @@ def rollup(
     """Show the KPIs of the reviews that began in a period, each with its target, and what the reviews cost.
 
     A KPI without data is "not measured". If the CLI reported no cost, a dated list of prices applies; the cost of an
-    unlisted model is unknown. --shadow shows instead what ran in shadow.
+    unlisted model is unknown. --shadow shows shadow runs instead.
 
     --by shows a line for each repository, team or author group, as the file of --organisation has them; JSON has all
-    KPIs of each. Whoever and whatever is in none is with the others.
+    KPIs of each. Reviews outside of every group appear as others.
     """
     if shadow and prices is not None:
         raise click.UsageError("--prices and --shadow exclude one another: a shadow costs what its calls reported.")

@@ -34,9 +34,9 @@ def release_readiness(
 ) -> None:
     """Judge whether a release is ready: go, conditional_go or hold.
 
-    Without --evidence and --sample the evidence is what was merged since the last annotated tag of a version.
-    Exit codes: 0 go, 10 conditional_go or hold, 11 a rule does not hold and a person decides, 12 the run could not go
-    on, 2 usage or setup.
+    Without --evidence and --sample, the evidence is the pull requests merged since the last annotated version tag.
+    Exit codes: 0 go, 10 conditional_go or hold, 11 a rule is broken and a person decides, 12 the run could not go
+    on, 2 usage or setup error.
     """
     with clear_refusals():
         from review_advisor.app.tasks.judge_release import ReleaseChoice, judge_release
