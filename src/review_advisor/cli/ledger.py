@@ -81,7 +81,7 @@ def _proof_text(proof: Proof) -> str:
     found = "all is as it was recorded" if proof.whole else f"{len(proof.broken) + len(proof.stray)} broken"
     if proof.earlier is not None:
         before = f"{counted(proof.earlier.runs, 'run')} verified on {proof.earlier.at:%Y-%m-%d}"
-        found = "what was read is as it was recorded" if proof.whole else found
+        found = "everything that was read is as recorded" if proof.whole else found
         found += f"; of {before}, {proof.spot_checks:,} were read again (all: --full)"
     lines.append(f"{counted(proof.runs, 'run')}, {counted(proof.events, 'event')}: {found}")
     return "".join(printable_line(line) + "\n" for line in lines)

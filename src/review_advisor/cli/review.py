@@ -132,7 +132,7 @@ Examples:
     metavar="FILE",
     help="Findings of another tool, which the models see and do not repeat. May be given several times.",
 )
-@click.option("--fresh", is_flag=True, help="Ask all questions again, whatever was answered before.")
+@click.option("--fresh", is_flag=True, help="Ask all questions again, and ignore stored answers.")
 @click.option(
     "--format",
     "form",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="With --labels golden: a whole evaluation of golden cases. May be repeated.",
 )
-@click.option("--propose", "proposes", is_flag=True, help="Write what is proposed into .review-advisor/ here.")
+@click.option("--propose", "proposes", is_flag=True, help="Write the proposals into .review-advisor/ here.")
 @LEDGER
 @AS_JSON
 def calibrate(

@@ -191,7 +191,7 @@ def _check(asked: EvalRun) -> None:
             "--arm, --models and --matrix are about reviews: simulated answers have arms of their own."
         )
     if not is_simulated and (asked.groups, asked.seed) != (None, None):
-        raise click.UsageError("--groups and --seed are for simulated answers: the cases of a set are what they are.")
+        raise click.UsageError("--groups and --seed are for simulated answers: a set has its own cases.")
     if (asked.recorded is None) == (asked.answers == "recorded"):
         raise click.UsageError("--answers recorded and --recorded DIR belong together.")
     if asked.answers == "live" and asked.max_usd is None:

@@ -92,7 +92,7 @@ def replay(
     if run_id is not None and (repository is not None or since is not None):
         raise click.UsageError("--repository and --since choose among --all runs.")
     if recorded is not None and (was is not None or not nothing_named):
-        raise click.UsageError("Beside --recorded, --config alone says what is tried.")
+        raise click.UsageError("With --recorded, only --config chooses the rules.")
     with clear_refusals():
         from review_advisor.core.ledger.runs import RunFilter
 

@@ -81,7 +81,7 @@ def retro(
         _learn(artifacts, ledger_file, since, repository)
         return
     if since is not None or repository is not None:
-        raise click.UsageError("--since and --repository choose what is learnt from without a --run.")
+        raise click.UsageError("--since and --repository need no --run: they choose the reviews to learn from.")
     with clear_refusals():
         _look_at(context, run, artifacts, ledger_file, **asked)
 

@@ -50,7 +50,7 @@ def release_readiness(
         judged = judge_release(choice, task_options(context, asked), os.environ, note, show_event)
     put(evaluation_json(judged.evaluation) if as_json else "".join(f"{each}\n" for each in _lines(judged)))
     if judged.ran.interrupted_by:
-        note("Interrupted: nobody has judged the release to the end.")
+        note("Interrupted: the release is not judged.")
         context.exit(128 + judged.ran.interrupted_by)
     context.exit(judged.evaluation.exit_code)
 
