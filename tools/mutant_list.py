@@ -3260,6 +3260,20 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "a review in a folder below the top of the repository leaves its files there",
+        "cli/terminal/options.py",
+        "return repository_top(Path()) / path",
+        "return path",
+        ("tests/adapters/cli/test_review.py::test_from_any_folder_of_the_repository_its_files_lie_at_the_top",),
+    ),
+    Mutant(
+        "a wrong value is told in the words of a library",
+        "core/facts/files/value_mistake.py",
+        'return _WORDS.get(kind, "cannot be used")',
+        'return _WORDS.get(kind, error["msg"])',
+        ("tests/unit/facts/files/test_value_mistake.py::test_no_kind_of_mistake_shows_the_words_of_the_library",),
+    ),
+    Mutant(
         "a number of many digits in the configuration is a crash",
         "core/facts/files/toml_text.py",
         "except ValueError:  # Python reads no number of thousands of digits",

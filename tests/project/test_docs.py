@@ -191,6 +191,19 @@ def test_the_readme_shows_commands() -> None:
     assert any(words.split()[:1] == ["review"] for words in commands(ROOT / "README.md"))
 
 
+def test_each_claim_about_another_bot_can_be_checked() -> None:
+    """A cell links to a public page or to a line of public source, or says that nothing is documented."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    head, *table = rows(text.partition("\n## How it compares\n")[2].partition("\n## ")[0])
+    cells = {(row[0], bot): cell for row in table for bot, cell in zip(head[2:], row[2:], strict=True)}
+    assert cells
+    link = re.compile(r"\]\(https://[\w./#@-]+\)")
+    assert [place for place, cell in cells.items() if cell != "not documented" and not link.search(cell)] == []
+    sources = re.findall(r"https://github\.com/[^)\s]+/blob/([^/]+)/", text)
+    assert sources
+    assert [name for name in sources if not re.fullmatch(r"[0-9a-f]{40}|v[\d.]+", name)] == []
+
+
 def test_every_verb_is_documented() -> None:
     named = {words.split()[0] for path in DOCUMENTS for words in commands(path) if words.split()}
     assert sorted(group.commands.keys() - named) == []

@@ -74,7 +74,7 @@ def rulings(document: OutcomeDocument) -> list[str]:
 def test_a_heavier_voice_against_it_would_have_handed_the_change_back(world: MockWorld) -> None:
     document = narrowly(world)
     found = under(document, ADR_ADVISOR, SECURITY, replace(TESTER, weight=30.0))
-    assert found.unknown == ("a retry would have been asked: nobody knows its answer",)
+    assert found.unknown == ("a retry would have been asked, and its answer is unknown",)
     assert [each.role for each in found.questions] == [Role.EXECUTOR, *[Role.POST_VERIFY] * 6]
 
 

@@ -62,7 +62,7 @@ def test_one_more_retry_than_there_were_answers_for_is_a_question_that_nobody_ca
     assert document.outcome is Outcome.ESCALATED
     found = decided_otherwise(document, OtherRules(retries=OFTEN))
     assert found.document is None
-    assert found.unknown == ("a retry would have been asked: nobody knows its answer",)
+    assert found.unknown == ("a retry would have been asked, and its answer is unknown",)
 
 
 def test_a_lost_judgement_counts_as_a_veto_once_the_rules_say_so(world: MockWorld) -> None:

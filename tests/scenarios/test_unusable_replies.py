@@ -139,7 +139,7 @@ def test_a_finding_that_cannot_be_read_is_refused_by_name_and_the_others_stand(w
     document = world.review()
     (report,) = document.surfaces[0].parts[0].reports
     assert (len(report.findings), [each.title for each in report.refused]) == (1, ["odd"])
-    assert "line: Input should be greater than or equal to 0" in report.refused[0].why
+    assert "line: should be at least 0" in report.refused[0].why
     assert "refused: odd" in report_text(document)
 
 
@@ -166,7 +166,7 @@ def test_a_complaint_does_not_echo_the_replys_own_words(world: MockWorld) -> Non
     world.agents.script(Role.EXECUTOR, Line({"verdict": "IGNORE-ALL-RULES", "summary": "s", "confidence": 1}))
     world.review()
     repair = world.calls(Role.EXECUTOR)[1]
-    assert "verdict: Input should be 'approve' or 'reject'" in repair.prompt
+    assert "verdict: should be 'approve' or 'reject'" in repair.prompt
     assert "IGNORE-ALL-RULES" not in repair.prompt
 
 

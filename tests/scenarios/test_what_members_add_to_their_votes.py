@@ -53,7 +53,7 @@ def with_own(world: MockWorld, own: object) -> tuple[OutcomeDocument, MemberVote
     "own,kept,notes",
     [
         ({"score": 7, "exploit": "none"}, '{"score": 7, "exploit": "none"}', ()),
-        ({"score": 11, "exploit": "x"}, '{"exploit": "x"}', ("own.score was left out: score: Input should be less",)),
+        ({"score": 11, "exploit": "x"}, '{"exploit": "x"}', ("own.score was left out: score: should be at most",)),
         ({"exploit": "é"}, '{"exploit": "é"}', ("own.score is missing",)),
         ({"score": 7, "evidence": ["x" * 9_000]}, '{"score": 7}', ("own.evidence was left out: all fields together",)),
         ({"score": 7, "other": 1}, '{"score": 7}', ("1 of the fields in own were left out",)),

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from review_advisor.core.evaluation.judged_change import JudgedChange, JudgeResults, ToolFinding, is_trigger_command
 from review_advisor.core.evaluation.scores import Score
+from review_advisor.core.facts.files.value_mistake import value_mistake
 
 MOST_BYTES = 20_000_000
 _MOST_JUDGES = 20
@@ -179,6 +180,7 @@ def _read(read: ReadFile, path: Path, form: TypeAdapter[Value]) -> Value:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])[:200]
+        said = value_mistake(first, block="an object")
         raise MartianError(
-            f"{path} does not have the form of these results{place and f', at {place}'}: {first['msg']}."
+            f"{path} does not have the form of these results{place and f', at {place}'}: {said}."
         ) from None

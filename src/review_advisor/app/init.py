@@ -28,8 +28,8 @@ _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}@[0-9a
 _PINNED_USE = re.compile(rf"^(\s*(?:- )?uses: )(?!actions/){_ACTION.pattern}(?: #.*)?$", re.MULTILINE)
 _REMOTE = re.compile(r"(?:https://(?:[^/@]+@)?[^/]+/|ssh://[^/]+/|[\w.-]+@[\w.-]+:)([\w.-]+/[\w.-]+?)(?:\.git)?/?")
 _ABOUT = """\
-# Settings of review-advisor. What stands here are the defaults: take the # away from a line to change it.
-# A pull request is reviewed under the file of its base, so none can configure its own review.
+# Settings of review-advisor, with their defaults: remove the # of a line to change it.
+# Reviews read this file from the base branch: no pull request can configure its own review.
 # More on each: docs/configuration.md in the repository of the action that your workflow runs.
 """
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from review_advisor.cli.terminal.options import PATH
+from review_advisor.cli.terminal.options import PATH, at_the_top
 from review_advisor.cli.terminal.output import note
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
 
@@ -22,6 +22,7 @@ PAGE = "github.html"
     "--artifacts",
     type=PATH,
     default=ARTIFACTS,
+    callback=at_the_top,
     show_default=True,
     metavar="DIR",
     help="Where the review's folder goes.",

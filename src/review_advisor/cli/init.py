@@ -12,7 +12,7 @@ from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode
 
 _CREDENTIAL = """\
 
-What is left to do, on GitHub:
+Next steps on GitHub:
   1. Store the model credential: a repository secret named ANTHROPIC_API_KEY.
 """
 _SHADOW = """\

@@ -35,11 +35,11 @@ def ledger() -> None:
 @AS_JSON
 @click.pass_context
 def verify(context: click.Context, ledger_file: Path, full: bool, as_json: bool) -> None:
-    """Verify that the events of every run are as they were recorded, and that all tables agree with them.
+    """Verify that the events of every run are as recorded, and that all tables agree with them.
 
-    Of the runs that you verified before, a thousand random ones are read again, if the number, lengths and last hashes
-    of all are unchanged. Exit code 3 if something is wrong: the first fault of each run is named. Only an earlier
-    verification shows that a run was removed, or written anew, with all its rows.
+    If the number, lengths and last hashes of the runs that you verified before are unchanged, it reads only a
+    thousand random ones of these again. Exit code 3 if something is wrong: the first fault of each run is named.
+    Only an earlier verification reveals that somebody removed a run, or replaced it with all its rows.
     """
     with clear_refusals():
         from review_advisor.app.ledger import prove
@@ -63,7 +63,7 @@ def _proof_text(proof: Proof) -> str:
     found = "all is as it was recorded" if proof.whole else f"{len(proof.broken) + len(proof.stray)} broken"
     if proof.earlier is not None:
         before = f"{counted(proof.earlier.runs, 'run')} verified on {proof.earlier.at:%Y-%m-%d}"
-        found = "what was read is as it was recorded" if proof.whole else found
+        found = "everything that was read is as recorded" if proof.whole else found
         found += f"; of {before}, {proof.spot_checks:,} were read again (all: --full)"
     lines.append(f"{counted(proof.runs, 'run')}, {counted(proof.events, 'event')}: {found}")
     return "".join(printable_line(line) + "\n" for line in lines)

@@ -27,7 +27,7 @@ def memory() -> None:
 
 
 @memory.command(name="list", short_help="Print the entries, or the proposals of a run.")
-@click.option("--from", "run", metavar="RUN", help="A run's folder, or a review's id: print what it proposed instead.")
+@click.option("--from", "run", metavar="RUN", help="A run's folder, or a review's id: print its proposals instead.")
 @LEDGER
 @REPO
 def list_entries(repo: Path, run: str | None, ledger_file: Path) -> None:

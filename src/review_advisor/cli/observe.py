@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from review_advisor.app.pull_requests.observe import Observation
 
 
-@click.command(short_help="Record what became of the findings on a closed pull request.")
+@click.command(short_help="Record what happened to the findings on a closed pull request.")
 @click.option("--pr", metavar="OWNER/REPO#N", help="The pull request: in this form, its address, or its number.")
 @click.option("--event", metavar="FILE", help="The payload of the GitHub event that closed it (GITHUB_EVENT_PATH).")
 @click.option("--again", is_flag=True, help="Look again at the latest merges in the ledger: was one reverted since?")
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 @LEDGER
 @AS_JSON
 def observe(pr: str | None, event: str | None, again: bool, repo: Path, ledger_file: Path, as_json: bool) -> None:
-    """Read from GitHub and git what became of each finding on a closed pull request, and record it in the ledger.
+    """Read from GitHub and git what happened to each finding on a closed pull request, and record it in the ledger.
 
-    It looks at the merged lines, threads, thumbs, dismissals, approved escalations and reverts. It asks nobody and
-    writes nothing on GitHub. The same facts are recorded once. What cannot be told is unknown, with the reason. If the
-    history of a merge cannot be read, nothing is recorded.
+    It looks at the merged lines, threads, thumbs, dismissals, approved escalations and reverts. It asks no model
+    and writes nothing on GitHub. It records the same facts once, and gives the reason for each unknown. If it
+    cannot read the history of a merge, it records nothing.
     """
     if [pr is not None, event is not None, again].count(True) != 1:
         raise click.UsageError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never, get_args
 
 import click
 
-from review_advisor.cli.terminal.options import CLAUDE_BIN, PATH, REPO, BoundedNumber
+from review_advisor.cli.terminal.options import CLAUDE_BIN, PATH, REPO, BoundedNumber, at_the_top
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
@@ -101,6 +101,7 @@ Examples:
     type=PATH,
     default=Path("review_logs"),
     show_default=True,
+    callback=at_the_top,
     metavar="DIR",
     help="Where the review's folder goes.",
 )
@@ -129,7 +130,7 @@ Examples:
     metavar="FILE",
     help="Findings of another tool, which the models see and do not repeat. May be given several times.",
 )
-@click.option("--fresh", is_flag=True, help="Ask all questions again, whatever was answered before.")
+@click.option("--fresh", is_flag=True, help="Ask all questions again, and ignore stored answers.")
 @click.option(
     "--format",
     "form",
@@ -269,7 +270,8 @@ def perform(options: ReviewOptions, shown: Shown) -> Performed:
     from review_advisor.cli.terminal.progress import progress
     from review_advisor.core.outcome.outcomes import Outcome
 
-    with progress(quiet=shown.quiet or shown.gate) as show:
+    embedded = options.agent.agent == "embedded"
+    with progress(quiet=shown.quiet or shown.gate, embedded=embedded) as show:
         stored = run_review(options, os.environ, show.event, show.warning, show.remark)
     document = stored.document
     put(_result(document, shown, stored.finding_notes), otherwise=NOT_TO_ITS_END)

@@ -56,10 +56,10 @@ def rollup(
     """Show the KPIs of the reviews that began in a period, each with its target, and what the reviews cost.
 
     A KPI without data is "not measured". If the CLI reported no cost, a dated list of prices applies; the cost of an
-    unlisted model is unknown. --shadow shows instead what ran in shadow.
+    unlisted model is unknown. --shadow shows shadow runs instead.
 
     --by shows a line for each repository, team or author group, as the file of --organisation has them; JSON has all
-    KPIs of each. Whoever and whatever is in none is with the others.
+    KPIs of each. Reviews outside of every group appear as others.
     """
     if shadow and prices is not None:
         raise click.UsageError("--prices and --shadow exclude one another: a shadow costs what its calls reported.")
@@ -118,8 +118,8 @@ def alerts(
 ) -> None:
     """Check the KPIs of the last day or week. Exit code 3 if an alert is raised.
 
-    No alert is raised by too few cases. Exit code 2 if the ledger has no run of the repository: a misspelt name would
-    never raise one.
+    An alert needs a minimum number of cases. Exit code 2 if the ledger has no run of the repository, because a
+    misspelt name would never raise an alert.
     """
     with clear_refusals():
         from review_advisor.app.rollup import look_for_alarms

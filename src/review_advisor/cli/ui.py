@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from review_advisor.cli.terminal.options import AS_JSON, LEDGER, ORGANISATION, PATH, moment
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, ORGANISATION, PATH, at_the_top, moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
 
@@ -21,6 +21,7 @@ from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, cl
     type=PATH,
     metavar="FOLDER",
     default=Path("review_logs", "dashboard"),
+    callback=at_the_top,
     show_default=True,
     help="Where it is written: a new folder, or that of an earlier dashboard.",
 )
@@ -37,6 +38,7 @@ from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, cl
     type=PATH,
     metavar="DIR",
     default=Path("review_logs", "evaluations"),
+    callback=at_the_top,
     show_default=True,
     help="Evaluations that have a page.",
 )

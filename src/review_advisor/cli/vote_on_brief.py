@@ -41,8 +41,8 @@ def vote_on_brief(
 ) -> None:
     """Let the advisors of PATH vote on the brief: subject, actions (mildest first), context, mode, brief_version.
 
-    Exit codes: 0 somebody voted, whatever the result; 12 nobody voted, or the account cannot be used, and nothing is
-    printed; 2 usage or setup error.
+    Exit codes: 0 an advisor voted, whatever the result; 12 no advisor voted, or the account cannot be used, and
+    nothing is printed; 2 usage or setup error.
     """
     with clear_refusals():
         import json

@@ -230,7 +230,7 @@ class Conversation:
             running = present is None or None in present.conclusions or present.now.head_sha != seen.head_sha
             return _NotPassed(refused or "", may_begin=not running)
         if stands != check:
-            return _NotPassed("A review of this head has begun meanwhile: wait for what it says.", may_begin=False)
+            return _NotPassed("A review of this head has begun meanwhile: wait for its result.", may_begin=False)
         now: dict[str, object] = {"approved_by": comment.author}
         if state.outcome is Outcome.STOPPED:
             now["base_ref"] = self._bot.redactor.redact(seen.base_ref)

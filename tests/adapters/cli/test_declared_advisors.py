@@ -188,8 +188,8 @@ def test_own_prices_add_no_advisor(terminal: Terminal) -> None:
     "text, says",
     [
         (listed(rate=0), "input and output cost at least 0.001; of a model that costs nothing say `free = true`"),
-        (listed(rate=-1), "a price is never below 0"),
-        (listed(rate=float("nan")), "prices.0.input: it is no number"),
+        (listed(rate=-1), "prices.0.input: should be at least 0."),
+        (listed(rate=float("nan")), "prices.0.input: should be a finite number"),
         (listed(more="free = true\n"), "a model that is free has no rate but 0"),
         (listed() * 40_0, f"{PRICES} is longer than 32,000 characters."),
     ],

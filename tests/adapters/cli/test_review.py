@@ -37,6 +37,18 @@ def stored(folder: Path) -> dict[str, Any]:
     return document
 
 
+def test_from_any_folder_of_the_repository_its_files_lie_at_the_top(terminal: Terminal) -> None:
+    below = terminal.folder / "src" / "deep"
+    below.mkdir(parents=True)
+    assert terminal.review("-q", cwd=below).code == 0
+    listed = terminal.run("runs", "list", cwd=below)
+    assert (listed.code, "approved" in listed.out) == (0, True)
+    assert list(below.iterdir()) == []
+    assert (terminal.folder / "review_logs" / "ledger" / "ledger.sqlite3").is_file()
+    assert terminal.review("-q", "--artifacts", "mine", cwd=below).code == 0
+    assert (below / "mine").is_dir(), "a folder that was given is one below the current folder"
+
+
 def test_a_range_is_reviewed_and_the_whole_report_goes_to_stdout(terminal: Terminal) -> None:
     done = terminal.review("--explain")
     assert done.code == 0, done.err

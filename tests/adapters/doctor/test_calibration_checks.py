@@ -44,7 +44,7 @@ KIND = 'advisor = "executor"\nmodel = "m"\nsurface = "pr_review"\ncategory = "bu
             False,
             "fewer than 30 labels in places (executor / m / pr_review / bug: 29 labels)",
         ),
-        (KINDS_FILE, f'made = {YOUNG}\nlabels_of = "revert"\n', False, "labels_of: Input should be 'people'"),
+        (KINDS_FILE, f'made = {YOUNG}\nlabels_of = "revert"\n', False, "labels_of: should be 'people'"),
     ],
 )
 def test_each_file_is_told_with_its_age_and_its_sample(

@@ -234,7 +234,7 @@ def test_a_folder_declares_the_roster_that_counts_the_votes_anew(terminal: Termi
     assert [each["after"] for each in same["reviews"]] == ["approved"]
     heavy = folder_with(tmp_path / "heavy", MEMBER.format(more="weight: 9\n"))
     found = tried(terminal, ledger, "--roster", heavy)
-    assert found["reviews"][0]["unknown"] == ["a retry would have been asked: nobody knows its answer"]
+    assert found["reviews"][0]["unknown"] == ["a retry would have been asked, and its answer is unknown"]
     asked = found["totals"]["would_ask"]
     assert (asked["questions"], asked["unpriced"], asked["unpriced_models"]) == (5, 5, ["opus", "sonnet"])
     prices = prices_of(ledger, sonnet=1000.0, opus=1000.0)

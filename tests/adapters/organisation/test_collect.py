@@ -239,4 +239,4 @@ def test_the_organisation_names_the_repositories(octo: Fleet) -> None:
     told = f'repositories = ["{SHOP}"]\n[teams]\nmoney = ["{BANK}"]\n'
     assert [each["repository"] for each in octo.collected(organisation=told)] == [SHOP, BANK]
     done = octo.collect(organisation="[team]\n")
-    assert (done.code, "is wrong at team: Extra inputs are not permitted" in done.sentence) == (2, True)
+    assert (done.code, "is wrong at team: is not a known key" in done.sentence) == (2, True)

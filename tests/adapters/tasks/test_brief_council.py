@@ -287,6 +287,12 @@ def test_money_without_a_number_is_a_usage_error(terminal: Terminal) -> None:
     assert (done.code, "not a finite number" in done.err) == (2, True)
 
 
+def test_an_amount_that_is_no_number_is_told_without_the_words_of_a_library(terminal: Terminal) -> None:
+    done = terminal.run("run", "--timeout", "5m", "x")
+    assert done.code == 2
+    assert done.err.endswith("'5m' is not a number: give one such as 30 or 0.5.\n")
+
+
 def test_a_vote_that_nobody_gives_ends_with_12_and_prints_nothing(terminal: Terminal) -> None:
     (terminal.folder / "b.yaml").write_text(json.dumps(BRIEF), encoding="utf-8")
     (terminal.folder / "a.json").write_text(RISK_ANALYST, encoding="utf-8")

@@ -94,7 +94,7 @@ def test_a_lost_reply_stays_lost() -> None:
 def test_a_complaint_says_where_and_never_what() -> None:
     lost = checked_reply(ReviewPlan, Answered({"risk_summary": ["SECRET"]})).answer
     assert isinstance(lost, Lost)
-    assert lost.detail == "risk_summary: Input should be a valid string"
+    assert lost.detail == "risk_summary: should be text"
 
 
 def test_an_answer_cannot_be_changed_afterwards() -> None:

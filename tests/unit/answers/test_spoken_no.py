@@ -143,7 +143,7 @@ def test_a_critical_finding_that_cannot_be_read_rejects_as_well() -> None:
     report = rejection_in(reported(of(approve({"severity": "critical"}))))
     (unreadable,) = report.unreadable
     assert (unreadable.path, unreadable.title, unreadable.severity) == ("(no path)", "(no title)", "critical")
-    assert "evidence: Field required" in unreadable.why
+    assert "evidence: is missing" in unreadable.why
 
 
 @pytest.mark.parametrize("said", [(of(reject(CRITICAL)), of(approve(LOW))), (of(approve(LOW)), of(reject(CRITICAL)))])

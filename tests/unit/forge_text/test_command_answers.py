@@ -20,7 +20,7 @@ from review_advisor.core.pull_request.state import KnownFinding, State
 
 def test_every_command_is_listed_with_what_it_does() -> None:
     lines = helped().split("\n")
-    assert lines[0] == "Each command stands alone on a line of a comment. They need write permission."
+    assert lines[0] == "Write each command on its own line of a comment. Commands need write permission."
     assert lines[1:] == ["", *(f"- `{each}`: {DOES[each]}" for each in USAGE)]
 
 
@@ -37,7 +37,7 @@ KNOWN = KnownFinding(id="f-0123456789", path="a.py", line=7, title="it is <wrong
 IN_THIS_FILE = (
     "The same was dismissed in this file, but equal lines came or went since: which of them was meant is unknown."
 )
-HOLD = "The comment on these lines and the check's page hold what was found."
+HOLD = "The comment on these lines and the check's page show the finding."
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_paragraph_of_its_own_is_a_command(body: str) -> None:
 def test_a_line_within_a_paragraph_is_none_and_the_way_to_say_it_is_told(body: str) -> None:
     heard = read_command(body)
     assert isinstance(heard, Misspelt)
-    assert "stands alone" in heard.why
+    assert "an empty line above and below" in heard.why
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_a_check_that_a_workflow_may_write_can_be_forged(apps: tuple[int | None,
     assert source(*apps) == GateRemark(
         "check's source",
         ok=False,
-        says=f"The check may come from {who}: whoever may push a branch can forge it with a workflow of their own."
+        says=f"The check may come from {who}: anyone who can push a branch can forge it with a workflow."
         " Let a GitHub App of your own publish it, and require the check from that app.",
     )
 
@@ -138,7 +138,7 @@ def test_a_branch_has_to_be_up_to_date_or_a_queue_merges() -> None:
     assert remarks(gate(OWN, strict=True))["up to date"].ok
     behind, unseen = (remarks(gate(OWN, strict=strict))["up to date"] for strict in (False, None))
     assert (behind.ok, unseen.ok) == (False, False)
-    assert behind.says.startswith("A branch may be merged that is behind main: what was reviewed is then not")
+    assert behind.says.startswith("A branch may be merged that is behind main: the merge may differ from the reviewed")
     assert unseen.says.startswith("This token cannot see whether a branch must be up to date with main")
     assert {each.says.rpartition(". ")[2] for each in (behind, unseen)} == {
         "Require branches to be up to date, or use a merge queue."
@@ -163,7 +163,7 @@ def test_each_branch_whose_file_is_trusted_needs_a_rule() -> None:
     "sealed, login, ok, words",
     [
         ("signed", ACTIONS_LOGIN, True, "what the summary comments remember is signed, and nothing else is believed"),
-        ("", ACTIONS_LOGIN, True, "no check of a review stands yet, so it is not seen whether it is signed"),
+        ("", ACTIONS_LOGIN, True, "there is no check of a review yet, so its signature is unknown"),
         ("noted", BOT, True, f"is not signed; only {BOT} writes the checks that vouch for it"),
         ("noted", ACTIONS_LOGIN, False, "Give `begin` and `publish` a key in the secret REVIEW_ADVISOR_STATE_KEY."),
     ],

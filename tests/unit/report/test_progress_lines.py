@@ -50,6 +50,18 @@ def test_elsewhere_each_line_is_told_as_it_is(events: tuple[Event, ...], capsys:
     assert len(told(events)) == 13
 
 
+def test_the_embedded_agent_is_named_where_no_model_is_asked(events: tuple[Event, ...]) -> None:
+    starts = [event for event in events if isinstance(event, CallStarted)]
+    assert [PlainProgress().line(event) for event in starts[:2]] == [
+        "pr_review: pre_flight (opus) ...",
+        "pr_review: executor (sonnet) ...",
+    ]
+    assert [PlainProgress(embedded=True).line(event) for event in starts[:2]] == [
+        "pr_review: pre_flight (embedded agent) ...",
+        "pr_review: executor (embedded agent) ...",
+    ]
+
+
 def test_in_a_terminal_running_calls_are_the_live_line(events: tuple[Event, ...]) -> None:
     shown = io.StringIO()
     live = LiveProgress(Console(file=shown, width=40, no_color=True))

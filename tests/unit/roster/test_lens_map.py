@@ -98,7 +98,7 @@ def test_the_map_takes_nobody_and_no_lens_away(paths: list[str]) -> None:
         ("[[map]\n", ": it is not valid TOML: "),
         ("a = " + "[" * 9_000, ": it is not valid TOML: nested too deeply."),
         ("[[maps]]\n", ": unknown key 'maps'; did you mean 'map'?"),
-        (MAP + '[[map]]\nlenses = ["a"]\n', ", rule 3: 'paths': Field required."),
+        (MAP + '[[map]]\nlenses = ["a"]\n', ", rule 3: 'paths': is missing."),
         ('[[map]]\npaths = ["a"]\n', ", rule 1: it names neither `lenses` nor `advisors`."),
         (
             '[[map]]\npath = ["a"]\npaths = ["a"]\nlenses = ["a"]\n',
@@ -106,7 +106,7 @@ def test_the_map_takes_nobody_and_no_lens_away(paths: list[str]) -> None:
         ),
         ('[[map]]\npaths = ["a", "[Z-a]"]\nlenses = ["a"]\n', ", rule 1: 'paths.1': it is not a glob."),
         ('[[map]]\npaths = ["#x"]\nlenses = ["a"]\n', ", rule 1: 'paths.0': it is not a glob."),
-        ('[[map]]\npaths = [""]\nlenses = ["a"]\n', ", rule 1: 'paths.0': String should match"),
+        ('[[map]]\npaths = [""]\nlenses = ["a"]\n', ", rule 1: 'paths.0': should match"),
         (
             MAP.replace('["dataSteward"]', '["dataStewart"]'),
             f"no member, and no advisor in {FOLDER}/optional, has the id 'dataStewart'; did you mean 'dataSteward'?",

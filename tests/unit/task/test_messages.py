@@ -38,7 +38,7 @@ def test_only_one_field_of_a_block_must_be_there(kind: type[Answer], told: tuple
     assert isinstance(read_body(kind, TagBlock(tag, body)), kind)
     without = read_body(kind, TagBlock(tag, {}))
     assert isinstance(without, Malformed)
-    assert without.error == f"{next(iter(body))}: Field required"
+    assert without.error == f"{next(iter(body))}: is missing"
 
 
 def test_missing_fields_have_defaults() -> None:

@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from review_advisor.adapters.golden.text_reader import ReadText
-from review_advisor.core.evaluation.golden.form_complaint import said_of
 from review_advisor.core.evaluation.golden.golden_case import GoldenSetError
+from review_advisor.core.facts.files.value_mistake import value_mistake
 
 _MOST_BYTES = 50_000_000
 _PULL = re.compile(r"https://[\w.-]+/([\w.-]{1,100})/([\w.-]{1,100})/(?:pull|commit)/(\w{1,64})/?")
@@ -49,6 +49,7 @@ def read_form(path: Path, form: TypeAdapter[Form], read: ReadText) -> Form:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])[:200]
+        said = value_mistake(first, block="an object")
         raise GoldenSetError(
-            f"{path} does not have the form of this benchmark{place and f', at {place}'}: {said_of(first)}."
+            f"{path} does not have the form of this benchmark{place and f', at {place}'}: {said}."
         ) from None

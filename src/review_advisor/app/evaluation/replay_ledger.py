@@ -31,7 +31,7 @@ from review_advisor.core.pull_request.rules import PublicationRules
 from review_advisor.core.roster.advisor import Roster
 
 MOST_REPLAYED = 10_000
-_HANGS = Otherwise(None, ("whether it would have begun hangs on an earlier review whose result nobody knows",))
+_HANGS = Otherwise(None, ("whether it would have begun depends on an earlier review with an unknown result",))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def kind_notes(
         raw = file(KINDS_FILE)
         return {} if raw is None else parse_kind_records(raw.decode()).notes(document)
     except UnicodeDecodeError:
-        warn(f"{KINDS_FILE} of the base commit is not UTF-8 text, so no finding is told with its kind's record.")
+        warn(f"{KINDS_FILE} of the base commit is not UTF-8 text, so findings come without their kind's record.")
     except (ConfigError, ForgeError, SourceError, ValueError) as problem:
-        warn(f"{problem} No finding is told with its kind's record.")
+        warn(f"{problem} Findings come without their kind's record.")
     return {}

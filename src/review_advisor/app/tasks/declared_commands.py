@@ -16,6 +16,7 @@ from review_advisor.app.configuration import read_text
 from review_advisor.app.doctor import repository_top
 from review_advisor.app.settings import ConfigError
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.ports.review import CliError
 
 OWN_BACKENDS = ("claude", "embedded", "fake")
@@ -46,7 +47,7 @@ def declared_commands(file: Path) -> Mapping[str, DeclaredCommand]:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"{file} is wrong at {place}: {first['msg']}.") from None
+        raise ConfigError(f"{file} is wrong at {place}: {value_mistake(first)}.") from None
     for name in found:
         if name in OWN_BACKENDS or not _NAME.fullmatch(name):
             raise ConfigError(f"{file} declares {name!r}: use another name, of small letters, digits, _ and -.")

@@ -57,7 +57,7 @@ def shown_evidence(evidence: ReleaseEvidence, redact: Callable[[str], str]) -> R
     """The same as it is shown, stored and held against quotations. Raises ``ConfigError`` for none, or too much."""
     text = clean(redact(legible(evidence.text))).strip()
     if not text:
-        raise ConfigError("The evidence is empty: nobody can judge a release by it.")
+        raise ConfigError("The evidence is empty: a release cannot be judged by it.")
     if len(text) > MOST_EVIDENCE:
         raise ConfigError(f"The evidence has {len(text):,} characters, the most is {MOST_EVIDENCE:,}: shorten it.")
     gaps = tuple(clean(redact(legible(each))) for each in evidence.gaps)

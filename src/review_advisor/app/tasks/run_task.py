@@ -19,7 +19,7 @@ from review_advisor.adapters.kept_prompts import forget_prompts
 from review_advisor.adapters.ledger.recorder import TaskRecorder
 from review_advisor.adapters.price_file import read_prices
 from review_advisor.app.configuration import load_settings
-from review_advisor.app.doctor import AgentChoice, agent_command
+from review_advisor.app.doctor import AgentChoice, agent_command, repository_top
 from review_advisor.app.review import ReviewBrokenError, new_run_id, opened_agents
 from review_advisor.app.roster.declared_files import NOBODY
 from review_advisor.app.roster.of_source import declares_of, prices_at_head
@@ -167,9 +167,10 @@ def run_task(
         owed = None if duty is None else (duty.owed.tag, duty.fake)
         speaker = FakeSpeaker(scenario_of(options.task), nonce, run_id, owed)
         rules = _recording_rules(options, work)
-        recording = open_recording(Path.cwd() / ARTIFACTS, rules, run_id, warn, warn)
+        artifacts = repository_top(Path()) / ARTIFACTS
+        recording = open_recording(artifacts, rules, run_id, warn, warn)
         stack.callback(recording.close)
-        forget_old_prompts((options.runs, ARTIFACTS / RETRO_FOLDER), rules, warn)
+        forget_old_prompts((options.runs, artifacts / RETRO_FOLDER), rules, warn)
         redact = redactor(environ)
         backends = _Backends(options, environ, warn, FakeTaskAgents(speaker, council), stack, recording)
         switches = read_switches(environ)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from review_advisor.core.evaluation.calibration.confidence_pair import LabelSource
 
 
-@click.command(short_help="Hold stated confidence against what people decided.")
+@click.command(short_help="Compare stated confidence with people's decisions.")
 @click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option(
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     type=click.Choice(["people", "revert", "golden"]),
     default="people",
     show_default=True,
-    help="Whose labels cells and maps are of.",
+    help="Whose labels to use.",
 )
 @click.option(
     "--evaluation",
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="With --labels golden: a whole evaluation of golden cases. May be repeated.",
 )
-@click.option("--propose", "proposes", is_flag=True, help="Write what is proposed into .review-advisor/ here.")
+@click.option("--propose", "proposes", is_flag=True, help="Write the proposals into .review-advisor/ here.")
 @LEDGER
 @AS_JSON
 def calibrate(
@@ -50,13 +50,13 @@ def calibrate(
     ledger_file: Path,
     as_json: bool,
 ) -> None:
-    """Hold the confidence that models stated against what `observe` recorded of people's decisions.
+    """Compare the confidence that models stated with people's decisions, which `observe` recorded.
 
-    Each kind of finding is told with its calibration error, its Brier score and the area under risk by coverage, all
-    better at 0; a kind with fewer than 30 labels takes the figures of a wider one. Brackets are 95% intervals over
-    whole pull requests. A map needs 200 labels and a gain on held-out pull requests that excludes 0. `--propose` writes
-    files for a person to read and commit; no configuration changes. With `--labels golden`, golden cases say what is
-    right, not people.
+    Each kind of finding has a calibration error, a Brier score and an area under risk by coverage; 0 is best for
+    all three. A kind with fewer than 30 labels takes the figures of a wider one. Brackets are 95% intervals over
+    whole pull requests. A map needs 200 labels and a gain on held-out pull requests that excludes 0. `--propose`
+    writes files for a person to read and commit; no configuration changes. With `--labels golden`, golden cases
+    replace people's decisions.
     """
     if (source == "golden") is not bool(evaluations):
         raise ExitWithCode("--labels golden and --evaluation DIR go together: give both, or neither.", NOTHING_ASKED)

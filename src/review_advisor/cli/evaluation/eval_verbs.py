@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from review_advisor.cli.evaluation.review_case import review_case
-from review_advisor.cli.terminal.options import AS_JSON, PATH, BoundedNumber
+from review_advisor.cli.terminal.options import AS_JSON, PATH, BoundedNumber, at_the_top
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
 
@@ -37,6 +37,7 @@ ROOT = click.option(
     metavar="DIR",
     default=Path("review_logs", "evaluations"),
     show_default=True,
+    callback=at_the_top,
     help="Where evaluations are kept.",
 )
 GATE = click.option(
@@ -55,7 +56,7 @@ def evaluation() -> None:
 evaluation.add_command(review_case)
 
 
-@evaluation.command(short_help="Review the cases by each arm; what is there already is not asked again.")
+@evaluation.command(short_help="Review the cases by each arm; stored answers are not paid again.")
 @click.option("--set", "set_path", type=PATH, metavar="PATH", help="The golden set: not for simulated answers.")
 @click.option(
     "--answers",
@@ -102,7 +103,7 @@ evaluation.add_command(review_case)
 )
 @click.option("--groups", type=click.IntRange(1, 10_000), help="Of simulated cases. [default: 40]")
 @click.option("--repeat", type=click.IntRange(1, 20), default=1, show_default=True, help="Reviews of a case by an arm.")
-@click.option("--seed", type=click.IntRange(0, 2**31), help="What simulated chance begins with. [default: 17]")
+@click.option("--seed", type=click.IntRange(0, 2**31), help="The seed of the simulated answers. [default: 17]")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Reviews at a time.")
 @click.option("--shard", metavar="I/N", help="Only every N-th case, from the I-th on; `eval merge` joins the parts.")
 @click.option("--fresh", is_flag=True, help="Ask again what was answered before.")
@@ -111,10 +112,10 @@ evaluation.add_command(review_case)
 @AS_JSON
 @click.pass_context
 def run(context: click.Context, /, root: Path, gate: tuple[str, ...], as_json: bool, **asked: Any) -> None:
-    """Review every case by each arm, and print what it comes to.
+    """Review every case by each arm, and print the result.
 
-    Results are kept one by one: a run that was interrupted goes on where it was, and what got no answer is asked again.
-    Live reviews need --max-usd. Exit code 0 unless --gate says more, and 12 if an arm got no answer at all.
+    Each answer is kept: an interrupted run continues where it stopped, and asks again only what got no answer. Live
+    reviews need --max-usd. Exit code 0 unless --gate says more, and 12 if an arm got no answer at all.
     """
     with clear_refusals():
         evaluated = _evaluated(EvalRun(**asked), root)
@@ -194,7 +195,7 @@ def _check(asked: EvalRun) -> None:
             "--arm, --models and --matrix are about reviews: simulated answers have arms of their own."
         )
     if not is_simulated and (asked.groups, asked.seed) != (None, None):
-        raise click.UsageError("--groups and --seed are for simulated answers: the cases of a set are what they are.")
+        raise click.UsageError("--groups and --seed are for simulated answers: a set has its own cases.")
     if (asked.recorded is None) == (asked.answers == "recorded"):
         raise click.UsageError("--answers recorded and --recorded DIR belong together.")
     if asked.answers == "live" and asked.max_usd is None:
@@ -314,14 +315,14 @@ def show(folder: Path, as_json: bool) -> None:
     _print(result, as_json=as_json)
 
 
-@evaluation.command(short_help="Put the arms of several evaluations beside one another.")
+@evaluation.command(short_help="Compare the arms of several evaluations.")
 @click.argument("folders", type=PATH, nargs=-1, required=True, metavar="DIR DIR...")
 @AS_JSON
 def compare(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Put the arms of several evaluations beside one another, over the same samples.
+    """Compare the arms of several evaluations over the same samples.
 
-    Evaluations of different golden sets, shards, rules of matching or sources of answers are refused. Arms of one name
-    are told apart by the number of their evaluation, as before and after a change of prompts.
+    It refuses evaluations of different golden sets, shards, matching rules or sources of answers. The number of the
+    evaluation tells arms of one name apart, such as before and after a change of prompts.
     """
     with clear_refusals():
         from review_advisor.app.evaluation.evaluate import compare as beside

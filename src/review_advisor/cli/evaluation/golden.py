@@ -45,10 +45,10 @@ def list_cases(path: Path, as_json: bool) -> None:
 @SET
 @AS_JSON
 def check(path: Path, as_json: bool) -> None:
-    """Check every case of SET, and print what the set holds and what it does not say.
+    """Check every case of SET, and print what the set holds and what it lacks.
 
-    Each change that stands in the set is made: its labels have to stand on lines that change. A set that cannot be
-    used ends with exit code 2 and one sentence.
+    It builds each change that the set contains: labels must point to changed lines. An unusable set ends with exit
+    code 2 and one sentence.
     """
     from review_advisor.core.evaluation.golden.set_table import check_text, set_as_json
 
@@ -56,7 +56,7 @@ def check(path: Path, as_json: bool) -> None:
     put(json.dumps(set_as_json(known), indent=2) + "\n" if as_json else check_text(known))
 
 
-@golden.command(short_help="Hold findings of any reviewer against a set.")
+@golden.command(short_help="Compare findings of any reviewer with a set.")
 @SET
 @click.argument("findings", type=PATH, metavar="FINDINGS")
 @click.option("--judge", metavar="MODEL", help="Also ask this model through claude which texts mean the same fault.")
@@ -64,11 +64,11 @@ def check(path: Path, as_json: bool) -> None:
 @CLAUDE_BIN
 @AS_JSON
 def match(path: Path, findings: Path, judge: str | None, max_usd: float, claude_bin: str, as_json: bool) -> None:
-    """Hold the findings of any reviewer against SET: which labels they say, and which of them are wrong.
+    """Compare the findings of any reviewer with SET: which labels they match, and which findings are wrong.
 
-    FINDINGS has one JSON object a line: `case`, `text`, and if known `file`, `first_line`, `last_line` and `severity`.
-    A line with a `case` alone says that nothing was found in it. A judge has to answer three examples first; if one is
-    wrong, nothing is counted and the exit code is 12.
+    FINDINGS has one JSON object a line: `case`, `text`, and if known `file`, `first_line`, `last_line` and
+    `severity`. A line with only a `case` says that the reviewer found nothing in it. A judge must first answer
+    three examples correctly; otherwise nothing is counted, and the exit code is 12.
     """
     with clear_refusals():
         from review_advisor.app.evaluation.match_findings import JudgeChoice, match_findings
@@ -89,11 +89,11 @@ def match(path: Path, findings: Path, judge: str | None, max_usd: float, claude_
 @LEDGER
 @AS_JSON
 def from_ledger(folder: Path, repository: str | None, since: datetime | None, ledger_file: Path, as_json: bool) -> None:
-    """Write a case into FOLDER for each observed pull request of which people said something.
+    """Write a case into FOLDER for each observed pull request with decisions by people.
 
-    A finding is a label if people agreed to it or the pull request was reverted, and refuted if it was dismissed or
-    marked as wrong, as `observe` recorded it; the author's word against a finding never counts. A case that is there
-    already is not changed.
+    A finding becomes a label if people agreed with it or the pull request was reverted. It becomes refuted if
+    people dismissed it or marked it as wrong, as `observe` recorded. The author's word against a finding never
+    counts. Existing cases do not change.
     """
     with clear_refusals():
         from review_advisor.app.evaluation.golden_from_ledger import MOST_GOLDEN_REVIEWS, write_cases_from

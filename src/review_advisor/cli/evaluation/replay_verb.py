@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH, moment
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH, at_the_top, moment
 from review_advisor.cli.terminal.output import note_left_out, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
@@ -28,9 +28,7 @@ MOST_CONSULTS = 20
 @click.option("--all", "every", is_flag=True, help="All runs instead of one.")
 @click.option("--config", type=PATH, metavar="FILE", help="The other configuration.")
 @click.option("--was", type=PATH, metavar="FILE", help="The configuration that held. [default: the product's defaults]")
-@click.option(
-    "--prices", type=PATH, metavar="FILE", help="Another list of prices: what the recorded tokens would cost."
-)
+@click.option("--prices", type=PATH, metavar="FILE", help="Price the recorded tokens by this list instead.")
 @click.option("--thresholds", type=PATH, metavar="FILE", help="Other thresholds of escalation, as a thresholds.toml.")
 @click.option("--roster", type=PATH, metavar="FOLDER", help="A folder whose .review-advisor/ declares other advisors.")
 @click.option(
@@ -39,12 +37,19 @@ MOST_CONSULTS = 20
     metavar="LOW MEDIUM HIGH",
     help="Other retries by blast radius.",
 )
-@click.option("--fail-as-veto/--no-fail-as-veto", default=None, help="Whether a lost judgement counts as a veto.")
+@click.option("--fail-as-veto/--no-fail-as-veto", default=None, help="Count a lost judgement as a veto, or do not.")
 @click.option("--max-consults", type=click.IntRange(0, MOST_CONSULTS), help="Another cap of consults.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
-@click.option("--recorded", type=PATH, metavar="REPO", help="Play runs whole again in REPO: their recordings answer.")
-@click.option("--artifacts", type=PATH, default=Path("review_logs"), show_default=True, help="Where recordings lie.")
+@click.option("--recorded", type=PATH, metavar="REPO", help="Repeat whole runs in REPO; their recordings answer.")
+@click.option(
+    "--artifacts",
+    type=PATH,
+    default=Path("review_logs"),
+    show_default=True,
+    callback=at_the_top,
+    help="Where recordings lie.",
+)
 @LEDGER
 @AS_JSON
 def replay(
@@ -65,15 +70,16 @@ def replay(
     ledger_file: Path,
     as_json: bool,
 ) -> None:
-    """Decide stored reviews once more under other rules, from their own answers.
+    """Decide stored reviews again under other rules, from their recorded answers.
 
-    It asks no model and writes nothing. Of the configuration count `fail_on`, `exclude`, the money of `budget` and, of
-    `github`, `volume`, `least_confidence`, `least_confidence_for`, `most_rounds` and `most_usd`; anything else that
-    differs from what held is refused by name. Where another question would have been asked, the result is unknown: the
-    table says why, and what the questions cost at least.
+    It asks no model and writes nothing. You can change `fail_on`, `exclude`, the money of `budget` and, of
+    `github`, `volume`, `least_confidence`, `least_confidence_for`, `most_rounds` and `most_usd`; it refuses any
+    other setting that differs, by name. If the new rules need an answer that was not recorded, the result is
+    unknown: the table gives the reason, and the least that the missing answers would cost.
 
-    With --recorded, for reviews of two commits, any configuration and the switches of the environment count. A question
-    that is a recorded one word for word has its answer. The first other one ends the replay of its run.
+    With --recorded, you can change the whole configuration and the switches of the environment, for reviews of two
+    commits. A question that was asked word for word gets its recorded answer. The first other question ends the
+    replay of its run.
     """
     rules_named = (prices, thresholds, roster, retries, fail_as_veto, max_consults)
     nothing_named = all(each is None for each in rules_named)
@@ -84,7 +90,7 @@ def replay(
     if run_id is not None and (repository is not None or since is not None):
         raise click.UsageError("--repository and --since choose among --all runs.")
     if recorded is not None and (was is not None or not nothing_named):
-        raise click.UsageError("Beside --recorded, --config alone says what is tried.")
+        raise click.UsageError("With --recorded, only --config chooses the rules.")
     with clear_refusals():
         from review_advisor.core.ledger.runs import RunFilter
 

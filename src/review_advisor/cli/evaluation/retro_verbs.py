@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from review_advisor.cli.terminal.options import CLAUDE_BIN, LEDGER, PATH, BoundedNumber, moment
+from review_advisor.cli.terminal.options import CLAUDE_BIN, LEDGER, PATH, BoundedNumber, at_the_top, moment
 from review_advisor.cli.terminal.output import note, note_left_out, put
 from review_advisor.cli.terminal.problems import ExitWithCode, clear_refusals
 
@@ -40,7 +40,13 @@ _ONLY_WITH_RUN = ("advisor", "model", "adapter", "timeout", "max_usd", "claude_b
     "--runs", type=PATH, default=Path("runs"), show_default=True, metavar="DIR", help="Where the runs' folders are."
 )
 @click.option(
-    "--artifacts", type=PATH, default=Path("review_logs"), show_default=True, metavar="DIR", help="Where reviews write."
+    "--artifacts",
+    type=PATH,
+    default=Path("review_logs"),
+    show_default=True,
+    callback=at_the_top,
+    metavar="DIR",
+    help="Where reviews write.",
 )
 @LEDGER
 @click.option("--since", type=moment, metavar="WHEN", help="Without --run: only reviews from then on.")
@@ -72,7 +78,7 @@ def retro(
         _learn(artifacts, ledger_file, since, repository)
         return
     if since is not None or repository is not None:
-        raise click.UsageError("--since and --repository choose what is learnt from without a --run.")
+        raise click.UsageError("--since and --repository need no --run: they choose the reviews to learn from.")
     with clear_refusals():
         _look_at(context, run, artifacts, ledger_file, **asked)
 

@@ -35,9 +35,9 @@ def release_readiness(
 ) -> None:
     """Judge whether a release is ready: go, conditional_go or hold.
 
-    Without --evidence and --sample the evidence is what was merged since the last annotated tag of a version.
-    Exit codes: 0 go, 10 conditional_go or hold, 11 a rule does not hold and a person decides, 12 the run could not go
-    on, 2 usage or setup.
+    Without --evidence and --sample, the evidence is the pull requests merged since the last annotated version tag.
+    Exit codes: 0 go, 10 conditional_go or hold, 11 a rule is broken and a person decides, 12 the run could not go
+    on, 2 usage or setup error.
     """
     with clear_refusals():
         from review_advisor.app.tasks.judge_release import ReleaseChoice, judge_release
@@ -51,7 +51,7 @@ def release_readiness(
         judged = judge_release(choice, task_options(context, asked), os.environ, note, show_event)
     put(evaluation_json(judged.evaluation) if as_json else "".join(f"{each}\n" for each in _lines(judged)))
     if judged.ran.interrupted_by:
-        note("Interrupted: nobody has judged the release to the end.")
+        note("Interrupted: the release is not judged.")
         context.exit(128 + judged.ran.interrupted_by)
     context.exit(judged.evaluation.exit_code)
 

@@ -1,4 +1,7 @@
-"""What several verbs take: paths, the ledger, moments, and numbers that bound money or time."""
+"""What several verbs take: paths, the ledger, moments, and numbers that bound money or time.
+
+Files of reviews lie at the top of the repository unless an option says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from review_advisor.core.ledger.chain import LEDGER_FILE
+
+
+def at_the_top(context: click.Context, parameter: click.Parameter, path: Path) -> Path:
+    """The option's default, below the top of the repository in which the command runs. A given path stays as it is."""
+    if context.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT or Path(".git").exists():
+        return path
+    from review_advisor.app.doctor import repository_top
+
+    return repository_top(Path()) / path
+
 
 PATH = click.Path(path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -21,6 +35,7 @@ LEDGER = click.option(
     metavar="FILE",
     default=Path("review_logs", LEDGER_FILE),
     show_default=True,
+    callback=at_the_top,
     help="The ledger.",
 )
 ORGANISATION = click.option(
@@ -54,11 +69,17 @@ def in_order(since: datetime | None, until: datetime | None) -> None:
 
 
 class BoundedNumber(click.FloatRange):
-    """A number within bounds. What is no number lies within none: nothing would ever be more than it."""
+    """A finite number within bounds."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number. Fails as click does."""
-        number: float = super().convert(value, param, ctx)
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number: give one such as 30 or 0.5.", param, ctx)
+        number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number

@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 
 
 class PlainProgress:
-    """One line an event."""
+    """One line an event. ``embedded``: the embedded agent answers, and no model is asked."""
+
+    def __init__(self, *, embedded: bool = False) -> None:
+        self._embedded = embedded
+
+    def line(self, event: Event) -> str | None:
+        """The event in words, or None if there is nothing to say."""
+        return progress_line(event, embedded=self._embedded)
 
     def event(self, event: Event) -> None:
         """Show what happens while it happens."""
-        line = progress_line(event)
+        line = self.line(event)
         if line is not None:
             self._show(line)
 
@@ -41,7 +48,8 @@ class PlainProgress:
 class LiveProgress(PlainProgress):
     """As ``PlainProgress``, but what is running stands in a live line."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, embedded: bool = False) -> None:
+        super().__init__(embedded=embedded)
         self._console = console
         self.status = console.status("reading the change")
 
@@ -49,7 +57,7 @@ class LiveProgress(PlainProgress):
         """Show one event."""
         from rich.markup import escape
 
-        line = progress_line(event)
+        line = self.line(event)
         if line is None:
             return
         if isinstance(event, CallStarted):
@@ -73,16 +81,16 @@ class QuietProgress(PlainProgress):
 
 
 @contextmanager
-def progress(*, quiet: bool = False) -> Iterator[PlainProgress]:
-    """Progress while a review runs; ``quiet``: its warnings alone."""
+def progress(*, quiet: bool = False, embedded: bool = False) -> Iterator[PlainProgress]:
+    """Progress while a review runs; ``quiet``: its warnings alone; ``embedded``: no model answers."""
     if quiet:
         yield QuietProgress()
         return
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield PlainProgress()
+        yield PlainProgress(embedded=embedded)
         return
     from rich.console import Console
 
-    live = LiveProgress(Console(stderr=True))
+    live = LiveProgress(Console(stderr=True), embedded=embedded)
     with live.status:
         yield live

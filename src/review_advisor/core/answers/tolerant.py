@@ -17,6 +17,7 @@ from pydantic import (
 from pydantic_core import PydanticOmit
 
 from review_advisor.core.answers.words import every_word, worst_named
+from review_advisor.core.facts.files.value_mistake import value_mistake
 
 _MOST_COMPLAINTS = 10
 
@@ -48,7 +49,7 @@ def complaints(error: ValidationError) -> str:
     lines = []
     for each in error.errors()[:_MOST_COMPLAINTS]:
         where = ".".join(str(step) for step in each["loc"]) or "the object"
-        lines.append(f"{where}: {each['msg']}")
+        lines.append(f"{where}: {value_mistake(each, block='an object')}")
     return "; ".join(lines)
 
 

@@ -6,7 +6,9 @@ import unicodedata
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.core.roster.declaration_text import DeclarationError, read_table
 from review_advisor.core.roster.nearest import nearest_of
 
@@ -19,15 +21,9 @@ _MOST_TOLD = 5
 _FEWEST, _MOST = 2, 10
 _NUMBER = f"name {_FEWEST} to {_MOST} actions"
 _WORDS = {
-    "missing": "it is missing",
     "too_short": _NUMBER,
     "too_long": _NUMBER,
     "string_pattern_mismatch": "an action has letters, digits, - and _, a letter first, at most 64",
-    "string_too_long": "it is too long",
-    "string_type": "it is no text",
-    "int_type": "it is no number",
-    "float_type": "it is no number",
-    "tuple_type": "it is no list",
 }
 
 
@@ -100,7 +96,7 @@ def read_brief(text: str) -> Brief:
         raise BriefError(f"The brief cannot be read: {problem}.") from None
     except ValidationError as error:
         found = error.errors(include_url=False)[:_MOST_TOLD]
-        told = "; ".join(_complaint(each["type"], each["loc"], each["msg"]) for each in found)
+        told = "; ".join(map(_complaint, found))
         raise BriefError(f"The brief cannot be used: {told}.") from None
 
 
@@ -111,16 +107,15 @@ def read_actions(text: str) -> tuple[str, ...]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = "".join(f"number {int(step) + 1}: " for step in first["loc"])
-        raise BriefError(f"The actions cannot be used: {where}{_words(first['type'], first['msg'])}.") from None
+        raise BriefError(f"The actions cannot be used: {where}{_words(first)}.") from None
 
 
-def _complaint(kind: str, steps: tuple[str | int, ...], message: str) -> str:
-    where = ascii(".".join(map(str, steps)))[:80]
-    if kind == "extra_forbidden":
-        return f"unknown key {where}; {nearest_of(str(steps[0])[:80], Brief.model_fields).rstrip('.')}"
-    return f"{where}: {_words(kind, message)}"
+def _complaint(error: ErrorDetails) -> str:
+    where = ascii(".".join(map(str, error["loc"])))[:80]
+    if error["type"] == "extra_forbidden":
+        return f"unknown key {where}; {nearest_of(str(error['loc'][0])[:80], Brief.model_fields).rstrip('.')}"
+    return f"{where}: {_words(error)}"
 
 
-def _words(kind: str, message: str) -> str:
-    """What is wrong, for somebody who wrote a brief."""
-    return _WORDS.get(kind, message.removeprefix("Value error, "))
+def _words(error: ErrorDetails) -> str:
+    return _WORDS.get(error["type"]) or value_mistake(error, block="an object")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AliasPath, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from review_advisor.core.facts.change import OBJECT_NAME
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.core.facts.pull_request import GHOST
 
 PULL_REQUEST_EVENTS = ("pull_request_target", "pull_request")
@@ -89,6 +90,5 @@ def read_event(name: str, payload: str | bytes) -> ActionsEvent:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"]) or "the payload"
-        raise EventError(
-            f"The payload of the event {name} is not what GitHub sends: {where}: {first['msg']}."
-        ) from None
+        said = value_mistake(first, block="an object")
+        raise EventError(f"The payload of the event {name} is not what GitHub sends: {where}: {said}.") from None

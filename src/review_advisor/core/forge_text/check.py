@@ -56,7 +56,7 @@ def check_in_progress(rules: PublicationRules, number: int) -> Check:
         name=rules.check_name,
         external_id=external_id(number),
         title="The review is under way",
-        summary="The result stands here when the review has ended. Until then nothing is decided.",
+        summary="The result appears here when the review ends. Until then nothing is decided.",
     )
 
 

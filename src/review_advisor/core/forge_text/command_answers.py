@@ -27,7 +27,7 @@ DOES = dict(
 def helped(why: str = "") -> str:
     """The commands, after a word on what was wrong."""
     lines = [why, ""] if why else []
-    lines += ["Each command stands alone on a line of a comment. They need write permission.", ""]
+    lines += ["Write each command on its own line of a comment. Commands need write permission.", ""]
     return "\n".join((*lines, *(f"- `{each}`: {DOES[each]}" for each in USAGE)))
 
 
@@ -36,7 +36,7 @@ def in_shadow(check_name: str, *, review: bool, why_none: str = "") -> str:
 
     ``review``: it asked for a review, which begins; ``why_none`` says why the review that it asked for does not.
     """
-    begins = f" A review of this head begins; its result stands in {code(check_name)}." if review else ""
+    begins = f" A review of this head begins; its result appears in {code(check_name)}." if review else ""
     none = f" No review begins. {why_none}" if why_none else ""
     return f"The mode is shadow: nothing is enforced, and this command decides nothing.{begins}{none}"
 
@@ -55,7 +55,7 @@ def explained(finding: KnownFinding) -> str:
     lines = [
         f"**{finding.severity}** {where}: {phrase(finding.title)} ({code(finding.id)}), {finding.status}.",
         "",
-        "The comment on these lines and the check's page hold what was found.",
+        "The comment on these lines and the check's page show the finding.",
     ]
     if finding.status == "open" and finding.dismissed_under:
         lines += ["", f"The same was dismissed {_dismissed_where(finding)}."]

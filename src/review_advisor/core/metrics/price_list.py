@@ -12,29 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from review_advisor.core.facts.files.declared import LONGEST_FILE, PRICES
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.metrics.prices import Price, PriceError
 
 _LEAST, _LARGEST = 0.001, 1_000_000
 _MOST_PRICES = 500
-_WORDS = {
-    "missing": "it is missing",
-    "extra_forbidden": "nobody knows this key",
-    "string_pattern_mismatch": "a model's name has no space, and at most 200 characters",
-    "date_from_datetime_inexact": "give a day without a time",
-    "date_from_datetime_parsing": "give a day, such as 2026-01-31",
-    "date_type": "give a day, such as 2026-01-31",
-    "tuple_type": "it is no list of tables",
-    "too_long": f"a list has at most {_MOST_PRICES} prices",
-    "float_type": "it is no number",
-    "float_parsing": "it is no number",
-    "finite_number": "it is no number",
-    "greater_than_equal": "a price is never below 0",
-    "less_than_equal": f"a price is at most {_LARGEST:,}",
-    "string_type": "it is no text",
-    "bool_parsing": "say true or false",
-    "bool_type": "say true or false",
-}
+_NAME = "should be a name without spaces, of at most 200 characters"
 _Rate = Annotated[float, Field(ge=0, le=_LARGEST, allow_inf_nan=False)]
 
 
@@ -105,7 +89,7 @@ def parse_prices(text: str, name: str) -> tuple[Price, ...]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(ascii(str(part))[1:-1][:120] for part in first["loc"])
-        why = _WORDS.get(first["type"], first["msg"].removeprefix("Value error, "))
+        why = _NAME if first["type"] == "string_pattern_mismatch" else value_mistake(first)
         raise PriceError(f"{name} is wrong at {place}: {why}.") from None
     prices = tuple(Price(**price.model_dump(exclude={"free"})) for price in told.prices)
     if len({(price.model, price.since) for price in prices}) < len(prices):

@@ -92,9 +92,9 @@ def read_command(body: str) -> Command | Misspelt | None:
         return Misspelt("A comment may hold one command only.")
     place, seen = found[0]
     if not seen:
-        return Misspelt("Above a command stands no HTML, no formula and no indented fence: it could be hidden there.")
+        return Misspelt("Put no HTML, formula or indented fence above a command: it could be hidden there.")
     if not all(map(_is_blank, lines[max(0, place - 1) : place] + lines[place + 1 : place + 2])):
-        return Misspelt("A command stands alone, with an empty line above and below it.")
+        return Misspelt("Put an empty line above and below a command.")
     return _parsed(lines[place])
 
 

@@ -170,9 +170,7 @@ def memory_remark(sealed: str, login: str) -> GateRemark:
         says = "what the summary comments remember is signed, and nothing else is believed"
         return GateRemark("memory", ok=True, says=says)
     if not sealed:
-        return GateRemark(
-            "memory", ok=True, says="no check of a review stands yet, so it is not seen whether it is signed"
-        )
+        return GateRemark("memory", ok=True, says="there is no check of a review yet, so its signature is unknown")
     if login != ACTIONS_LOGIN:
         says = f"what the summary comments remember is not signed; only {login} writes the checks that vouch for it"
         return GateRemark("memory", ok=True, says=says)
@@ -203,7 +201,7 @@ def _source(gate: Gate, ours: list[RequiredCheck], login: str) -> GateRemark:
         return _pinned(gate, apps, login)
     who = "any app" if any(each.app is None for each in ours) else "GitHub Actions"
     says = (
-        f"The check may come from {who}: whoever may push a branch can forge it with a workflow of their own. "
+        f"The check may come from {who}: anyone who can push a branch can forge it with a workflow. "
         "Let a GitHub App of your own publish it, and require the check from that app."
     )
     return GateRemark("check's source", ok=False, says=says)
@@ -234,7 +232,7 @@ def _freshness(gate: Gate) -> GateRemark:
     says = (
         f"This token cannot see whether a branch must be up to date with {gate.branch} before its merge. "
         if unseen
-        else f"A branch may be merged that is behind {gate.branch}: what was reviewed is then not what is merged. "
+        else f"A branch may be merged that is behind {gate.branch}: the merge may differ from the reviewed change. "
     ) + "Require branches to be up to date, or use a merge queue."
     return GateRemark("up to date", ok=False, says=says)
 

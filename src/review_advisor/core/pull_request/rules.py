@@ -79,7 +79,7 @@ class PublicationRules(BaseModel):
     volume: Volume = Field(default="normal", description="[How much](#volume) is posted on the diff.")
     least_confidence: Confidence = Field(
         default=0.6,
-        description="Findings of less confidence are folded, not posted; critical, high and blocking ones never.",
+        description="Findings of less confidence are folded; critical, high and blocking ones are always posted.",
     )
     least_confidence_for: Mapping[str, Confidence] = Field(
         default={}, description="The same by category, such as `{ performance = 0.8 }`."
@@ -109,7 +109,7 @@ class PublicationRules(BaseModel):
         gt=0,
         le=100_000,
         allow_inf_nan=False,
-        description="The same for all authors: `begin` warns once it is reached, and stops nobody.",
+        description="The same for all authors: at the limit `begin` only warns.",
     )
     settle_seconds: int = Field(
         default=60,

@@ -39,7 +39,7 @@ def may_settle(
     if login.casefold() in {maker.casefold() for maker in makers.logins}:
         return Leave(granted=False, because=f"Whoever made or pushed a commit {_SETTLES_NOTHING}")
     if not makers.whole:
-        return Leave(granted=False, because="GitHub does not name whoever made each commit of this pull request.")
+        return Leave(granted=False, because="GitHub does not name the author of each commit of this pull request.")
     return Leave(granted=True)
 
 
@@ -125,7 +125,7 @@ def why_not_settled(command: Override | Dismiss, present: Present, redactor: Red
         (present.now.head_sha != head, "The head has moved meanwhile: look at it again."),
         (present.now.base_ref != present.seen.base_ref, "The base branch has changed meanwhile: look at it again."),
         (not present.alone, "Another open pull request has the same head, and a check belongs to a commit."),
-        (None in present.conclusions, "A review of this head is under way: wait for what it says."),
+        (None in present.conclusions, "A review of this head is under way: wait for its result."),
     )
     found = next((why for holds, why in reasons if holds), None)
     return found or _why_state_forbids(command, present, redactor)
@@ -136,7 +136,7 @@ def _why_state_forbids(command: Override | Dismiss, present: Present, redactor: 
     if state is None or sealed_on(state) != present.seen.head_sha or state.outcome is Outcome.APPROVED:
         return "Only a review of the present head that did not approve it can be settled by a person."
     if state.run_id != present.review:
-        return "Another review of this head was published meanwhile: look at what it says."
+        return "Another review of this head was published meanwhile: look at its result."
     if state.outcome is not Outcome.STOPPED and (another := not_against(state, present.now.base_ref, redactor)):
         return another
     if not present.conclusions or not present.conclusions <= SETTLED_FROM:

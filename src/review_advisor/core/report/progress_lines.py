@@ -39,8 +39,11 @@ from review_advisor.core.roster.advisor import REFUTER
 from review_advisor.core.safety.terminal import one_line
 
 
-def progress_line(event: Event) -> str | None:
-    """One line for a person who waits, or None for an event that says nothing new to them."""
+def progress_line(event: Event, *, embedded: bool = False) -> str | None:
+    """One line for a person who waits, or None for an event that says nothing new to them.
+
+    ``embedded``: the embedded agent answers, and no model is asked.
+    """
     match event:
         case PolicyFrozen():
             surfaces = ", ".join(row.surface.value for row in event.policy.surfaces)
@@ -53,17 +56,16 @@ def progress_line(event: Event) -> str | None:
         case ReviewEnded():
             return None
         case _:
-            line = _step_line(event)
+            line = _step_line(event, embedded=embedded)
             return None if line is None else one_line(f"{event.surface.value}: {line}")
 
 
-def _step_line(event: StepEvent) -> str | None:
+def _step_line(event: StepEvent, *, embedded: bool) -> str | None:
     match event:
         case RoleSkipped():
             return f"{event.role.value} does not run: {', '.join(event.because)}"
         case CallStarted():
-            effort = f", {event.effort} effort" if event.effort else ""
-            return f"{_role_words(event)} ({event.requested_model}{effort}) ..."
+            return f"{_role_words(event)} ({'embedded agent' if embedded else _model_words(event)}) ..."
         case CallEnded():
             took = "in an earlier run" if event.kept else f"in {event.duration_seconds:.1f} s"
             return f"{_role_words(event)} {event.ended}{f': {event.detail}' if event.detail else f' {took}'}"
@@ -106,6 +108,10 @@ def _verdict_words(event: Verified | BlindJudged | UnfoundedRejection | Repaired
     if isinstance(event, Verified):
         return f"post_verify says {event.judged.result.verdict}"
     return f"by the diff alone: {event.report.verdict if event.report else 'no verdict'}"
+
+
+def _model_words(event: CallStarted) -> str:
+    return event.requested_model + (f", {event.effort} effort" if event.effort else "")
 
 
 def _role_words(event: CallStarted | CallEnded) -> str:

@@ -8,13 +8,9 @@ from difflib import get_close_matches
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from review_advisor.core.facts.files.value_mistake import value_mistake
+
 _MOST_TOLD = 10
-_IN_TOML = {
-    "model_type": "Input should be a table",
-    "dict_type": "Input should be a table",
-    "tuple_type": "Input should be a list",
-}
-"""What pydantic says in Python's words."""
 
 
 def setting_complaints(
@@ -33,7 +29,7 @@ def setting_complaints(
 def _complaint(first: ErrorDetails, root: type[BaseModel], tables: Mapping[str, type[BaseModel]], name: str) -> str:
     where = ".".join(str(step) for step in first["loc"])
     if first["type"] != "extra_forbidden":
-        return f"{where or name}: {_IN_TOML.get(first['type'], first['msg']).removeprefix('Value error, ')}."
+        return f"{where or name}: {value_mistake(first)}."
     table = tables.get(str(first["loc"][0]), root) if len(first["loc"]) > 1 else root
     known = list(table.model_fields)
     near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.core.roster.advisor import MOST_WEIGHT, REFUTER, VOICES, Moment, Temperament
 from review_advisor.core.roster.answer_fields import AnswerFields
 from review_advisor.core.roster.declaration_text import DeclarationError, read_list, read_markdown
@@ -163,7 +164,7 @@ def _complaint(error: ErrorDetails) -> str:
         return f"the id {_short(error['input'])} is taken by a role of the review or by the CLI: choose another."
     if error["loc"] == ("id",):
         return f"the id {_short(error['input'])} is none: up to 64 letters, digits, `-` and `_`, a letter first."
-    return f"{_short(where)}: {error['msg'].removeprefix('Value error, ')}."
+    return f"{_short(where)}: {value_mistake(error)}."
 
 
 def _short(word: object) -> str:

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from review_advisor.core.facts.files.declared import LENS_MAP, LONGEST_FILE, OPTIONAL
 from review_advisor.core.facts.files.paths import is_glob
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.core.roster.advisor import Advisor, MappedPaths
 from review_advisor.core.roster.declarations import ID, ScopeText
 from review_advisor.core.roster.nearest import nearest_of
@@ -110,7 +111,7 @@ def _complaint(error: ErrorDetails) -> str:
     key = ".".join(map(str, place[1:]))
     if error["type"] == "extra_forbidden":
         return f"{where}: unknown key {_short(key)}; {nearest_of(key, LensRule.model_fields)}"
-    return f"{where}: {_short(key) + ': ' if key else ''}{error['msg'].removeprefix('Value error, ')}."
+    return f"{where}: {_short(key) + ': ' if key else ''}{value_mistake(error)}."
 
 
 def _short(word: Any) -> str:

@@ -9,26 +9,11 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.core.roster.nearest import nearest_of
 from review_advisor.mockworld.stories.story import Story
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-_IN_A_STORY = {
-    "model_type": "should be a block of keys",
-    "dict_type": "should be a block of keys",
-    "tuple_type": "should be a list",
-    "string_type": "should be text",
-    "int_type": "should be a whole number",
-    "int_parsing": "should be a whole number",
-    "int_from_float": "should be a whole number",
-    "float_type": "should be a number",
-    "float_parsing": "should be a number",
-    "bool_type": "should be true or false",
-    "bool_parsing": "should be true or false",
-}
-"""pydantic's complaints in words of YAML."""
 
 
 _WORD = re.compile(r"'([^']*)'")
@@ -98,7 +83,7 @@ def _complaint(error: ValidationError, node: Any, origin: str) -> str:
     at = ".".join(str(step + 1) if isinstance(step, int) else step for step in place)
     if first["type"] == "extra_forbidden":
         return f"{where}: unknown key {at!r}; {nearest_of(str(place[-1]), _known(Story, place[:-1]))}"
-    said = _IN_A_STORY.get(first["type"]) or first["msg"].removeprefix("Value error, ").rstrip(".")
+    said = value_mistake(first, block="a block of keys")
     if first["type"] in ("literal_error", "enum") and isinstance(first["input"], str):
         said = f"unknown word {first['input']!r}; {nearest_of(first['input'], _WORD.findall(first['ctx']['expected']))}"
     end = "" if said.endswith("?") else "."

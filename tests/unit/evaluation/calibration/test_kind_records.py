@@ -73,10 +73,10 @@ HEAD = 'made = 2026-11-26\nlabels_of = "people"\n'
     "text, why",
     [
         ("made = ", "is not valid TOML"),
-        ('labels_of = "people"', "made: Field required"),
+        ('labels_of = "people"', "made: is missing"),
         ('made = 2026-11-26\nlabels_of = "golden"', "labels_of"),
-        (f'{HEAD}[[kind]]\nadvisor = "a"\n', "kind.0.model: Field required"),
-        (f"{HEAD}least = 3\n", "least: Extra inputs"),
+        (f'{HEAD}[[kind]]\nadvisor = "a"\n', "kind.0.model: is missing"),
+        (f"{HEAD}least = 3\n", "least: is not a known key"),
         (HEAD + "#" * LONGEST_KINDS_FILE, "has more than 200,000 characters"),
     ],
 )

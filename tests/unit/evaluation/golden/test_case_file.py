@@ -123,12 +123,12 @@ def test_a_name_is_no_path_to_elsewhere(name: str) -> None:
         ("first_line = 2", "first_line = 3", "which has fewer lines"),
         ("first_line = 2", "first_line = 2\nunchanged = true", "says unchanged"),
         ("first_line = 2", "first_line = 2\nlast_line = 1", "last_line is before first_line"),
-        ("first_line = 2", "first_line = 0", "is too small"),
+        ("first_line = 2", "first_line = 0", "should be at least 1"),
         ("first_line = 2", 'first_line = "2"', "should be a whole number"),
         ("first_line = 2", "last_line = 2", "first_line is missing"),
         ('file = "a.py"\n', "", "file is missing"),
         ('file = "a.py"', 'file = "b.py"', "which is not there after the change"),
-        ('text = "It is three."', 'text = ""', "is too short"),
+        ('text = "It is three."', 'text = ""', "should not be empty"),
     ],
 )
 def test_a_label_is_about_lines_that_change(old: str, new: str, said: str) -> None:
@@ -141,6 +141,6 @@ def test_a_label_may_stand_where_something_was_taken_away() -> None:
 
 
 def test_a_text_that_is_too_large_is_refused() -> None:
-    assert "is too long" in refusal(HEAD + f'body = "{"x" * 200_001}"\n' + FILES + LABEL)
+    assert "should have at most 200,000 characters" in refusal(HEAD + f'body = "{"x" * 200_001}"\n' + FILES + LABEL)
     long_file = FILES.replace("one\\ntwo\\n", "\\n" * 3_001)
     assert "3,000 lines at most" in refusal(HEAD + long_file + LABEL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Self, get_args
@@ -19,7 +20,6 @@ from pydantic import (
 
 from review_advisor.core.answers.answers import Severity
 from review_advisor.core.evaluation.golden.changed_lines import misplaced_label
-from review_advisor.core.evaluation.golden.form_complaint import json_object, said_of
 from review_advisor.core.evaluation.golden.golden_case import (
     CaseKind,
     CommitsChange,
@@ -34,6 +34,7 @@ from review_advisor.core.evaluation.golden.golden_case import (
 )
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.core.report.wording import printable_line
 from review_advisor.core.roster.nearest import nearest_of
 
@@ -223,6 +224,17 @@ def read_case(name: str, text: str, where: str) -> GoldenCase:
     return case_of(told, where).case(name)
 
 
+def json_object(line: str, where: str) -> dict[str, Any]:
+    """The object in a line of JSON. Raises ``GoldenSetError``."""
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        raise GoldenSetError(f"{where} is not valid JSON.") from None
+    if not isinstance(told, dict):
+        raise GoldenSetError(f"{where} is no JSON object.")
+    return told
+
+
 def read_case_line(line: str, where: str) -> GoldenCase:
     """The case in one line of JSON, which gives its own id. Raises ``GoldenSetError``."""
     found = case_of(json_object(line, where), where)
@@ -246,7 +258,7 @@ def _complaint(error: ValidationError, where: str) -> str:
     at = ".".join(str(step + 1) if isinstance(step, int) else step for step in place)[:200]
     if first["type"] == "extra_forbidden":
         return f"{where}: unknown key {at!r}; {nearest_of(str(place[-1]), _known(place))}"
-    said = said_of(first)
+    said = value_mistake(first)
     if first["type"] == "literal_error" and isinstance(first["input"], str):
         words = get_args(CaseKind) if place[-1] == "kind" else get_args(Severity)
         said = f"unknown word {first['input'][:100]!r}; {nearest_of(first['input'][:100], words)}"

@@ -8,10 +8,10 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from review_advisor.core.answers.answers import Severity
-from review_advisor.core.evaluation.golden.case_file import inner_path
-from review_advisor.core.evaluation.golden.form_complaint import json_object, said_of
+from review_advisor.core.evaluation.golden.case_file import inner_path, json_object
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet, GoldenSetError
 from review_advisor.core.evaluation.golden.matching import RaisedFinding
+from review_advisor.core.facts.files.value_mistake import value_mistake
 from review_advisor.core.report.wording import printable_line
 from review_advisor.core.roster.nearest import nearest_of
 
@@ -83,5 +83,5 @@ def _read(line: str, where: str) -> FindingLine:
         if first["type"] == "extra_forbidden":
             said = f"unknown key {at!r}; {nearest_of(at, FindingLine.model_fields)}"
         else:
-            said = f"{at and f'{at}: '}{said_of(first)}."
+            said = f"{at and f'{at}: '}{value_mistake(first, block='an object')}."
         raise GoldenSetError(printable_line(f"{where}: {said}")) from None

@@ -136,7 +136,7 @@ class PartOtherwise(PartReplay):
             due, joint = rule_panel(at, members)
         if due.move is Move.RETRY and told.move is not Move.RETRY:
             again = self._asked_like(Role.EXECUTOR, Role.POST_VERIFY)
-            raise WouldAsk("a retry would have been asked: nobody knows its answer", again)
+            raise WouldAsk("a retry would have been asked, and its answer is unknown", again)
         now = self._judged_by(members, joint, judged)
         if due.move is Move.RETRY and now != judged:
             raise WouldAsk("a retry would have been handed another judgement", self._asked_like(Role.EXECUTOR))
