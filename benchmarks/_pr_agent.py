@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from _figures import Row
 from _watched import Watched, watch
 
 VARIABLE = "REVIEW_ADVISOR_BENCH_PR_AGENT"
@@ -38,6 +39,10 @@ class PeerRun:
     run: Watched
     prompts: list[str]
     published: bool
+
+
+NOT_INSTALLED: Row = ("pr-agent", "-", f"not installed: set {VARIABLE} to its executable (0.49 needs Python 3.12)")
+"""What a reader without pr-agent is told."""
 
 
 def installed() -> Path | None:
