@@ -96,7 +96,7 @@ def _model() -> Iterator[tuple[str, list[str]]]:
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            prompts.append("\n".join(_texts(asked.get("messages", []))))
+            prompts.append("\n".join(_texts([asked.get("system", []), asked.get("messages", [])])))
             body = json.dumps(_reply(asked.get("model", ""))).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
