@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from _figures import Row
 from _watched import Watched, watch
 
 VARIABLE = "REVIEW_ADVISOR_BENCH_PR_AGENT"
@@ -38,6 +39,10 @@ class PeerRun:
     run: Watched
     prompts: list[str]
     published: bool
+
+
+NOT_INSTALLED: Row = ("pr-agent", "-", f"not installed: set {VARIABLE} to its executable (0.49 needs Python 3.12)")
+"""What a reader without pr-agent is told."""
 
 
 def installed() -> Path | None:
@@ -91,7 +96,7 @@ def _model() -> Iterator[tuple[str, list[str]]]:
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            prompts.append("\n".join(_texts(asked.get("messages", []))))
+            prompts.append("\n".join(_texts([asked.get("system", []), asked.get("messages", [])])))
             body = json.dumps(_reply(asked.get("model", ""))).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")

@@ -111,9 +111,7 @@ def peer_rows(case: Case, folder: Path) -> list[Row]:
     """The same diff through pr-agent, whose model answers at once; how it comes, and at its most thorough."""
     executable = _pr_agent.installed()
     if executable is None:
-        return [
-            ("pr-agent", "-", f"not installed: set {_pr_agent.VARIABLE} to its executable (0.49 needs Python 3.12)")
-        ]
+        return [_pr_agent.NOT_INSTALLED]
     diff = folder / "change.diff"
     diff.write_bytes(case.diff)
     rows: list[Row] = []

@@ -16,6 +16,7 @@ from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import _pr_agent
 from _changes import CHANGED_LINES_EACH, path_of
 from _figures import ROOT, Row, command_line, every_row, tell
 from _runs import BOT, git
@@ -296,6 +297,23 @@ def repair_rows(counts: Mapping[str, Counts], repaired: Mapping[str, Counts]) ->
         yield words, f"{now.usd:.2f} USD", f"{now.usd - without:+.2f} USD"
 
 
+def peer_rows(folder: Path, sizes: Sequence[int]) -> Iterator[Row]:
+    """What pr-agent sends for the same diffs, as it comes: nothing of it is cached, and nobody judges its review."""
+    executable = _pr_agent.installed()
+    if executable is None:
+        yield _pr_agent.NOT_INSTALLED
+        return
+    name = f"pr-agent {_pr_agent.version(executable)}"
+    for lines in sizes:
+        with tempfile.TemporaryDirectory(dir=folder) as home:
+            make_change(Path(home, "change"), Case(lines, 0))
+            diff = Path(home, "change.diff")
+            git(Path(home, "change"), "diff", f"--output={diff}", "base", "head")
+            prompts = _pr_agent.review_diff(executable, diff, _pr_agent.AS_IT_COMES).prompts
+        sent = sum(map(len, prompts))
+        yield f"{name}, {lines:,} lines", f"{tokens_of(sent):,} tokens", f"{sent:,} characters; calls: {len(prompts)}"
+
+
 def main() -> None:
     """Review every case, and tell what it costs beside the version whose counts are kept."""
     parser = command_line(__doc__)
@@ -311,13 +329,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         counts = played(Path(name), cases, chosen.source)
         mended = played(Path(name), repaired, chosen.source)
+        beside = list(peer_rows(Path(name), chosen.sizes))
     if chosen.save is not None:
         save(chosen.save, counts)
     before = read_counts(KEPT) if KEPT.is_file() else {}
     print(ASSUMPTIONS)
     costs = list(cost_rows(counts, before))
     tell(Path(__file__).stem, {f"a review, and since {BEFORE}": costs}, write=chosen.write, on_page=every_row)
-    more = {"at full price, by role": list(role_rows(counts, before))}
+    more = {"at full price, by role": list(role_rows(counts, before)), "at full price, beside pr-agent": beside}
     if mended:
         more["with an accepted repair"] = list(repair_rows(counts, mended))
     if 1 in chosen.vetoes:

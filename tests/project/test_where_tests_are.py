@@ -25,6 +25,7 @@ TESTED_ELSEWHERE = {
             "lock_entries",
             "lock_formats",
             "lock_readers",
+            "named_hosts",
             "npm_lock",
             "pipfile_lock",
             "pnpm_lock",

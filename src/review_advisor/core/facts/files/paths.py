@@ -157,8 +157,14 @@ class PathRule:
 
 @lru_cache(maxsize=64)
 def _by_depth(patterns: tuple[str, ...]) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    depths = {pattern: pattern.removeprefix("**/").count("/") + 1 for pattern in patterns}
-    return tuple((depth, tuple(p for p in patterns if depths[p] == depth)) for depth in sorted(set(depths.values())))
+    names = [pattern for pattern in patterns if not pattern.endswith("/")]
+    depths = {pattern: pattern.removeprefix("**/").count("/") + 1 for pattern in names}
+    return tuple((depth, tuple(p for p in names if depths[p] == depth)) for depth in sorted(set(depths.values())))
+
+
+@lru_cache(maxsize=64)
+def _folders(patterns: tuple[str, ...]) -> PathRule:
+    return PathRule(tuple(pattern for pattern in patterns if pattern.endswith("/")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +175,9 @@ class NameRule:
 
     def matches(self, path: str) -> bool:
         """Whether the name of ``path``, or a folder of it that a pattern names as one, is covered, in any case."""
-        if PathRule(tuple(pattern for pattern in self.patterns if pattern.endswith("/"))).matches(path):
+        if _folders(self.patterns).matches(path):
             return True
         parts = path.split("/")
-        names = _by_depth(tuple(pattern for pattern in self.patterns if not pattern.endswith("/")))
+        names = _by_depth(self.patterns)
         # The whole pattern has to match the tail, so that its last part cannot match a folder.
         return any(PathRule(globs).matches("/".join(parts[-depth:])) for depth, globs in names if len(parts) >= depth)
