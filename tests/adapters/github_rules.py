@@ -24,7 +24,11 @@ class GithubRules:
     writes: list[str] = field(default_factory=list)
 
     def repository(self, *, push: bool = True, branch: str = "main") -> None:
-        self.answers["/repos/octo/demo"] = {"default_branch": branch, "permissions": {"push": push, "pull": True}}
+        self.answers["/repos/octo/demo"] = {
+            "id": 1,
+            "default_branch": branch,
+            "permissions": {"push": push, "pull": True},
+        }
         self.answers["/repos/octo/demo/branches/main"] = {"protection": {"enabled": False}}
         self.answers["/repos/octo/demo/rules/branches/main"] = []
         self.answers["/repos/octo/demo/pulls"] = []

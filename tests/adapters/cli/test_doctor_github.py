@@ -106,7 +106,7 @@ def test_a_check_that_a_workflow_can_forge_is_said_to_be_one(
     github.protection({"context": OURS, "app_id": app})
     ok, says = told(terminal, github)["check's source"]
     assert not ok
-    assert f"may come from {who}: whoever may push a branch can forge it" in says
+    assert f"may come from {who}: anyone who can push a branch can forge it" in says
     assert "Let a GitHub App of your own publish it" in says
 
 
@@ -161,7 +161,7 @@ def test_of_two_rules_the_stricter_one_decides(terminal: Terminal, github: Githu
 
 @pytest.mark.parametrize(
     "strict,words",
-    [(False, "is then not what is merged"), (None, "cannot see whether a branch must be up to date")],
+    [(False, "may differ from the reviewed change"), (None, "cannot see whether a branch must be up to date")],
 )
 def test_branches_that_may_be_behind(terminal: Terminal, github: GithubRules, strict: bool | None, words: str) -> None:
     github.protection({"context": OURS, "app_id": OWN_APP}, strict=strict)
@@ -190,9 +190,13 @@ def test_where_no_branch_is_named_only_the_default_branch_configures(terminal: T
 @pytest.mark.parametrize(
     "branch,rules,words",
     [
-        ({"protected": True}, [], ""),
-        ({"protected": False}, [{"type": "deletion"}], ""),
-        ({"protected": False}, [], "No rule guards the branch v1/x, which github.trusted_bases names"),
+        ({"commit": {"sha": "c" * 40}, "protected": True}, [], ""),
+        ({"commit": {"sha": "c" * 40}, "protected": False}, [{"type": "deletion"}], ""),
+        (
+            {"commit": {"sha": "c" * 40}, "protected": False},
+            [],
+            "No rule guards the branch v1/x, which github.trusted_bases names",
+        ),
         (None, [], "There is no branch v1/x, which github.trusted_bases names: whoever may push can make it"),
     ],
 )
@@ -212,8 +216,8 @@ def test_a_trusted_base_that_nobody_guards_is_said_to_be_one(
 @pytest.mark.parametrize(
     "externals,login,said",
     [
-        ([], ACTIONS_LOGIN, (True, "no check of a review stands yet")),
-        ([None, "pr-1"], ACTIONS_LOGIN, (True, "no check of a review stands yet")),
+        ([], ACTIONS_LOGIN, (True, "there is no check of a review yet")),
+        ([None, "pr-1"], ACTIONS_LOGIN, (True, "there is no check of a review yet")),
         (["pr-1/run-7/signed-" + "a" * 48], ACTIONS_LOGIN, (True, "is signed, and nothing else is believed")),
         (["pr-1/run-7/noted-" + "a" * 48], ACTIONS_LOGIN, (False, "It counts as far as our checks and people's own")),
         (["pr-1/noted-" + "a" * 48], "acme[bot]", (True, "is not signed; only acme[bot] writes the checks")),
@@ -246,7 +250,14 @@ def test_the_name_of_the_check_is_the_configured_one(terminal: Terminal, github:
 
 
 @pytest.mark.one_in(4)
-@pytest.mark.parametrize("parameters", [3, {"required_status_checks": 3}, {"required_status_checks": [{}]}])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"strict_required_status_checks_policy": "often"},
+        {"required_status_checks": 3},
+        {"required_status_checks": [{}]},
+    ],
+)
 def test_an_answer_that_makes_no_sense_is_told_and_is_no_crash(
     terminal: Terminal, github: GithubRules, parameters: object
 ) -> None:

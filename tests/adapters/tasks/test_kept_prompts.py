@@ -78,4 +78,4 @@ def test_prompts_about_reviews_that_have_ended_are_deleted_from_the_artefacts_to
     aged(kept)
     done = terminal.run("run", "Do it", "--adapter", "backends.toml", "--executor", "one", "--advisor", "fake")
     assert [path.name for path in kept.iterdir()] == ["post_run_review.md"]
-    assert "Prompts of 1 run older than 14 days deleted from review_logs/retro." in done.err
+    assert f"Prompts of 1 run older than 14 days deleted from {kept.parent}." in done.err
