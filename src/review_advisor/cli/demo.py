@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from review_advisor.cli.terminal.options import PATH, at_the_top
+from review_advisor.cli.terminal.options import PATH, artifacts_option
 from review_advisor.cli.terminal.output import note
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals
 
-ARTIFACTS = Path("review_logs")
 PAGE = "github.html"
 """The file in the review's folder that shows the pull request."""
 
@@ -18,15 +17,7 @@ PAGE = "github.html"
 @click.command(short_help="Review a sample change with static checks: no model.")
 @click.option("--range", "revisions", metavar="A..B", help="Review this range of --repo instead of the sample.")
 @click.option("--repo", type=PATH, help="The repository of --range. [default: this one]")
-@click.option(
-    "--artifacts",
-    type=PATH,
-    default=ARTIFACTS,
-    callback=at_the_top,
-    show_default=True,
-    metavar="DIR",
-    help="Where the review's folder goes.",
-)
+@artifacts_option("Where the review's folder goes.")
 @click.pass_context
 def demo(context: click.Context, revisions: str | None, repo: Path | None, artifacts: Path) -> None:
     """Review a small sample change with the embedded agent: static checks, no model, no token.

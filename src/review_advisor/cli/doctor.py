@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH, REPO, at_the_top
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, REPO, artifacts_option
 from review_advisor.cli.terminal.output import plain, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
@@ -26,7 +26,7 @@ FAILED = 3
 @click.command(short_help="Say what is missing for a review, and how to get it.")
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary (default: from PATH).")
 @REPO
-@click.option("--artifacts", type=PATH, default=Path("review_logs"), callback=at_the_top, help="Where recordings lie.")
+@artifacts_option("Where recordings lie.")
 @click.option("--github", "repository", metavar="OWNER/NAME", help="Also ask GitHub about this repository's gate.")
 @click.option("--fit", is_flag=True, help="Say instead whether the advisor pays here, by the ledger.")
 @click.option("--security", is_flag=True, help="Say instead what weakens the bot here, with a remedy for each.")

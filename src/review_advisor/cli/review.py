@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never, get_args
 
 import click
 
-from review_advisor.cli.terminal.options import CLAUDE_BIN, PATH, REPO, BoundedNumber, at_the_top
+from review_advisor.cli.terminal.options import CLAUDE_BIN, PATH, REPO, BoundedNumber, artifacts_option
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import NOT_TO_ITS_END, clear_refusals, told_beside
 
@@ -96,15 +96,7 @@ Examples:
     help="When the review itself consults the advisor.  [default: the configuration's]",
 )
 @click.option("--consult", is_flag=True, help="Consult the advisor on the executor's report.")
-@click.option(
-    "--artifacts",
-    type=PATH,
-    default=Path("review_logs"),
-    show_default=True,
-    callback=at_the_top,
-    metavar="DIR",
-    help="Where the review's folder goes.",
-)
+@artifacts_option("Where the review's folder goes.")
 @click.option(
     "--ledger",
     "ledger_file",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH, at_the_top, in_order, moment
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH, artifacts_option, in_order, moment
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST
@@ -183,14 +183,7 @@ def export(run: str, folder: Path, ledger_file: Path, as_json: bool) -> None:
 
 @runs.command(short_help="Print the recorded calls of one run.")
 @click.argument("run")
-@click.option(
-    "--artifacts",
-    type=PATH,
-    default=Path("review_logs"),
-    show_default=True,
-    callback=at_the_top,
-    help="Where recordings lie.",
-)
+@artifacts_option("Where recordings lie.")
 @AS_JSON
 @click.pass_context
 def recording(context: click.Context, run: str, artifacts: Path, as_json: bool) -> None:

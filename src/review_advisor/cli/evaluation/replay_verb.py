@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH, at_the_top, moment
+from review_advisor.cli.terminal.options import AS_JSON, LEDGER, PATH, artifacts_option, moment
 from review_advisor.cli.terminal.output import note_left_out, put
 from review_advisor.cli.terminal.problems import clear_refusals
 
@@ -42,14 +42,7 @@ MOST_CONSULTS = 20
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
 @click.option("--recorded", type=PATH, metavar="REPO", help="Repeat whole runs in REPO; their recordings answer.")
-@click.option(
-    "--artifacts",
-    type=PATH,
-    default=Path("review_logs"),
-    show_default=True,
-    callback=at_the_top,
-    help="Where recordings lie.",
-)
+@artifacts_option("Where recordings lie.")
 @LEDGER
 @AS_JSON
 def replay(

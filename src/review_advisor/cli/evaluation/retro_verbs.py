@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from review_advisor.cli.terminal.options import CLAUDE_BIN, LEDGER, PATH, BoundedNumber, at_the_top, moment
+from review_advisor.cli.terminal.options import CLAUDE_BIN, LEDGER, PATH, BoundedNumber, artifacts_option, moment
 from review_advisor.cli.terminal.output import note, note_left_out, put
 from review_advisor.cli.terminal.problems import ExitWithCode, clear_refusals
 
@@ -39,15 +39,7 @@ _ONLY_WITH_RUN = ("advisor", "model", "adapter", "timeout", "max_usd", "claude_b
 @click.option(
     "--runs", type=PATH, default=Path("runs"), show_default=True, metavar="DIR", help="Where the runs' folders are."
 )
-@click.option(
-    "--artifacts",
-    type=PATH,
-    default=Path("review_logs"),
-    show_default=True,
-    callback=at_the_top,
-    metavar="DIR",
-    help="Where reviews write.",
-)
+@artifacts_option("Where reviews write.")
 @LEDGER
 @click.option("--since", type=moment, metavar="WHEN", help="Without --run: only reviews from then on.")
 @click.option("--repository", metavar="OWNER/NAME", help="Without --run: only the pull requests of this repository.")

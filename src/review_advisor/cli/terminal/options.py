@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from review_advisor.core.ledger.chain import LEDGER_FILE
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def at_the_top(context: click.Context, parameter: click.Parameter, path: Path) -> Path:
@@ -28,12 +31,14 @@ def at_the_top(context: click.Context, parameter: click.Parameter, path: Path) -
 
 PATH = click.Path(path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+ARTIFACTS = Path("review_logs")
+"""The folder of reviews' files."""
 LEDGER = click.option(
     "--ledger",
     "ledger_file",
     type=PATH,
     metavar="FILE",
-    default=Path("review_logs", LEDGER_FILE),
+    default=ARTIFACTS / LEDGER_FILE,
     show_default=True,
     callback=at_the_top,
     help="The ledger.",
@@ -43,6 +48,15 @@ ORGANISATION = click.option(
 )
 REPO = click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
 CLAUDE_BIN = click.option("--claude-bin", default="", metavar="PATH", help="The claude binary. [default: from PATH]")
+
+
+def artifacts_option(purpose: str) -> Callable[[Command], Command]:
+    """``--artifacts``, the folder of reviews' files. ``purpose`` is its help: what the verb does there."""
+    return click.option(
+        "--artifacts", type=PATH, metavar="DIR", default=ARTIFACTS, show_default=True, callback=at_the_top, help=purpose
+    )
+
+
 _AGO = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _YEARS = (1970, 9998)
 """Runs begin in or after the first; a zone, or a window before it, leads out of the calendar beyond the second."""
