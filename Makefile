@@ -81,23 +81,18 @@ test: setup ## Run the tests while you work: of hundreds alike some, of processe
 
 test-all: setup ## Run every test except the end-to-end ones; the first part measures coverage for make quality
 ifeq ($(strip $(ARGS)),)
-	@rm -f $(COVERED)
-	@$(MAKE) $(COVERED)
+	@$(MEASURE_COVERAGE)
 	@$(PYTEST) -q $(OTHERS_OF_A_KIND)
 else
 	@$(PYTEST) -q $(ARGS)
 endif
 	@$(PY) tools/count_e2e.py
 
-# The tests of make test with branch coverage, run again only where a file of the checkout is newer than their last success.
-# Most of the others do the same with other values: measured too, they would add minutes and next to no line.
-$(COVERED): $(or $(wildcard $(shell git ls-files --cached --others --exclude-standard)),FORCE)
-	@rm -f $@
-	@$(BIN)/coverage erase
-	@$(PYTEST) -q $(ONES_OF_A_KIND) --cov --cov-report=
-	@touch $@
-
-FORCE:
+# The tests of make test with branch coverage. Most of the others do the same with other values: measured too, they would add
+# minutes and next to no line. What was measured is known by its content: make quality measures again whatever is another tree.
+CHECKOUT = git ls-files -z --cached --others --exclude-standard | xargs -0 sha256sum 2>&1 | sha256sum
+MEASURE_COVERAGE = rm -f $(COVERED); $(BIN)/coverage erase; checkout=$$($(CHECKOUT) || true); \
+	$(PYTEST) -q $(ONES_OF_A_KIND) --cov --cov-report=; echo "$$checkout" > $(COVERED)
 
 quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, and the bot on itself
 	@echo "quality: format and lint"
@@ -116,7 +111,7 @@ quality: setup ## Format, lint, types, layers, leftovers, workflows, coverage, a
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	@$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	@echo "quality: tests with branch coverage"
-	@$(MAKE) $(COVERED)
+	@if [ "$$($(CHECKOUT))" != "$$(cat $(COVERED) 2>/dev/null)" ]; then $(MEASURE_COVERAGE); fi
 	@$(BIN)/coverage report --fail-under=90
 	@$(BIN)/coverage report --fail-under=98 --include='src/review_advisor/core/*,src/review_advisor/review/*'
 	@echo "quality: the bot on its own checkout"

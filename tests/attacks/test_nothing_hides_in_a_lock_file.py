@@ -166,10 +166,24 @@ def test_a_version_of_four_numbers_is_no_host(path: str) -> None:
 
 def test_a_hash_of_go_that_begins_like_an_address_is_none(world: MockWorld) -> None:
     digest = f"h1://{'Za' * 20}A="
-    assert list(hosts_in(f"{digest}@evil.example/x")) == ["evil.example"]
+    assert hosts_in(f"{digest}@evil.example/x") == ["evil.example"]
     head = FORMATS["go.sum"](bumped).replace(go(bumped).split("\n")[2 * TARGET - 1].split(" ")[2], digest)
     _, document = review(world, "go.sum", FORMATS["go.sum"](old), head)
     assert document.policy.excluded.files[0].brings.doubts == ()
+
+
+@pytest.mark.parametrize(
+    "line, hosts",
+    [
+        ('"::1@evil.example.com:repo"', ["evil.example.com", "::1"]),
+        ("git+::1.1.1.1://evil.example/x", ["evil.example", "1.1.1.1"]),
+        ("resolved ::ffff:6.6.6.6", ["6.6.6.6"]),
+        ("https://10.0.0.1:80/x 10.0.0.2:80", ["10.0.0.1:80", "10.0.0.2"]),
+        ("https://[2001:db8::1]:80/x fe80::1", ["[2001:db8::1", "fe80::1"]),
+    ],
+)
+def test_no_bare_address_hides_the_host_beside_it(line: str, hosts: list[str]) -> None:
+    assert hosts_in(line) == hosts
 
 
 def test_a_file_of_which_nothing_is_shown_names_no_fact(world: MockWorld) -> None:

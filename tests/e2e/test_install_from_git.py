@@ -47,6 +47,7 @@ def test_the_program_that_the_page_installs_reviews_the_sample(installer: list[s
         **os.environ,
         "PATH": f"{programs}:{home / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": str(home),
+        "PIPX_DEFAULT_BACKEND": "pip",  # without it pipx takes uv, which the other row runs
         "PIPX_HOME": str(tmp_path / "pipx"),
         "PIPX_BIN_DIR": str(programs),
         "UV_TOOL_DIR": str(tmp_path / "uv"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,7 +79,8 @@ class Diagnosis:
 def repository_top(repo: Path) -> Path:
     """The top folder of the repository that ``repo`` lies in; ``repo`` itself if it lies in none."""
     root = repo.resolve()
-    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    # Path.exists raises where a folder above may not be searched.
+    return next((folder for folder in (root, *root.parents) if os.path.exists(folder / ".git")), root)  # noqa: PTH110
 
 
 def examine(environ: Mapping[str, str], claude_bin: str, repo: Path) -> tuple[Diagnosis, ...]:

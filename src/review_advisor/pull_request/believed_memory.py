@@ -92,6 +92,8 @@ def _said(
 ) -> Iterator[tuple[StandingComment, Dismiss | Override]]:
     """The comments whose command is about what the state says; the oldest first."""
     dismissed = {each.id for each in state.findings if each.status == "dismissed"}
+    if not dismissed and not state.approved_by:
+        return  # a comment may be long, and there may be thousands
     for each in comments:
         if each.edited_by or rules.is_ours(each.author):
             continue

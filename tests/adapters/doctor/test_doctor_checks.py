@@ -15,6 +15,7 @@ from tests.adapters.ledgers import five, record
 from review_advisor.adapters.claude import argv
 from review_advisor.app.diagnosis import security
 from review_advisor.app.diagnosis.fit import examine_fit
+from review_advisor.app.doctor import repository_top
 
 PASSING = {"HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO": "on"}
 LONG = "Zq7_pX2-mW9kLv4TbN8sYd3R"
@@ -155,3 +156,10 @@ def test_outside_a_repository_no_agent_can_review(terminal: Terminal, tmp_path: 
     outside = terminal.run("doctor", cwd=tmp_path)
     assert (outside.code, outside.out.splitlines()[-1]) == (2, "Agents that can review here: none")
     assert f"repository     {tmp_path} is not in a git repository" in outside.out
+
+
+def test_the_top_of_a_place_that_cannot_be_looked_into_is_the_place_itself(tmp_path: Path) -> None:
+    beyond = tmp_path / ("a" * 300)  # no system has such a name, and says so by an error
+    assert repository_top(beyond) == beyond
+    Repo(tmp_path)
+    assert repository_top(beyond) == tmp_path

@@ -78,3 +78,11 @@ def test_the_reasons_and_who_of_a_council_did_not_answer_are_told(tmp_path: Path
 def test_one_judge_alone_needs_no_name(tmp_path: Path) -> None:
     world = MockWorld()
     assert "advisor  " not in run_text(stored(world.review(), tmp_path))
+
+
+def test_advice_that_this_version_cannot_read_is_said_to_be_there(tmp_path: Path) -> None:
+    document = dropped_by_advice(attrition())
+    of_tomorrow = replace(document.events[-1], kind="of_tomorrow")  # type: ignore[arg-type]
+    events = (*document.events[:-1], of_tomorrow)
+    (told,) = stored(replace(document, events=events), tmp_path).advice
+    assert told.startswith("What became of the advice cannot be told: ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -101,9 +101,10 @@ def _advice(kept: Chain) -> tuple[str, ...]:
     from review_advisor.adapters.ledger.chain_events import review_in  # noqa: PLC0415 (as below)
     from review_advisor.core.report.advice_text import advice_lines  # noqa: PLC0415 (few runs need it)
 
-    with suppress(LedgerError):
+    try:
         return advice_lines(review_in(replace(kept, broken=None))[1])
-    return ()
+    except LedgerError as problem:
+        return (f"What became of the advice cannot be told: {problem}",)
 
 
 def list_tasks(path: Path, wanted: TaskFilter) -> list[TaskLine]:

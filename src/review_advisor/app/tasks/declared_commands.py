@@ -16,7 +16,7 @@ from review_advisor.app.configuration import read_text
 from review_advisor.app.doctor import repository_top
 from review_advisor.app.settings import ConfigError
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
-from review_advisor.core.facts.files.value_mistake import value_mistake
+from review_advisor.core.facts.files.value_mistake import value_mistake, value_place
 from review_advisor.ports.review import CliError
 
 OWN_BACKENDS = ("claude", "embedded", "fake")
@@ -46,7 +46,7 @@ def declared_commands(file: Path) -> Mapping[str, DeclaredCommand]:
         raise ConfigError(f"{file} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
+        place = value_place(first["loc"])
         raise ConfigError(f"{file} is wrong at {place}: {value_mistake(first)}.") from None
     for name in found:
         if name in OWN_BACKENDS or not _NAME.fullmatch(name):

@@ -6,6 +6,7 @@ Files of reviews lie at the top of the repository unless an option says otherwis
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -22,7 +23,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def at_the_top(context: click.Context, parameter: click.Parameter, path: Path) -> Path:
     """The option's default, below the top of the repository in which the command runs. A given path stays as it is."""
-    if context.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT or Path(".git").exists():
+    is_given = context.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
+    if is_given or os.path.exists(".git"):  # noqa: PTH110 - Path.exists may raise
         return path
     from review_advisor.app.doctor import repository_top
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from review_advisor.core.facts.files.declared import LONGEST_FILE, PRICES
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
-from review_advisor.core.facts.files.value_mistake import value_mistake
+from review_advisor.core.facts.files.value_mistake import value_mistake, value_place
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.metrics.prices import Price, PriceError
 
@@ -88,7 +88,7 @@ def parse_prices(text: str, name: str) -> tuple[Price, ...]:
         raise PriceError(f"{name} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(ascii(str(part))[1:-1][:120] for part in first["loc"])
+        place = value_place(first["loc"])
         why = _NAME if first["type"] == "string_pattern_mismatch" else value_mistake(first)
         raise PriceError(f"{name} is wrong at {place}: {why}.") from None
     prices = tuple(Price(**price.model_dump(exclude={"free"})) for price in told.prices)

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
-from review_advisor.core.facts.files.value_mistake import value_mistake
+from review_advisor.core.facts.files.value_mistake import value_mistake, value_place
 from review_advisor.core.organisation.organisation import LEAST_AUTHORS, RESERVED, Organisation, OrganisationError
 from review_advisor.core.safety.terminal import one_line
 
@@ -36,7 +36,7 @@ def parse_organisation(text: str, name: str) -> Organisation:
         raise OrganisationError(f"{name} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(ascii(str(part))[1:-1][:120] for part in first["loc"])
+        place = value_place(first["loc"])
         raise OrganisationError(f"{name} is wrong at {place}: {value_mistake(first)}.") from None
     teams = _turned(told.teams, name, "team")
     groups = _turned(told.author_groups, name, "group")

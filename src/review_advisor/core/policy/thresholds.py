@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
-from review_advisor.core.facts.files.value_mistake import value_mistake
+from review_advisor.core.facts.files.value_mistake import value_mistake, value_place
 from review_advisor.core.policy.escalation_rules import Threshold
 from review_advisor.core.policy.surfaces import REVIEW_SURFACES, Surface
 
@@ -71,5 +71,5 @@ def parse_threshold_file(text: str) -> ThresholdFile:
         return ThresholdFile.model_validate(table)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
+        where = value_place(first["loc"][:3])  # what follows names a branch of the form
         raise ValueError(f"{THRESHOLDS_FILE}: {f'{where}: ' if where else ''}{value_mistake(first)}.") from None

@@ -79,7 +79,7 @@ class PublicationRules(BaseModel):
     volume: Volume = Field(default="normal", description="[How much](#volume) is posted on the diff.")
     least_confidence: Confidence = Field(
         default=0.6,
-        description="Findings of less confidence are folded; critical, high and blocking ones are always posted.",
+        description="Findings of less confidence are folded, except critical, high and blocking ones.",
     )
     least_confidence_for: Mapping[str, Confidence] = Field(
         default={}, description="The same by category, such as `{ performance = 0.8 }`."

@@ -39,7 +39,9 @@ def may_settle(
     if login.casefold() in {maker.casefold() for maker in makers.logins}:
         return Leave(granted=False, because=f"Whoever made or pushed a commit {_SETTLES_NOTHING}")
     if not makers.whole:
-        return Leave(granted=False, because="GitHub does not name the author of each commit of this pull request.")
+        return Leave(
+            granted=False, because="GitHub does not name everybody who made or pushed a commit of this pull request."
+        )
     return Leave(granted=True)
 
 

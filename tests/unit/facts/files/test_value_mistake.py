@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator
 from pydantic_core.core_schema import ErrorType
 
-from review_advisor.core.facts.files.value_mistake import value_mistake
+from review_advisor.core.facts.files.value_mistake import value_mistake, value_place
 
 SOURCE = Path(__file__).parents[4] / "src" / "review_advisor"
 CONTEXT: dict[str, Any] = {
@@ -98,3 +98,8 @@ def test_no_other_module_reads_the_words_of_the_library() -> None:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == "msg"
     }
     assert readers == {"core/facts/files/value_mistake.py", "embedded/scripted.py"}
+
+
+def test_a_key_that_is_spelled_like_another_line_is_one_word_of_ascii() -> None:
+    assert value_place(("threshold", 0, "x\nApplied.")) == r"threshold.0.x\nApplied."
+    assert len(value_place(("é" * 500,))) == 120

@@ -14,7 +14,7 @@ from review_advisor.core.evaluation.calibration.cells import FEWEST_GROUPS, FEWE
 from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind, labelled
 from review_advisor.core.evaluation.calibration.observed_pairs import EXECUTOR, stated_findings
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
-from review_advisor.core.facts.files.value_mistake import value_mistake
+from review_advisor.core.facts.files.value_mistake import value_mistake, value_place
 from review_advisor.core.outcome.document import OutcomeDocument
 
 KINDS_FILE = ".review-advisor/calibration.toml"
@@ -121,7 +121,7 @@ def parse_kind_records(text: str) -> KindRecords:
         raise ValueError(f"{KINDS_FILE} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
+        where = value_place(first["loc"])
         raise ValueError(f"{KINDS_FILE}: {where + ': ' if where else ''}{value_mistake(first)}.") from None
     kinds = (
         KindRecord(FindingKind(e.advisor, e.model, e.surface, e.category.casefold()), e.labels, e.right)

@@ -11,7 +11,7 @@ from review_advisor.core.answers.answers import Severity
 from review_advisor.core.evaluation.golden.case_file import inner_path, json_object
 from review_advisor.core.evaluation.golden.golden_case import GoldenSet, GoldenSetError
 from review_advisor.core.evaluation.golden.matching import RaisedFinding
-from review_advisor.core.facts.files.value_mistake import value_mistake
+from review_advisor.core.facts.files.value_mistake import value_mistake, value_place
 from review_advisor.core.report.wording import printable_line
 from review_advisor.core.roster.nearest import nearest_of
 
@@ -79,7 +79,7 @@ def _read(line: str, where: str) -> FindingLine:
         return FindingLine.model_validate(told)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        at = ".".join(map(str, first["loc"]))[:200]
+        at = value_place(first["loc"])
         if first["type"] == "extra_forbidden":
             said = f"unknown key {at!r}; {nearest_of(at, FindingLine.model_fields)}"
         else:

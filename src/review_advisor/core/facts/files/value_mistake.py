@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pydantic_core import ErrorDetails
@@ -80,6 +80,11 @@ def value_mistake(error: ErrorDetails, *, block: str = "a table") -> str:
     if kind in _BOUNDS:
         return _BOUNDS[kind](error["ctx"])
     return _WORDS.get(kind, "cannot be used")
+
+
+def value_place(steps: Iterable[str | int]) -> str:
+    """Where the value is: keys and places in a list, from 0. A key is in ASCII, at most 120 characters."""
+    return ".".join(ascii(str(step))[1:-1][:120] for step in steps)
 
 
 def _at_least(least: int, what: str) -> str:

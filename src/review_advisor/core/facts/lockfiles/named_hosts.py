@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 LONGEST_LINE = 2_000
 _GO_HASH = r"h1:[A-Za-z0-9+/]{43}="
@@ -14,14 +14,14 @@ _IPV4 = rf"(?<![\w.+-])(?<![<>~^!])(?<![<>=~!]=)(?<![<>=~!]= ){_OCTET}(?:\.{_OCT
 _GROUP = r"[0-9A-Fa-f]{1,4}"
 _IPV6 = (
     rf"(?<![\w:.])(?:(?:{_GROUP}:){{1,6}}(?::{_GROUP}){{1,6}}|(?:{_GROUP}:){{1,7}}:|:(?::{_GROUP}){{1,7}}"
-    rf"|(?:{_GROUP}:){{7}}{_GROUP})(?![\w:])"
+    rf"|(?:{_GROUP}:){{7}}{_GROUP})(?![\w:]|\.[0-9])"
 )
 _ADDRESS = re.compile(
     rf"(?<![A-Za-z0-9+.-])(?!{_GO_HASH}(?:\s|$))"
     r"[A-Za-z0-9+.-]+://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)"
     r"|(?<![\w.-])[\w.-]+@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}):"
-    rf"|({_IPV4}|{_IPV6})"
 )
+_IP = re.compile(rf"{_IPV4}|{_IPV6}")
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?")
 _PLACE = re.compile(
     r"git\+|git@|git://|\.git(?:#|\")|#commit=|%3A%2F%2F|(?<![a-z+])http://|\\[ux][0-9a-f]|^(?:<<<<<<<|=======|>>>>>>>)"
@@ -32,15 +32,20 @@ _PLACE = re.compile(
 )
 
 
-def hosts_in(line: str, versions: Collection[str] = ()) -> Iterator[str]:
+def hosts_in(line: str, versions: Collection[str] = ()) -> list[str]:
     """Every host that ``line`` names, in an address or as a bare IP address, as it stands there.
 
     None of a line that is too long to look at. What is one of the file's ``versions`` is no IP address.
     """
     if len(line) > LONGEST_LINE:
-        return iter(())
-    named = (found for found in _ADDRESS.finditer(line) if found[3] is None or found[3] not in versions)
-    return (found[1] or found[2] or found[3] for found in named)
+        return []
+    named = [found.span(found.lastindex or 0) for found in _ADDRESS.finditer(line)]
+    bare = [
+        found.span()
+        for found in _IP.finditer(line)
+        if found[0] not in versions and not any(start <= found.start() < end for start, end in named)
+    ]
+    return list(dict.fromkeys(line[start:end] for start, end in named + bare))
 
 
 def is_usual_host(host: str) -> bool:
