@@ -60,6 +60,7 @@ class _Watch:
         self.number = 0
         self.speaks = False
         """Whether a signal came that no review of its own takes: the watch says so, and ends the process."""
+        self._rests = False
         self._heard, writable = os.pipe()
         os.set_blocking(writable, False)
         signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
@@ -86,7 +87,8 @@ class _Watch:
             self.number = self.number or number
             self.speaks = self.speaks or not INTERRUPTION.is_taken
             signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
-        time.sleep(60 if INTERRUPTION.parked else _TURN_SECONDS)
+        self._rests = INTERRUPTION.parked
+        time.sleep(60 if self._rests else _TURN_SECONDS)
 
     def _listen(self) -> None:
         self.number = self._next(None)
@@ -94,7 +96,13 @@ class _Watch:
         INTERRUPTION.interrupt(self.number)
         if INTERRUPTION.is_taken:
             self._next(_GRACE_SECONDS)
-        _say(INTERRUPTION.end_now(until - time.monotonic()))
+        sentence = INTERRUPTION.end_now(until - time.monotonic())
+        rests_by = (
+            time.monotonic() + 2 * _TICK_SECONDS
+        )  # until then the main thread may have a line of its own to write
+        while not self._rests and time.monotonic() < rests_by:
+            time.sleep(_TICK_SECONDS / 10)
+        _say(sentence)
         os._exit(128 + self.number)
 
     def _next(self, seconds: float | None) -> int:
