@@ -7,7 +7,8 @@ MAKEFLAGS += --no-print-directory
 unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
-WORKERS ?= auto
+# One more than there are cores: a sixth of the time a test waits for a process of its own.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
 BIN := .venv/bin
 PY := $(BIN)/python
