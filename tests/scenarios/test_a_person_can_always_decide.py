@@ -295,7 +295,7 @@ def test_nobody_settles_a_pull_request_with_a_commit_of_an_unknown_maker(
     desk = Desk()
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 0\n"}, by=AUTHOR, maker="")
     rejected(desk)
-    assert "does not name the author of each commit" in command(desk, MAINTAINER).because
+    assert "does not name everybody who made or pushed a commit" in command(desk, MAINTAINER).because
     assert conclusions(desk) == ["failure"]
 
 
