@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from review_advisor.core.answers.answers import GRAVE
 from review_advisor.core.readiness.release_report import RELEASE_VERDICTS, ReleaseReport, ReleaseVerdict
 from review_advisor.core.report.wording import counted
 from review_advisor.core.task.task_events import CouncilVoted, counted_votes
-
-GRAVE = ("critical", "high")
-"""Severities of a blocker that holds a release, and of an open risk with which it goes out on conditions only."""
 
 SHORTEST_QUOTE = 8
 """Characters besides blanks: of fewer nobody can tell what they quote."""
 
 
 def mildest_verdict(report: ReleaseReport) -> tuple[ReleaseVerdict, str]:
-    """The mildest verdict that a report with these blockers, risks and actions can have, and why."""
+    """The mildest verdict that a report with these blockers, risks and actions can have, and why.
+
+    A grave blocker holds a release; with a grave open risk it goes out on conditions only.
+    """
     grave = [each for each in report.blockers if each.severity in GRAVE]
     if grave:
         return "hold", f"it lists {counted(len(grave), 'critical or high blocker')}"

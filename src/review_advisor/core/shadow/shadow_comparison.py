@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from review_advisor.core.answers.answers import Consult, Guidance, ReviewPlan
+from review_advisor.core.answers.answers import GRAVE, Consult, Guidance, ReviewPlan
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.council.agreement import is_same
@@ -29,7 +29,6 @@ from review_advisor.core.shadow.shadow_rule import SPEAKERS, Shadow, ShadowRule
 
 _NO_CONSULTS = RoleDecision(False, ("a shadow consults nobody",))
 _NO_REPAIR = RoleDecision(False, ("a shadow repairs nothing",))
-_GRAVE = ("critical", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +216,7 @@ def _row(row: SurfacePolicy, shadow: Shadow) -> SurfacePolicy:
 
 def only_in(one: Iterable[Finding], other: Sequence[Finding]) -> tuple[Finding, ...]:
     """The critical and high findings of ``one`` that the ``other`` one does not have."""
-    grave = (each for each in one if each.severity in _GRAVE)
+    grave = (each for each in one if each.severity in GRAVE)
     return tuple(each for each in grave if not any(is_same(each, its) for its in other))
 
 
