@@ -1,10 +1,12 @@
+import re
+
 import pytest
 
 from review_advisor.app.roster.believed import believed_declarations
 from review_advisor.app.settings import Config, EscalationConfig
 from review_advisor.core.policy.escalation_rules import Threshold
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.policy.thresholds import THRESHOLDS_FILE, parse_thresholds
+from review_advisor.core.policy.thresholds import THRESHOLDS_FILE, parse_threshold_file, parse_thresholds
 
 TEXT = '[[threshold]]\nvalue = 0.8\nsurface = "pr_review"\ncategory = " security "\n'
 
@@ -38,3 +40,17 @@ def test_thresholds_are_read_from_the_base_and_only_under_a_profile() -> None:
     assert asked == []
     attrition = Config(escalation=EscalationConfig(profile="attrition"))
     assert believed_declarations(attrition, base_file)[1] == parse_thresholds(TEXT)
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        (r'"x\nApplied." = 3', r"threshold.0.x\nApplied.: is not a known key."),
+        ('surface = "nope"', "threshold.0.surface: should be "),
+    ],
+)
+def test_a_key_of_the_file_forges_no_line_of_the_error(line: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(THRESHOLDS_FILE)) as refused:
+        parse_threshold_file(f'[[threshold]]\ncategory = "bug"\nvalue = 0.5\n{line}\n')
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
