@@ -14,20 +14,25 @@ from pathlib import Path
 BROKE = 70
 """The exit code of a piece of work that raised."""
 _MOST_BYTES = 6 << 30
-_WALL_SECONDS = 600
+WALL_SECONDS = 600
+"""What a piece of work may take."""
 
 
-def forked(work: Mapping[int, Callable[[], int]], jobs: int) -> Iterator[tuple[int, int | None]]:
+def forked(
+    work: Mapping[int, Callable[[], int]], jobs: int, seconds: float | None = None
+) -> Iterator[tuple[int, int | None]]:
     """Run each piece of work in a fork, ``jobs`` at a time, and give its number and exit code, as it ends.
 
-    The code is that of ``os.waitstatus_to_exitcode``, and None for what ran longer than ten minutes and was killed.
+    The code is that of ``os.waitstatus_to_exitcode``, and None for what ran longer than ``seconds`` (None:
+    ``WALL_SECONDS``) and was killed.
     """
+    most = WALL_SECONDS if seconds is None else seconds
     waiting, running = list(reversed(list(work.items()))), dict[int, tuple[int, float]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 number, doing = waiting.pop()
-                running[_forked(doing)] = number, time.monotonic() + _WALL_SECONDS
+                running[_forked(doing)] = number, time.monotonic() + most
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid in running:
                 number, _ = running.pop(pid)

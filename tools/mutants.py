@@ -1,8 +1,10 @@
 """Break the rules one at a time, and see that a named test notices: ``make mutants``.
 
-Each fault of ``mutant_list.py`` is put into a copy of the sources; only the tests named with it run against the copy,
-in a fork of this process, which has imported pytest and other libraries and nothing of ours. A fault that survives,
-whose text is no longer in the sources, or whose tests do not run to their end within ten minutes, fails the run.
+Each fault of ``mutant_list.py`` is put into a copy of the sources, and only the tests named with it run, in a fork of a
+process that has imported everything already: there the functions that the fault changes get other code. What is not
+killed so, because it strikes at import for example, is tried once more in a fork of a process that has imported nothing
+of ours: there the copy is imported. A fault that survives both, whose text is no longer in the sources, or whose tests
+do not run to their end within ten minutes, fails the run.
 """
 
 from __future__ import annotations
@@ -10,21 +12,26 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import math
 import os
 import re
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
 from forks import forked, speak_into
 from hypothesis import HealthCheck, Phase, settings
+from in_place import first_failure, functions_below, replaced
 from mutant_list import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,20 +103,78 @@ class Session:
         self.code = exitstatus
 
 
+def copied(mutant: Mutant, root: Path, folder: Path) -> str:
+    """Make a copy of the sources with the fault, for the processes that a test starts; the faulty text is given."""
+    copy, file = folder / "sources", Path(PACKAGE, mutant.file)
+    text = (root / "src" / file).read_text(encoding="utf-8")
+    copy.mkdir()
+    linked_but(file, root / "src", copy)
+    faulty = text.replace(mutant.old, mutant.new)
+    (copy / file).write_text(faulty, encoding="utf-8")
+    os.environ["PYTHONPATH"], os.environ["PYTEST_DEBUG_TEMPROOT"] = str(copy), str(folder)
+    return faulty
+
+
+class Warm:
+    """A session of pytest that has imported and collected everything: each fault is tried in a fork of it."""
+
+    def __init__(self, mutants: Mapping[int, Mutant], root: Path, folders: Mapping[int, Path], jobs: int) -> None:
+        self.mutants, self.root, self.folders, self.jobs = mutants, root, folders, jobs
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Try each, and let a file stand in the folder of each that is killed."""
+        signal.alarm(0)
+        import_all(self.root / "src")
+        items = defaultdict[str, list[pytest.Item]](list)
+        for item in session.items:
+            for name in {item.nodeid, item.nodeid.partition("[")[0]}:
+                items[name].append(item)
+        functions = functions_below(self.root / "src" / PACKAGE)
+
+        def doing(number: int) -> int:
+            mutant = self.mutants[number]
+            path = self.root / "src" / PACKAGE / mutant.file
+            right = compile(path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
+            wrong = compile(copied(mutant, self.root, self.folders[number]), str(path), "exec", dont_inherit=True)
+            if not all(test in items for test in mutant.tests) or not replaced(right, wrong, functions):
+                return pytest.ExitCode.NO_TESTS_COLLECTED
+            return first_failure(session, [item for test in mutant.tests for item in items[test]])
+
+        gc.freeze()
+        for number, code in forked({number: partial(doing, number) for number in self.mutants}, self.jobs):
+            shutil.rmtree(self.folders[number], ignore_errors=True)
+            self.folders[number].mkdir(exist_ok=True)
+            if code == pytest.ExitCode.TESTS_FAILED:
+                (self.folders[number] / KILLED).touch()
+        return True
+
+
+def import_all(sources: Path) -> None:
+    """Import every module of the package, because a function that does not exist yet gets no fault."""
+    for path in sorted((sources / PACKAGE).rglob("*.py")):
+        if path.name != "__main__.py":
+            importlib.import_module(".".join(path.relative_to(sources).with_suffix("").parts).removesuffix(".__init__"))
+
+
+def tried_warm(mutants: Mapping[int, Mutant], root: Path, folders: Mapping[int, Path], jobs: int) -> int:
+    """In a process of its own: import everything, try every fault in forks, and mark the folders of those killed."""
+    signal.alarm(math.ceil(forks.WALL_SECONDS))  # for a test that never ends while it is imported
+    os.chdir(root)
+    sys.path[:0] = [str(root), str(root / "src")]
+    files = {test.partition("::")[0]: None for mutant in mutants.values() for test in mutant.tests}
+    return pytest.main([*OPTIONS, *WITHOUT, "-s", HYPOTHESES, *files], plugins=[Warm(mutants, root, folders, jobs)])
+
+
 def tried(mutant: Mutant, root: Path, folder: Path) -> int:
     """In a process of its own: run the mutant's tests against a copy of the sources with the fault in it.
 
     It gives pytest's exit code, and leaves in ``folder`` what pytest said.
     """
-    copy, file = folder / "sources", Path(PACKAGE, mutant.file)
-    text = (root / "src" / file).read_text(encoding="utf-8")
-    copy.mkdir()
-    linked_but(file, root / "src", copy)
-    (copy / file).write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+    copied(mutant, root, folder)
     speak_into(folder / SAID)
     os.chdir(root)
-    os.environ["PYTHONPATH"] = str(copy)  # for the processes that a test starts
-    sys.path[:0] = [str(root), str(copy)]
+    sys.path[:0] = [str(root), str(folder / "sources")]
     assert not any(name.partition(".")[0] == PACKAGE for name in sys.modules), "the fault would not be imported"
     session = Session()
     try:
@@ -124,16 +189,21 @@ def tried_all(mutants: Sequence[Mutant], root: Path, jobs: int) -> list[str]:
     """How each ends, and after a line break what pytest said where its tests did not run."""
     settings.register_profile("faults", **NOTHING_BY_CHANCE)
     ends = dict.fromkeys(range(len(mutants)), STALE)
-    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
-        folders = {number: Path(name, str(number)) for number, mutant in enumerate(mutants) if fits(mutant, root)}
+    with tempfile.TemporaryDirectory(prefix="faults-") as name:
+        fitting = {number: mutant for number, mutant in enumerate(mutants) if fits(mutant, root)}
+        folders = {number: Path(name, str(number)) for number in fitting}
         for folder in folders.values():
             folder.mkdir()
-        work = {number: partial(tried, mutants[number], root, folder) for number, folder in folders.items()}
+        list(forked({0: partial(tried_warm, fitting, root, folders, jobs)}, 1, seconds=math.inf))
+        ends |= {number: KILLED for number, folder in folders.items() if (folder / KILLED).exists()}
+        again = {number: mutant for number, mutant in fitting.items() if ends[number] != KILLED}
+        print(f"{len(again)} faults are tried once more, with everything imported anew", flush=True)
+        work = {number: partial(tried, mutant, root, folders[number]) for number, mutant in again.items()}
         for number, code in forked(work, jobs):
             said = folders[number] / SAID
             told = said.read_text(encoding="utf-8", errors="replace") if said.exists() else ""
             ends[number] = ENDS.get(code, f"{BROKEN}\n{told}")
-            shutil.rmtree(folders[number])
+            shutil.rmtree(folders[number], ignore_errors=True)
     return list(ends.values())
 
 

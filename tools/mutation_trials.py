@@ -23,7 +23,7 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, Generic, TypeVar
@@ -32,6 +32,7 @@ import coverage
 import hypothesis
 import pytest
 from forks import forked, speak_into
+from in_place import all_codes, first_failure, functions_below, replaced
 from mutation_faults import Fault
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -123,13 +124,13 @@ class _Warm(_Plugin):
         self.ends: dict[int, str] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        functions = _functions()
+        functions = functions_below(CORE)
 
         def doing(trial: Trial[int]) -> int:
-            if not _replaced(trial.fault, functions):
+            if not replaced(_compiled(replace(trial.fault, edit=None)), _compiled(trial.fault), functions):
                 return _UNFIT
             _bound(trial.seconds)
-            return _first_failure(session, [session.items[at] for at in trial.tests])
+            return first_failure(session, [session.items[at] for at in trial.tests])
 
         gc.freeze()
         work = {number: (lambda each=each: doing(each)) for number, each in self.trials.items()}
@@ -147,7 +148,7 @@ class _Chosen(_Plugin):
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
-        os._exit(_first_failure(session, [items[test] for test in self.tests if test in items]))
+        os._exit(first_failure(session, [items[test] for test in self.tests if test in items]))
 
 
 def surveyed(tests: Sequence[str]) -> Survey:
@@ -189,46 +190,11 @@ def _session(tests: Sequence[str], plugin: Any) -> Any:
     return plugin
 
 
-def _first_failure(session: pytest.Session, items: Sequence[pytest.Item]) -> int:
-    session.testsfailed = 0
-    for item, following in _pairs(items):
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        if session.testsfailed:
-            return 1
-    return 0
-
-
 def _pairs(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
     return zip(items, [*items[1:], None], strict=True)
 
 
 # --- putting a fault in ----------------------------------------------------------------------------------------------
-
-
-def _functions() -> dict[tuple[str, str], list[FunctionType]]:
-    """Every function of the core that exists, by its file and qualified name."""
-    found: dict[tuple[str, str], list[FunctionType]] = defaultdict(list)
-    for each in gc.get_objects():
-        if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(str(CORE)):
-            found[each.__code__.co_filename, each.__code__.co_qualname].append(each)
-    return found
-
-
-def _replaced(fault: Fault, functions: Mapping[tuple[str, str], Sequence[FunctionType]]) -> bool:
-    """Put the fault into every function there is of that name, and into those that it made: a validator is one."""
-    path = str(CORE / fault.file)
-    new: dict[tuple[str, int], list[CodeType]] = defaultdict(list)
-    for code in _codes(_compiled(fault)):
-        new[code.co_qualname, code.co_firstlineno].append(code)
-    inner = f"{fault.function}.<locals>."
-    names = [name for file, name in functions if file == path and (name == fault.function or name.startswith(inner))]
-    old = [function for name in names for function in functions[path, name]]
-    for function in old:
-        codes = new[function.__code__.co_qualname, function.__code__.co_firstlineno]
-        if len(codes) != 1 or len(codes[0].co_freevars) != len(function.__code__.co_freevars):
-            return False
-        function.__code__ = codes[0]
-    return bool(old)
 
 
 def _compiled(fault: Fault) -> CodeType:
@@ -237,13 +203,6 @@ def _compiled(fault: Fault) -> CodeType:
     code = compile(tree, str(path), "exec", dont_inherit=True)
     assert isinstance(code, CodeType)
     return code
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield each
-            yield from _codes(each)
 
 
 def _imported_faulty(trial: Trial[str]) -> int:
@@ -272,7 +231,7 @@ def _names_used() -> dict[str, list[tuple[str, int]]]:
         if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(str(PACKAGE)):
             code = each.__code__
             first = min((line for *_, line in code.co_lines() if line and line > code.co_firstlineno), default=0)
-            for inner in (code, *_codes(code)):
+            for inner in all_codes(code):
                 for name in inner.co_names:
                     used[name].append((code.co_filename, first or code.co_firstlineno))
     return used

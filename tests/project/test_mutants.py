@@ -42,7 +42,7 @@ def test_old_text_that_stands_twice_or_never_is_noticed() -> None:
     assert [mutants.applied(mutant, text) for text in ("xay", "aa", "x")] == ["xby", None, None]
 
 
-RULE = "def rule():\n    return 1 + 1\n"
+RULE = "FIRST = 1\n\n\ndef rule():\n    return FIRST + 1\n"
 ITS_TESTS = """
 import os
 import subprocess
@@ -80,24 +80,33 @@ def pytest_unconfigure():
 WITHOUT = "import nothing_of_this_name\n\ndef test_strict(): ...\n"
 ENDLESS = "while True: ...\n\ndef test_strict(): ...\n"
 FAULTS = {
-    "killed": ("1 + 1", "1 + 2", ["test_rule.py::test_strict"]),
-    "killed in a process": ("1 + 1", "1 + 2", ["test_rule.py::test_in_a_process"]),
-    "killed by one of two": ("1 + 1", "1 + 2", ["test_rule.py::test_weak", "test_rule.py::test_strict"]),
-    "killed, and a file is left open": ("1 + 1", "1 + 2", ["test_rule.py::test_that_leaves_something_open[one]"]),
-    "killed, and two are": ("1 + 1", "1 + 2", ["test_rule.py::test_that_leaves_something_open[one two]"]),
-    "SURVIVED": ("1 + 1", "1 + 2", ["test_rule.py::test_weak"]),
-    "OLD TEXT NOT FOUND": ("1 + 3", "1 + 2", ["test_rule.py::test_strict"]),
-    "OLD TEXT NOT FOUND, nor its test": ("1 + 1", "1 + 2", ["test_rule.py::test_gone"]),
-    "TESTS DID NOT RUN": ("1 + 1", "1 + 2", ["test_without.py::test_strict"]),
-    "TESTS DID NOT RUN, one of two": ("1 + 1", "1 + 2", ["test_without.py::test_strict", "test_rule.py::test_strict"]),
-    "TESTS DID NOT RUN: the fault is no Python": ("1 + 1", "1 +", ["test_rule.py::test_strict"]),
+    "killed": ("FIRST + 1", "FIRST + 2", ["test_rule.py::test_strict"]),
+    "killed at import": ("FIRST = 1", "FIRST = 2", ["test_rule.py::test_strict"]),
+    "killed in a process": ("FIRST + 1", "FIRST + 2", ["test_rule.py::test_in_a_process"]),
+    "killed by one of two": ("FIRST + 1", "FIRST + 2", ["test_rule.py::test_weak", "test_rule.py::test_strict"]),
+    "killed, and a file is left open": (
+        "FIRST + 1",
+        "FIRST + 2",
+        ["test_rule.py::test_that_leaves_something_open[one]"],
+    ),
+    "killed, and two are": ("FIRST + 1", "FIRST + 2", ["test_rule.py::test_that_leaves_something_open[one two]"]),
+    "SURVIVED": ("FIRST + 1", "FIRST + 2", ["test_rule.py::test_weak"]),
+    "OLD TEXT NOT FOUND": ("FIRST + 3", "FIRST + 2", ["test_rule.py::test_strict"]),
+    "OLD TEXT NOT FOUND, nor its test": ("FIRST + 1", "FIRST + 2", ["test_rule.py::test_gone"]),
+    "TESTS DID NOT RUN": ("FIRST + 1", "FIRST + 2", ["test_without.py::test_strict"]),
+    "TESTS DID NOT RUN, one of two": (
+        "FIRST + 1",
+        "FIRST + 2",
+        ["test_without.py::test_strict", "test_rule.py::test_strict"],
+    ),
+    "TESTS DID NOT RUN: the fault is no Python": ("FIRST + 1", "FIRST +", ["test_rule.py::test_strict"]),
 }
 TRIED = """
 import json, sys
 from pathlib import Path
 import forks
 import mutants
-forks._WALL_SECONDS = float(sys.argv[2])
+forks.WALL_SECONDS = float(sys.argv[2])
 faults = [mutants.Mutant("", "rule.py", *fault) for fault in json.load(sys.stdin)]
 print(json.dumps(mutants.tried_all(faults, Path(sys.argv[1]), 2)))
 """
@@ -128,7 +137,7 @@ def ends(root: Path, faults: list[tuple[str, str, list[str]]], seconds: float = 
     )
     assert done.returncode == 0, done.stderr
     assert (package / "rule.py").read_text() == RULE
-    told = json.loads(done.stdout)
+    told = json.loads(done.stdout.splitlines()[-1])
     assert isinstance(told, list)
     return told
 
@@ -142,5 +151,5 @@ def test_every_end_that_a_fault_can_come_to_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.every_case
 def test_a_fault_whose_tests_cannot_even_be_collected_in_time_is_ended(tmp_path: Path) -> None:
-    (end,) = ends(tmp_path, [("1 + 1", "1 + 2", ["test_endless.py::test_strict"])], seconds=0.5)
+    (end,) = ends(tmp_path, [("FIRST + 1", "FIRST + 2", ["test_endless.py::test_strict"])], seconds=0.5)
     assert end.startswith("TESTS DID NOT RUN\n")
