@@ -4108,6 +4108,13 @@ MUTANTS = (
         (f"{DEAD}a_file_that_no_run_of_ours_has_signed_does_nothing_and_is_told",),
     ),
     Mutant(
+        "a fork goes by its parent's name, and each kills what belongs to the other",
+        "lifetime/belongings.py",
+        "os.register_at_fork(after_in_child=own_name.cache_clear)",
+        "os.register_at_fork(after_in_child=own_name)",
+        (f"{DEAD}a_fork_has_a_name_of_its_own",),
+    ),
+    Mutant(
         "a living run is cleared away",
         "lifetime/owner_file.py",
         "found is None or found.started != self.started",

@@ -39,6 +39,9 @@ def own_name() -> str:
     return secrets.token_hex(8)
 
 
+os.register_at_fork(after_in_child=own_name.cache_clear)  # or each would kill what belongs to the other
+
+
 def check_interrupt(receipt: Receipt | None = None) -> None:
     """Raise ``ReviewInterrupted`` once this process was told to end, with what the last call has used."""
     if INTERRUPTION.number:

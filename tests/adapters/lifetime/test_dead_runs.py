@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tests.adapters.command_line import LAST_COMMIT, Terminal, fake_claude, processes_that_know, wait_for
 
-from review_advisor.lifetime import owner_file
+from review_advisor.lifetime import belongings, owner_file
 from review_advisor.lifetime.owner_file import Owner, clear_after_the_dead, this_owner
 
 # Signs in, makes a folder with a part that is read-only, and starts a child with a child in a session of its own.
@@ -310,3 +310,19 @@ def test_killed_in_a_call_the_next_command_ends_the_agent_and_removes_the_folder
     wait_for(lambda: processes_that_know(terminal.temporary) == ["sleep 1000 "] * 2)
     done = terminal.process("review", "--agent", "embedded", *LAST_COMMIT)  # asserts that nothing of either run is left
     assert done.code == 0
+
+
+def test_a_fork_has_a_name_of_its_own() -> None:
+    mine = belongings.own_name()
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.write(writing, belongings.own_name().encode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    forked = os.read(reading, 100).decode()
+    os.close(reading)
+    os.close(writing)
+
+    assert len(forked) == len(mine)
+    assert forked != mine == belongings.own_name()
