@@ -3269,6 +3269,15 @@ MUTANTS = (
         ("tests/adapters/cli/test_review.py::test_from_any_folder_of_the_repository_its_files_lie_at_the_top",),
     ),
     Mutant(
+        "anybody's .git in a folder above decides where files lie and what configures",
+        "app/doctor.py",
+        "        return open_repository(around).top()\n    except SourceError:\n        return root",
+        "        return open_repository(around).top()\n    except SourceError:\n        return around",
+        (
+            "tests/adapters/cli/test_review.py::test_a_folder_above_that_git_takes_for_no_repository_gets_no_files_and_configures_nothing",
+        ),
+    ),
+    Mutant(
         "a wrong value is told in the words of a library",
         "core/facts/files/value_mistake.py",
         'return _WORDS.get(kind, "cannot be used")',
