@@ -63,6 +63,8 @@ NAMED_MEMBERS = "test_each_member_of_a_council_is_named_and_a_lost_one_says_why"
 NO_EDITS = "test_no_advisor_edits_and_no_executor_edits_what_decides_about_it"
 AS_BEFORE = "test_a_story_asks_what_it_asked_before_advisors_were_declared"
 AUTHORS = "tests/attacks/test_the_money_of_an_author.py::test_"
+SELDOM = "tests/adapters/github/test_seldom_answers.py::test_"
+MISSHAPEN = "tests/adapters/github/test_misshapen_answers.py::test_"
 SPENT = "tests/attacks/test_the_money_of_a_pull_request.py::test_"
 KILLED_CALLS = "tests/attacks/test_calls_that_are_killed.py::test_"
 FORGED = "tests/attacks/test_forged_states.py::"
@@ -3267,6 +3269,15 @@ MUTANTS = (
         ("tests/adapters/cli/test_review.py::test_from_any_folder_of_the_repository_its_files_lie_at_the_top",),
     ),
     Mutant(
+        "anybody's .git in a folder above decides where files lie and what configures",
+        "app/doctor.py",
+        "        return open_repository(around).top()\n    except SourceError:\n        return root",
+        "        return open_repository(around).top()\n    except SourceError:\n        return around",
+        (
+            "tests/adapters/cli/test_review.py::test_a_folder_above_that_git_takes_for_no_repository_gets_no_files_and_configures_nothing",
+        ),
+    ),
+    Mutant(
         "a wrong value is told in the words of a library",
         "core/facts/files/value_mistake.py",
         'return _WORDS.get(kind, "cannot be used")',
@@ -6186,6 +6197,41 @@ MUTANTS = (
                 "each.author_id == author_id != 0",
                 "each.author_id == author_id",
                 f"{AUTHORS}authors_whom_the_forge_does_not_name_are_never_added_up",
+            ),
+            (
+                "a branch that is reset to the base hides what its reviews have cost",
+                "core/pull_request/money/day_spending.py",
+                "    if pull_request.checks is None:\n        return USD_OF_AN_UNTOLD_REVIEW\n    ours",
+                "    if pull_request.checks is None:\n        return 0.0\n    ours",
+                f"{AUTHORS}whoever_resets_a_reviewed_branch_to_the_base_hides_no_money",
+            ),
+            (
+                "a list of recent work without commits reads as no reviews today",
+                "adapters/github/graph_answers.py",
+                "    commits: _Part[_HeadCommit]",
+                "    commits: _Part[_HeadCommit] = _Part(nodes=[])",
+                f"{MISSHAPEN}an_answer_without_any_one_of_its_parts_is_an_error[recent work]",
+            ),
+            (
+                "a check without an external id has cost nothing",
+                "adapters/github/rest_answers.py",
+                "    external_id: str | None\n    status: str",
+                "    external_id: str | None = None\n    status: str",
+                f"{MISSHAPEN}an_answer_without_any_one_of_its_parts_is_an_error[checks]",
+            ),
+            (
+                "a part of a list that GitHub does not show is taken for nothing",
+                "adapters/github/wire.py",
+                "if None in page.nodes and not partly:",
+                "if None in page.nodes and partly:",
+                f"{SELDOM}an_unseen_comment_is_an_error_because_it_might_be_the_bots_own",
+            ),
+            (
+                "a comparison that lists no files is taken for one without any",
+                "adapters/github/authorship.py",
+                "whole = told is not None and",
+                "whole =",
+                f"{MISSHAPEN}a_comparison_that_lists_no_files_is_not_whole",
             ),
             (
                 "anybody's check charges an author",

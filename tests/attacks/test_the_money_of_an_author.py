@@ -152,6 +152,17 @@ def test_bots_are_authors_like_people(desk: Team) -> None:
     assert desk.happens(desk.opens("bob")).review
 
 
+def test_whoever_resets_a_reviewed_branch_to_the_base_hides_no_money(desk: Team) -> None:
+    """GitHub closes the pull request then, and shows no commit of it that could bear a check."""
+    for pull in desk.spends(MALLORY, 2):
+        repository = desk.github.repository(REPOSITORY)
+        desk.github.move_branch(repository, pull.head_ref, repository.branches[pull.base_ref])
+        desk.github.closes(pull)
+    assert not desk.happens(desk.opens(MALLORY)).review
+    assert title(desk) == f"Not reviewed: {2 * USD_OF_AN_UNTOLD_REVIEW:.2f} USD of the author's day are spent"
+    assert desk.happens(desk.opens("bob")).review
+
+
 def test_who_opens_many_at_once_has_each_running_review_counted_by_an_estimate(desk: Team) -> None:
     begun = [desk.happens(desk.opens(MALLORY)).review for _ in range(4)]
     assert begun == [True, True, False, False]

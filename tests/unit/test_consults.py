@@ -137,6 +137,9 @@ def test_the_cap_counts_the_consults_of_all_calls_together() -> None:
     (record,) = calls[3].end()
     assert (record.status, record.question) == ("denied", "Which?")
     assert record.reason.startswith("All 3 consults")
+    only = review(cap=1)
+    asked(call(only), "t1")
+    assert denied(call(only)).startswith("The one consult of this review is used. ")
 
 
 @pytest.mark.every_case

@@ -367,6 +367,8 @@ def test_a_missed_finding_is_vetoed_then_adopted_then_confirmed(tmp_path: Path) 
     first = report(material(files, PLAN=made), one, "", lambda _: NoAdvice("nobody is there"))
     vetoed = judge(material(files, PLAN=made, REPORT=first), one, "")
     assert any("S602 at app.py:5 (high)" in point.advisor_assessment for point in vetoed.disagreements)
+    (point,) = vetoed.disagreements
+    assert vetoed.reasoning.endswith(f" 1 objection: {point.advisor_assessment}")
     second = report(material(files, PLAN=made, TRANSCRIPT=transcript(vetoed)), one, "", None)
     assert second.verdict == "reject"
     ids = [answer.disagreement for answer in second.answers]
@@ -387,6 +389,15 @@ def test_what_a_right_rejection_missed_is_a_concern(tmp_path: Path) -> None:
     confirmed = judge(material(files, REPORT=made), one, "")
     assert made.verdict == "reject"
     assert (confirmed.verdict, [point.severity for point in confirmed.disagreements]) == ("APPROVE", ["concern"])
+
+
+def test_of_several_objections_the_first_is_told(tmp_path: Path) -> None:
+    files = written(tmp_path, {"app.py": SHELL, "b.py": SHELL})
+    given = material(files, REPORT=ReviewReport(verdict="approve", summary="x", confidence=1))
+    vetoed = judge(given, checks(given, tmp_path), "")
+    told = f" {len(vetoed.disagreements)} objections; the first: {vetoed.disagreements[0].advisor_assessment}"
+    assert len(vetoed.disagreements) > 1
+    assert vetoed.reasoning.endswith(told)
 
 
 def test_a_report_that_was_held_against_the_change_is_understood(tmp_path: Path) -> None:

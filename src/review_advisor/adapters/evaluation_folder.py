@@ -127,8 +127,9 @@ def read_evaluation(folder: Path) -> tuple[EvaluationManifest, list[CountedTrial
     ordered, wanted = in_order(manifest, trials), list(wanted_of(manifest))
     if len(ordered) < len(wanted):
         first = next(key for key in wanted if key not in trials)
-        missing = f"{len(wanted) - len(ordered)} of {len(wanted)} reviews"
-        raise EvaluationError(f"{folder / RESULTS} lacks {missing}, the first of {first.case} by {first.arm}.")
+        many = len(wanted) - len(ordered)
+        missing = "one review: that" if many == 1 else f"{many} of {len(wanted)} reviews, the first"
+        raise EvaluationError(f"{folder / RESULTS} lacks {missing} of {first.case} by {first.arm}.")
     return manifest, ordered
 
 

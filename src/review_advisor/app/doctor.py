@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from review_advisor.adapters.claude.environment import credential_present
 from review_advisor.adapters.claude.locate import locate
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.repository import open_repository
-from review_advisor.adapters.git.run import git_version
+from review_advisor.adapters.git.run import checkout_around, git_version
 from review_advisor.core.policy.budgets import JOBS
 from review_advisor.core.policy.switches import SwitchError, read_jobs, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
@@ -55,7 +54,7 @@ def agent_command(
             raise CliError(f"The embedded agent needs {' and '.join(missing)}. {NO_EXTRA}")
         script = ("--script", str(choice.embedded_script)) if choice.embedded_script else ()
         return (sys.executable, "-I", "-m", "review_advisor.embedded", *script)
-    cli = locate(choice.claude_bin, environ, repository_top(repo))
+    cli = locate(choice.claude_bin, environ, checkout_around(repo))
     if not cli.tested:
         warn(f"claude {cli.version} is newer than the version this was tested with.")
     if not credential_present(environ):
@@ -77,10 +76,17 @@ class Diagnosis:
 
 
 def repository_top(repo: Path) -> Path:
-    """The top folder of the repository that ``repo`` lies in; ``repo`` itself if it lies in none."""
-    root = repo.resolve()
-    # Path.exists raises where a folder above may not be searched.
-    return next((folder for folder in (root, *root.parents) if os.path.exists(folder / ".git")), root)  # noqa: PTH110
+    """The top folder of the repository that ``repo`` lies in; ``repo`` itself if it lies in none.
+
+    A folder above is one only if git takes it for one: anybody may put a ``.git`` into a folder that all can write.
+    """
+    root, around = repo.resolve(), checkout_around(repo)
+    if around == root:
+        return root
+    try:
+        return open_repository(around).top()
+    except SourceError:
+        return root
 
 
 def examine(environ: Mapping[str, str], claude_bin: str, repo: Path) -> tuple[Diagnosis, ...]:

@@ -21,6 +21,7 @@ from review_advisor.adapters.claude.environment import credential_secret
 from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.patch_source import PatchSource
+from review_advisor.adapters.git.run import checkout_around
 from review_advisor.adapters.git.source import About, GitSource
 from review_advisor.adapters.pictures.pairs import ComparedPictures
 from review_advisor.adapters.price_file import read_prices
@@ -176,7 +177,7 @@ def opened_agents(
     hear: Callable[[AgentCall, bytes], None] | None = None,
 ) -> Agents:
     """The CLI that ``command`` runs, with its temporary folder, until ``stack`` ends. Raises ``CliError``."""
-    path = search_path(environ.get("PATH", ""), repository_top(repo))
+    path = search_path(environ.get("PATH", ""), checkout_around(repo))
     agents = ClaudeAgents(command, {**environ, "PATH": path}, hear=hear)
     try:
         stack.enter_context(agents)

@@ -12,6 +12,7 @@ import click
 from review_advisor.cli.terminal.options import LEDGER, REPO
 from review_advisor.cli.terminal.output import note, put
 from review_advisor.cli.terminal.problems import clear_refusals
+from review_advisor.core.report.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,7 @@ def _memory_lines(repo: Path, ledger: Path) -> Iterator[str]:
     for each in found.records:
         state = "approved" if each.holds_at(_now()) else "expired"
         taught = f" (taught by {each.taught_by})" if each.taught_by else ""
-        told_of = f" [{each.hits} hits, {each.false_hits} false]" if counts else ""
+        told_of = f" [{counted(each.hits, 'hit')}, {each.false_hits} false]" if counts else ""
         yield f"{each.id} {state} {each.type}: {each.content}{taught}{told_of}"
     yield from (f"not read: {problem}" for problem in found.problems)
 

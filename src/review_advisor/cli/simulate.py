@@ -131,7 +131,7 @@ def _sweep_text(total: Sweep) -> str:
         lines += [f"seed {failure.seed} breaks {each}" for each in failure.broken]
         lines += ["Its story, for `review-advisor simulate`:", "", failure.story]
     lines += [f"no world shows {fault}, {role}, {outcome}" for fault, role, outcome in total.empty]
-    lines.append("no promise broken" if not total.broken else f"{total.broken} worlds break a promise")
+    lines.append("no promise broken" if not total.broken else f"worlds that break a promise: {total.broken:,}")
     return "\n".join(lines) + "\n"
 
 

@@ -24,6 +24,7 @@ from review_advisor.core.answers.answers import (
 from review_advisor.core.facts.files.kinds import Kind
 from review_advisor.core.facts.files.risky_code import subjects_of
 from review_advisor.core.facts.patches.diff_text import ShownLine
+from review_advisor.core.report.wording import counted
 from review_advisor.embedded.check_finding import CheckFinding
 from review_advisor.embedded.checkers import StaticChecks
 from review_advisor.embedded.material import FileCount, Material
@@ -183,11 +184,11 @@ def _missed(found: CheckFinding, severity: Weight = "blocking") -> Disagreement:
 def _veto(checkers: str, objections: Sequence[Disagreement], direction: str) -> PostVerifyResult:
     shown = tuple(objections[:_MOST_DISAGREEMENTS])
     more = len(objections) - len(shown)
-    noun = "objection" if len(objections) == 1 else "objections"
-    said = f"{len(objections)} {noun}" + (f", {more} of them not listed" if more else "")
+    unlisted = f", {more} of them not listed" if more else ""
+    said = counted(len(objections), "objection") + (f"{unlisted}; the first" if len(objections) > 1 else "")
     return PostVerifyResult(
         verdict="VETO",
-        reasoning=f"Static checks, no model: {checkers}. {said}; the first: {shown[0].advisor_assessment[:1_000]}",
+        reasoning=f"Static checks, no model: {checkers}. {said}: {shown[0].advisor_assessment[:1_000]}",
         disagreements=shown,
         suggested_fix_direction=direction,
     )

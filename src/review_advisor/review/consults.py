@@ -54,8 +54,9 @@ class ReviewConsults:
         most = self._budgets.max_consult_tokens
         with self._lock:
             if consults_left(self._budgets, self._used, self._failed) == 0:
-                used = f"All {self._budgets.max_consults} consults of this review are used."
-                return Denied(f"{used} {_ALONE}", at_cap=not self._inherits)
+                cap = self._budgets.max_consults
+                used = "The one consult of this review is" if cap == 1 else f"All {cap} consults of this review are"
+                return Denied(f"{used} used. {_ALONE}", at_cap=not self._inherits)
             if most is not None and self._tokens + tokens > most:
                 used = f"The consults of this review may use {most:,} tokens, and {self._tokens:,} are used."
                 return Denied(f"{used} This one needs about {tokens:,}. {_ALONE}")

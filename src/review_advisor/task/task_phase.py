@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from review_advisor.core.policy.budgets import Budgets, consults_left
+from review_advisor.core.report.wording import counted
 from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roles.replies import REPAIRABLE
 from review_advisor.core.roster.advisor import Advisor
@@ -113,7 +114,8 @@ class _Run:
                 return self._over(halted.status, halted.detail)
             if not consults_left(self._budgets, self._asked, self._failed):
                 closing = "advisor_call_limit_reached"
-                self._refuse(said.consult, f"all {self._budgets.max_consults} questions of this run are used")
+                most = counted(self._budgets.max_consults, "question")
+                self._refuse(said.consult, f"this run may ask {most}, and no more")
                 continue
             advised = self._advisor_speaks(said.consult)
             if advised is not None:

@@ -150,10 +150,10 @@ def test_hits_come_from_the_ledger_and_can_be_written_into_the_file(terminal: Te
         at=at, run_id="seen", repository="acme/shop", pull_request=7, head_sha=document.head_sha or "", labels=labels
     )
     observe(ledger, seen)
-    assert "[1 hits, 1 false]" in terminal.run("memory", "list").out
+    assert "[1 hit, 1 false]" in terminal.run("memory", "list").out
     assert terminal.run("memory", "count").code == 0
     ledger.unlink()
-    assert "[1 hits, 1 false]" in terminal.run("memory", "list").out
+    assert "[1 hit, 1 false]" in terminal.run("memory", "list").out
 
 
 @pytest.mark.parametrize("counted_before", [True, False])

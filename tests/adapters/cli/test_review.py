@@ -49,6 +49,22 @@ def test_from_any_folder_of_the_repository_its_files_lie_at_the_top(terminal: Te
     assert (below / "mine").is_dir(), "a folder that was given is one below the current folder"
 
 
+def test_a_folder_above_that_git_takes_for_no_repository_gets_no_files_and_configures_nothing(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared"
+    (shared / "work").mkdir(parents=True)
+    (shared / ".git").write_text("gitdir: nowhere\n")
+    (shared / "pyproject.toml").write_text("[tool.review-advisor]\nno_such_setting = 1\n")
+    patch = tmp_path / "fix.diff"
+    patch.write_bytes(Repo(terminal.folder).git("diff", "HEAD~1..HEAD"))
+    done = terminal.review("-q", of=("--patch", patch), cwd=shared / "work")
+    assert done.code == 0, done.err
+    assert terminal.run("config", "check", cwd=shared / "work").code == 0
+    assert [path.name for path in (shared / "work").iterdir()] == ["review_logs"]
+    assert not (shared / "review_logs").exists()
+
+
 def test_a_range_is_reviewed_and_the_whole_report_goes_to_stdout(terminal: Terminal) -> None:
     done = terminal.review("--explain")
     assert done.code == 0, done.err

@@ -163,3 +163,15 @@ def test_the_top_of_a_place_that_cannot_be_looked_into_is_the_place_itself(tmp_p
     assert repository_top(beyond) == beyond
     Repo(tmp_path)
     assert repository_top(beyond) == tmp_path
+
+
+def test_a_folder_above_is_a_repository_only_if_git_says_so(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "mine")
+    shared = repo.path / "shared"
+    work = shared / "work"
+    work.mkdir(parents=True)
+    (shared / ".git").mkdir()
+    assert repository_top(work) == repo.path, "git passes over an empty folder, and goes on further up"
+    (shared / ".git").rmdir()
+    (shared / ".git").write_text("gitdir: nowhere\n")
+    assert repository_top(work) == work, "git refuses"

@@ -77,6 +77,20 @@ def test_what_was_interrupted_goes_on_where_it_was(terminal: Terminal, tmp_path:
     assert not (folder / "results.partial.jsonl").exists()
 
 
+@pytest.mark.parametrize(
+    "many, told", [(1, "lacks one review: that of "), (2, "lacks 2 of 144 reviews, the first of ")]
+)
+def test_results_that_lack_reviews_are_not_shown_and_the_first_is_named(
+    terminal: Terminal, tmp_path: Path, many: int, told: str
+) -> None:
+    evaluated(terminal, tmp_path)
+    results = only_folder(tmp_path) / "results.jsonl"
+    results.write_bytes(b"".join(results.read_bytes().splitlines(keepends=True)[many:]))
+    shown = terminal.run("eval", "show", str(results.parent))
+    assert shown.code == 2
+    assert told in shown.err
+
+
 def test_what_is_there_is_not_asked_again_unless_it_is_wanted(terminal: Terminal, tmp_path: Path) -> None:
     evaluated(terminal, tmp_path)
 

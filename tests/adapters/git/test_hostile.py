@@ -16,6 +16,7 @@ from tests.adapters.git_repository import Repo
 from review_advisor.adapters.git.open import open_base, open_range, open_staged
 from review_advisor.adapters.git.run import find_git
 from review_advisor.adapters.git.source import GitSource
+from review_advisor.app.doctor import repository_top
 from review_advisor.ports.review import SourceError
 
 
@@ -234,13 +235,18 @@ def test_a_repository_of_another_user_is_refused_unless_the_user_allows_it(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    with pytest.raises(SourceError, match=r"another user owns it: .*safe\.directory"):
-        open_range(repo.path, "HEAD..HEAD")
+    below = repo.path / "below"
+    below.mkdir()
+    for folder in (repo.path, below):
+        with pytest.raises(SourceError, match=rf"another user owns it: .*safe\.directory {repo.path}`"):
+            open_range(folder, "HEAD..HEAD")
+    assert repository_top(below) == below, "nor does a review's folder lie there, or its configuration"
     repo.git("-c", "safe.directory=*", "config", "safe.directory", "*")
     with pytest.raises(SourceError, match="another user owns it"):
         open_range(repo.path, "HEAD..HEAD")
     (home / ".gitconfig").write_text(f"[safe]\n\tdirectory = {repo.path}\n")
     assert open_range(repo.path, "HEAD..HEAD").change().files == ()
+    assert repository_top(below) == repo.path
 
 
 def test_the_users_repository_is_left_as_it_was(repo: Repo) -> None:

@@ -63,7 +63,7 @@ class Graph:
     def _recent(self, found: RecentPull) -> Json:
         def suites(info: object, *, filterBy: Json, **paging: Any) -> Json:  # noqa: N803
             assert filterBy == {"checkName": CHECK}
-            return _paged(lambda: found.told.checks, suite)(info, **paging)
+            return _paged(lambda: found.told.checks or (), suite)(info, **paging)
 
         def suite(mark: CheckMark) -> Json:
             told = {"externalId": mark.external_id, "conclusion": None if mark.in_progress else "SUCCESS"}
@@ -73,7 +73,7 @@ class Graph:
             "number": found.pull.number,
             "updatedAt": moment(found.at),
             "author": self._actor(found.pull.author),
-            "commits": _paged_backwards({"commit": {"checkSuites": suites}}),
+            "commits": _paged_backwards([] if found.told.checks is None else [{"commit": {"checkSuites": suites}}]),
         }
 
     def _pull(self, repository: str, number: int) -> Json:
@@ -163,12 +163,12 @@ def _paged(items: Callable[[], Sequence[Any]], told: Callable[[Any], Json]) -> C
     return page
 
 
-def _paged_backwards(last_node: Json) -> Callable[..., Json]:
+def _paged_backwards(last_nodes: list[Json]) -> Callable[..., Json]:
     """A connection of which only the last node is asked."""
 
     def page(info: object, *, last: int) -> Json:
         assert last == 1
-        return {"nodes": [last_node]}
+        return {"nodes": last_nodes}
 
     return page
 

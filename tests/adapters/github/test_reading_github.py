@@ -82,6 +82,11 @@ def test_what_changed_lately_is_listed_with_its_authors_number_and_its_checks(sc
     assert forge.pull_request(bots.number).author_id == github.accounts["octo-helper[bot]"].id
     github.comments(old, by="eve", body="still here?")
     assert forge.recent_work("review-advisor", after).pull_requests[0].number == old.number
+    github.move_branch(github.repository("octo/app"), old.head_ref, github.repository("octo/app").branches["main"])
+    github.closes(old)
+    found = forge.recent_work("review-advisor", after)
+    assert found == fake.recent_work("review-advisor", after)
+    assert found.pull_requests[0].checks is None, "it has no commit any more that could bear a check"
 
 
 def test_the_list_of_what_changed_lately_ends_somewhere_and_says_so(scene: Scene) -> None:
@@ -489,8 +494,8 @@ def test_threads_tell_where_they_stand_and_who_began_them(scene: Scene) -> None:
     scene.github.replies(first, by="mona", body="done")
     scene.github.resolves(second, by="mona")
     assert scene.forge.threads(pull.number) == (
-        Thread(first.id, "github-actions[bot]", "remark a", "src/a.py", resolved=False, outdated=False, replies=1),
-        Thread(second.id, "github-actions[bot]", "remark b", "src/b.py", resolved=True, outdated=False),
+        Thread(first.id, "github-actions[bot]", "remark a", resolved=False, outdated=False),
+        Thread(second.id, "github-actions[bot]", "remark b", resolved=True, outdated=False),
     )
 
 

@@ -80,7 +80,7 @@ def test_a_discarded_review_makes_room_for_another(shop: Shop) -> None:
 
     shop.forge.submit_review(NUMBER, shop.reviewed(remark(30)))
 
-    assert [each.path for each in shop.forge.threads(NUMBER)] == ["till.py"]
+    assert len(shop.forge.threads(NUMBER)) == 1
 
 
 def test_a_review_without_remarks_is_submitted_with_words_only(shop: Shop) -> None:

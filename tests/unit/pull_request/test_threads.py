@@ -17,7 +17,7 @@ ONE, TWO = "f-0000000001", "f-0000000002"
 
 def thread(name: str = "T1", finding: str | None = ONE, *, resolved: bool = False, outdated: bool = False) -> Thread:
     body = "only words" if finding is None else f"{finding_marker(finding)}\nwords"
-    return Thread(name, "github-actions[bot]", body, "src/app.py", resolved, outdated)
+    return Thread(name, "github-actions[bot]", body, resolved, outdated)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from review_advisor.adapters.git.run import Git, find_git
+from review_advisor.adapters.git.run import Git, checkout_around, find_git
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.report.wording import printable_line
 from review_advisor.ports.review import SourceError
@@ -134,9 +134,10 @@ def open_repository(folder: Path) -> GitRepository:
         git = replace(git, settings=tuple(f"safe.directory={value}" for value in _allowed_folders(git)))
         reply = git.attempt(*_WHERE)
         if reply.code != 0 and _is_ownership(reply.stderr):
+            top = printable_line(str(checkout_around(folder)))
             raise SourceError(
-                f"git refuses {shown} because another user owns it: run as its owner, or allow it with "
-                f"`git config --global --add safe.directory {shown}`."
+                f"git refuses {top} because another user owns it: run as its owner, or allow it with "
+                f"`git config --global --add safe.directory {top}`."
             )
     if reply.code != 0:
         if b"not a git repository" in reply.stderr:

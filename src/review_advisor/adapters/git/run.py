@@ -163,7 +163,7 @@ def find_git(checkout: Path) -> Path:
 
     Relative entries of the path are passed over. Raises ``SourceError`` when no git is left.
     """
-    root = _root_of(checkout.resolve())
+    root = checkout_around(checkout)
     for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
         found = shutil.which("git", path=entry) if Path(entry).is_absolute() else None
         if found is None:
@@ -174,8 +174,11 @@ def find_git(checkout: Path) -> Path:
     raise SourceError("git was not found on PATH (outside the checkout): install git 2.31 or newer.")
 
 
-def _root_of(folder: Path) -> Path:
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+def checkout_around(folder: Path) -> Path:
+    """What may be a checkout around ``folder``, whoever's it is: the nearest folder with a ``.git``, or else itself."""
+    root = folder.resolve()
+    # Path.exists raises where a folder above may not be searched.
+    return next((place for place in (root, *root.parents) if os.path.exists(place / ".git")), root)  # noqa: PTH110
 
 
 def git_version() -> str:

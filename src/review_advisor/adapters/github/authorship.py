@@ -64,8 +64,10 @@ class Authorship(GitData):
         path = f"{self._root}/compare/{commit_name(base)}...{commit_name(head)}"
         pages = self._wire.pages(f"compare the commit {head[:12]} with its base", path, ComparisonAnswer)
         commits = tuple(each.value() for page in pages for each in page.commits)
-        files = tuple(each.value() for each in pages[0].files)
-        return Comparison(files, commits, len(files) < MOST_COMPARED and len(commits) == pages[0].total_commits)
+        told = pages[0].files
+        files = tuple(each.value() for each in told or ())
+        whole = told is not None and len(files) < MOST_COMPARED and len(commits) == pages[0].total_commits
+        return Comparison(files, commits, whole)
 
     def _pull(self, number: int) -> str:
         return f"{self._root}/pulls/{number}"

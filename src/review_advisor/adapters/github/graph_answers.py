@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
-from pydantic import AliasChoices, AliasPath, AwareDatetime, Field
+from pydantic import AliasChoices, AliasPath, AwareDatetime, Field, model_validator
 
-from review_advisor.adapters.github.rest_answers import Read
+from review_advisor.adapters.github.rest_answers import AppAnswer, Read
 from review_advisor.core.facts.pull_request import GHOST, LinkedIssue
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import CheckMark, RecentPullRequest, StandingComment, Thread
@@ -15,6 +15,8 @@ from review_advisor.core.pull_request.standing import CheckMark, RecentPullReque
 Node = TypeVar("Node")
 _BOT_ENDING = "[bot]"
 _THUMBS = ("THUMBS_UP", "THUMBS_DOWN")
+_NUMBERED = ("User", "Bot")
+"""Accounts whose number is asked for."""
 
 
 class Actor(Read):
@@ -47,6 +49,20 @@ class CommentNode(Read):
         return StandingComment(self.id, _name_of(self.author), self.body, edited_by, self.edited_at or "")
 
 
+class _Part(Read, Generic[Node]):
+    """So many of something as were asked for."""
+
+    nodes: list[Node]
+
+    @property
+    def first(self) -> Node | None:
+        return self.nodes[0] if self.nodes else None
+
+
+class _Named(Read):
+    login: str
+
+
 class _Remark(Read):
     id: int = Field(alias="fullDatabaseId")
     author: Actor | None
@@ -57,33 +73,39 @@ class ThreadNode(Read):
     """A thread of inline comments."""
 
     id: str
-    path: str
     resolved: bool = Field(alias="isResolved")
     outdated: bool = Field(alias="isOutdated")
-    comments: int = Field(validation_alias=AliasPath("comments", "totalCount"))
-    first: _Remark | None = Field(default=None, validation_alias=AliasPath("comments", "nodes", 0))
+    comments: _Part[_Remark]
 
     @property
     def begun(self) -> int:
         """The id of its first comment, which are given upwards; 0 without one."""
-        return self.first.id if self.first else 0
+        return self.comments.first.id if self.comments.first else 0
 
     def value(self) -> Thread:
         """The fact. A thread whose comments are all deleted says nothing, by nobody."""
+        first = self.comments.first
         return Thread(
             id=self.id,
-            author=_name_of(self.first.author if self.first else None),
-            body=self.first.body if self.first else "",
-            path=self.path,
+            author=_name_of(first.author if first else None),
+            body=first.body if first else "",
             resolved=self.resolved,
             outdated=self.outdated,
-            replies=max(self.comments - 1, 0),
         )
 
 
 class _ReactionNode(Read):
     content: str
-    by: str = Field(default="", validation_alias=AliasPath("user", "login"))
+    user: _Named | None
+
+
+class _Reactions(Read):
+    counted: int = Field(alias="totalCount")
+    nodes: list[_ReactionNode | None]
+
+
+class _Commit(Read):
+    oid: str
 
 
 class _FirstRemark(Read):
@@ -91,9 +113,8 @@ class _FirstRemark(Read):
     body: str
     editor: Actor | None
     edited_at: str | None = Field(alias="lastEditedAt")
-    commit: str = Field(default="", validation_alias=AliasPath("originalCommit", "oid"))
-    counted: int = Field(validation_alias=AliasPath("reactions", "totalCount"))
-    reactions: list[_ReactionNode | None] = Field(validation_alias=AliasPath("reactions", "nodes"))
+    commit: _Commit | None = Field(alias="originalCommit")
+    reactions: _Reactions
 
 
 class RemarkNode(Read):
@@ -104,28 +125,32 @@ class RemarkNode(Read):
     line: int | None = Field(alias="originalLine")
     start_line: int | None = Field(alias="originalStartLine")
     resolved: bool = Field(alias="isResolved")
-    resolved_by: str = Field(default="", validation_alias=AliasPath("resolvedBy", "login"))
-    first: _FirstRemark | None = Field(default=None, validation_alias=AliasPath("comments", "nodes", 0))
+    resolved_by: _Named | None = Field(alias="resolvedBy")
+    comments: _Part[_FirstRemark]
 
     def value(self) -> StandingRemark | None:
-        """The fact; None for a thread whose comments are all deleted."""
-        first = self.first
+        """The fact; None for a thread whose comments are all deleted. A reaction that is not shown is not counted."""
+        first = self.comments.first
         if first is None:
             return None
-        thumbs = [each for each in first.reactions if each and each.content in _THUMBS]
+        shown = [each for each in first.reactions.nodes if each]
         return StandingRemark(
             author=_name_of(first.author),
             body=first.body,
             edited_by=_name_of(first.editor) if first.editor or first.edited_at else "",
             path=self.path,
-            commit=first.commit,
+            commit=first.commit.oid if first.commit else "",
             start_line=self.start_line or self.line or 0,
             line=self.line or 0,
             removed=self.side == "LEFT",
             resolved=self.resolved,
-            resolved_by=self.resolved_by,
-            reactions=tuple(Reaction(each.by, each.content == "THUMBS_UP") for each in thumbs),
-            uncounted=first.counted > len(first.reactions),
+            resolved_by=self.resolved_by.login if self.resolved_by else "",
+            reactions=tuple(
+                Reaction(each.user.login if each.user else "", each.content == "THUMBS_UP")
+                for each in shown
+                if each.content in _THUMBS
+            ),
+            uncounted=first.reactions.counted > len(shown),
         )
 
 
@@ -148,29 +173,45 @@ class _CheckRunNode(Read):
 
 
 class _CheckSuite(Read):
-    app: str = Field(default="", validation_alias=AliasPath("app", "slug"))
-    check_runs: list[_CheckRunNode | None] = Field(default=[], validation_alias=AliasPath("checkRuns", "nodes"))
+    app: AppAnswer | None
+    check_runs: _Part[_CheckRunNode] = Field(alias="checkRuns")
 
     def marks(self) -> Iterator[CheckMark]:
-        """What its check runs say of themselves."""
-        for run in filter(None, self.check_runs):
-            yield CheckMark(self.app, run.external_id or "", run.conclusion is None)
+        """What its check runs say of themselves. Our own app can be seen: one that cannot is another one."""
+        for run in self.check_runs.nodes:
+            yield CheckMark(self.app.slug if self.app else "", run.external_id or "", run.conclusion is None)
+
+
+class _HeadCommit(Read):
+    suites: _Part[_CheckSuite] = Field(validation_alias=AliasPath("commit", "checkSuites"))
+
+
+class _RecentAuthor(Read):
+    kind: str = Field(alias="__typename")
+    id: int | None = Field(default=None, validation_alias="databaseId")
+
+    @model_validator(mode="after")
+    def _is_numbered(self) -> Self:
+        if self.id is None and self.kind in _NUMBERED:
+            raise ValueError("the account has no number")
+        return self
 
 
 class RecentNode(Read):
-    """A pull request with the check runs on its head."""
+    """A pull request with the check runs on its head. One that is shaped otherwise is an error: it may have cost."""
 
     number: int
     updated_at: AwareDatetime = Field(alias="updatedAt")
-    author: int | None = Field(default=None, validation_alias=AliasPath("author", "databaseId"))
-    suites: list[_CheckSuite | None] = Field(
-        default=[], validation_alias=AliasPath("commits", "nodes", 0, "commit", "checkSuites", "nodes")
-    )
+    author: _RecentAuthor | None
+    commits: _Part[_HeadCommit]
 
     def value(self) -> RecentPullRequest:
-        """The fact."""
-        marks = (mark for suite in filter(None, self.suites) for mark in suite.marks())
-        return RecentPullRequest(self.number, self.author or 0, tuple(marks))
+        """The fact. Without a commit, as after its branch was reset to the base, nobody can tell what it has cost."""
+        author = (self.author.id if self.author else None) or 0
+        if self.commits.first is None:
+            return RecentPullRequest(self.number, author, None)
+        marks = (mark for suite in self.commits.first.suites.nodes for mark in suite.marks())
+        return RecentPullRequest(self.number, author, tuple(marks))
 
 
 class Connection(Read, Generic[Node]):

@@ -22,8 +22,7 @@ _ACTOR = "{ __typename login }"
 COMMENTS = _paged("comments", f"fullDatabaseId author {_ACTOR} body editor {_ACTOR} lastEditedAt")
 THREADS = _paged(
     "reviewThreads",
-    "id path isResolved isOutdated"
-    f" comments(first: 1) {{ totalCount nodes {{ fullDatabaseId author {_ACTOR} body }} }}",
+    f"id isResolved isOutdated comments(first: 1) {{ nodes {{ fullDatabaseId author {_ACTOR} body }} }}",
 )
 REMARKS = _paged(
     "reviewThreads",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import AliasPath, AwareDatetime, BaseModel, ConfigDict, Field, RootModel, field_validator
+from pydantic import AliasPath, AwareDatetime, BaseModel, ConfigDict, Field, RootModel, field_validator, model_validator
 
 from review_advisor.core.facts.pull_request import GHOST, BranchCommit, Permission, PullRequest
 from review_advisor.core.pull_request.standing import StandingCheck, StandingReview
@@ -22,8 +22,8 @@ class RestAccount(Read):
     """An account as REST tells it: a bot's name ends in ``[bot]``."""
 
     login: str
-    type: str = ""
-    id: int = 0
+    type: str
+    id: int
 
     @property
     def is_bot(self) -> bool:
@@ -74,8 +74,8 @@ class PullRequestAnswer(Read):
     head_sha: str = Field(validation_alias=AliasPath("head", "sha"))
     head_repository: _FullName | None = Field(validation_alias=AliasPath("head", "repo"))
     state: Literal["open", "closed"]
-    merged_at: AwareDatetime | None = None
-    merge_commit_sha: str | None = None
+    merged_at: AwareDatetime | None
+    merge_commit_sha: str | None
     draft: bool | None = False
     labels: list[_Label]
 
@@ -103,12 +103,15 @@ class PullRequestAnswer(Read):
         )
 
 
+_Nobody = Annotated[dict[str, Any], Field(max_length=0)]
+
+
 class CommitAnswer(Read):
     """Who made a commit: accounts, or nothing that names one where a mail address is no account's."""
 
     sha: str
-    author: RestAccount | dict[str, Any] | None
-    committer: RestAccount | dict[str, Any] | None
+    author: RestAccount | _Nobody | None
+    committer: RestAccount | _Nobody | None
 
     @property
     def names_author(self) -> bool:
@@ -156,8 +159,14 @@ class FileAnswer(Read):
 
     filename: str
     patch: str | None = None
-    status: str = ""
+    status: str
     previous_filename: str | None = None
+
+    @model_validator(mode="after")
+    def _was_somewhere(self) -> Self:
+        if self.status == "renamed" and self.previous_filename is None:
+            raise ValueError("a renamed file has no previous name")
+        return self
 
     def value(self) -> ListedFile:
         """Its names, and what was done to it."""
@@ -166,11 +175,11 @@ class FileAnswer(Read):
 
 
 class ComparisonAnswer(Read):
-    """What one commit brings over another. The files stand on its first page."""
+    """What one commit brings over another. The files stand on its first page only."""
 
     total_commits: int
     commits: list[ComparedCommit]
-    files: list[FileAnswer] = []
+    files: list[FileAnswer] | None = None
 
 
 class ContentAnswer(Read):
@@ -213,16 +222,22 @@ class PermissionAnswer(Read):
         return refined.get((self.permission, self.role_name or ""), fallback)
 
 
+class AppAnswer(Read):
+    """An app, by its name."""
+
+    slug: str
+
+
 class CheckAnswer(Read):
     """A check run."""
 
     id: int
     name: str
-    external_id: str | None = None
+    external_id: str | None
     status: str
     conclusion: str | None
-    app: str | None = Field(default=None, validation_alias=AliasPath("app", "slug"))
-    title: str | None = Field(default=None, validation_alias=AliasPath("output", "title"))
+    app: AppAnswer | None
+    title: str | None = Field(validation_alias=AliasPath("output", "title"))
 
     def value(self) -> StandingCheck:
         """The fact."""
@@ -232,7 +247,7 @@ class CheckAnswer(Read):
             external_id=self.external_id or "",
             status=self.status,
             conclusion=self.conclusion,
-            app=self.app or "",
+            app=self.app.slug if self.app else "",
             title=self.title or "",
         )
 
@@ -260,18 +275,17 @@ class AnnotationAnswer(Read):
 
 
 class ReviewAnswer(Read):
-    """A review. The commit of one is unknown once GitHub has forgotten it."""
+    """A review."""
 
     id: int
     user: RestAccount | None
     body: str | None
     state: str
-    commit_id: str | None = None
 
     def value(self) -> StandingReview:
         """The fact."""
         author = self.user.login if self.user else GHOST
-        return StandingReview(self.id, author, self.body or "", self.commit_id or "", pending=self.state == "PENDING")
+        return StandingReview(self.id, author, self.body or "", pending=self.state == "PENDING")
 
 
 class _Detail(Read):

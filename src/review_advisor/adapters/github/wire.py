@@ -103,7 +103,7 @@ class Wire:
     ) -> Iterator[Node]:
         """Every node of a paged query; a page is asked for when its first node is wanted.
 
-        ``partly``: what the token may not see is left out, without an error.
+        ``partly``: what the token may not see is left out. Otherwise it is an error, said or not.
         """
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
@@ -113,6 +113,8 @@ class Wire:
                 return _read(doing, self._graph(doing, query, asked, partly=partly), shape)
 
             page = self._patiently(ask).page
+            if None in page.nodes and not partly:
+                raise ForgeUnavailable(f"GitHub did not {doing}: it leaves out a part of the list.")
             yield from (node for node in page.nodes if node is not None)
             cursor = page.cursor
             if not page.more:

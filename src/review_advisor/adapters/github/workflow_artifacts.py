@@ -29,13 +29,13 @@ class _RunAnswer(Read):
     id: int
     path: str = Field(max_length=1_000)
     event: str = Field(max_length=100)
-    head_branch: str | None = None
+    head_branch: str | None
     head_repository: int | None = Field(default=None, validation_alias=AliasPath("head_repository", "id"))
     repository: int = Field(validation_alias=AliasPath("repository", "id"))
     created_at: AwareDatetime
     run_attempt: int = 1
-    status: str | None = None
-    conclusion: str | None = None
+    status: str | None
+    conclusion: str | None
 
 
 class _RunsAnswer(Read):

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from review_advisor.adapters.claude.argv import EVERY_TOOL
 from review_advisor.adapters.claude.locate import PINNED_VERSION, locate
+from review_advisor.adapters.git.run import checkout_around
 from review_advisor.app.applicable_rules import examine_mode
 from review_advisor.app.configuration import working_config
 from review_advisor.app.diagnosis.recordings import examine_recordings
-from review_advisor.app.doctor import Diagnosis, examine_workflow, repository_top
+from review_advisor.app.doctor import Diagnosis, examine_workflow
 from review_advisor.app.settings import Config, ConfigError
 from review_advisor.core.policy.surfaces import REVIEW_SURFACES, SURFACE_DEFAULTS, Authority, Role
 from review_advisor.core.policy.switches import (
@@ -50,7 +51,7 @@ def _tools() -> Diagnosis:
 
 def _cli(repo: Path, environ: Mapping[str, str], claude_bin: str) -> Diagnosis:
     try:
-        cli = locate(claude_bin, environ, repository_top(repo))
+        cli = locate(claude_bin, environ, checkout_around(repo))
     except CliError as problem:
         return _check("claude CLI", str(problem), ok=False)
     if cli.tested:

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from review_advisor.adapters.claude.locate import search_path
 from review_advisor.adapters.command_agents import CommandAgents
+from review_advisor.adapters.git.run import checkout_around
 from review_advisor.app.configuration import read_text
-from review_advisor.app.doctor import repository_top
 from review_advisor.app.settings import ConfigError
 from review_advisor.core.facts.files.toml_text import TomlError, read_toml
 from review_advisor.core.facts.files.value_mistake import value_mistake, value_place
@@ -65,7 +65,7 @@ def named_command(name: str, file: Path | None, repo: Path, environ: Mapping[str
 
 def open_command(declared: DeclaredCommand, repo: Path, environ: Mapping[str, str]) -> CommandAgents:
     """The backend, its program found outside of the repository. Raises ``CliError`` where it is not there."""
-    top = repository_top(repo)
+    top = checkout_around(repo)
     path = search_path(environ.get("PATH", ""), top)
     name = declared.command[0]
     program = Path(shutil.which(name, path=path) or "")

@@ -31,12 +31,12 @@ class CheckMark:
 class RecentPullRequest:
     """A pull request that changed lately, and the check runs of one name on its head.
 
-    ``author_id`` is 0 where the forge names no author.
+    ``author_id`` is 0 where the forge names no author; ``checks`` are None where it has no head that could bear any.
     """
 
     number: int
     author_id: int
-    checks: tuple[CheckMark, ...]
+    checks: tuple[CheckMark, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,6 @@ class StandingReview:
     id: int
     author: str
     body: str
-    commit: str
     pending: bool
 
 
@@ -76,7 +75,5 @@ class Thread:
     id: str
     author: str
     body: str
-    path: str
     resolved: bool
     outdated: bool
-    replies: int = 0

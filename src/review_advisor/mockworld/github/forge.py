@@ -368,7 +368,7 @@ def _check(run: CheckRun) -> StandingCheck:
 
 
 def _review(review: Review) -> StandingReview:
-    return StandingReview(review.id, review.author, review.body, review.commit, review.state == "PENDING")
+    return StandingReview(review.id, review.author, review.body, review.state == "PENDING")
 
 
 def _comment(comment: IssueComment) -> StandingComment:
@@ -378,15 +378,7 @@ def _comment(comment: IssueComment) -> StandingComment:
 
 def _thread(thread: ReviewThread) -> Thread:
     first = thread.comments[0]
-    return Thread(
-        thread.id,
-        first.author,
-        first.body,
-        first.path,
-        thread.resolved_by is not None,
-        thread.outdated,
-        len(thread.comments) - 1,
-    )
+    return Thread(thread.id, first.author, first.body, thread.resolved_by is not None, thread.outdated)
 
 
 def _remark(thread: ReviewThread) -> StandingRemark:

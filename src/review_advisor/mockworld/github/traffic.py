@@ -97,7 +97,6 @@ class Request:
 
     operation: str
     kind: RequestKind
-    account: str
     effect: bool = False
     heard: str = ""
 
@@ -165,10 +164,10 @@ class Traffic:
         return unmet
 
     @contextmanager
-    def request(self, operation: str, kind: RequestKind, account: str) -> Iterator[None]:
+    def request(self, operation: str, kind: RequestKind) -> Iterator[None]:
         """One request: what the body does is its effect. Raises what was planned."""
         self.settle()
-        request = Request(operation, kind, account)
+        request = Request(operation, kind)
         self.log.append(request)
         try:
             with self._carried_out(request):

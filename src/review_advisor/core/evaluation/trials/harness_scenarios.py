@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from review_advisor.core.report.wording import counted
 from review_advisor.core.task.fake_speaker import Scenario
 
 CONSULTS = (0.0, 1.0)
@@ -137,8 +138,9 @@ def against(earlier: ScenarioSummary | None, now: ScenarioSummary) -> tuple[Tren
 def scenarios_text(summary: ScenarioSummary, verdict: str, why: str) -> str:
     """A line for each story, then the metrics."""
     lines = [
-        f"{'pass' if each.passed else 'FAIL'}  {each.name}: {each.counts.status}, {each.counts.consults} consults, "
-        f"{each.counts.guidances} guidances, {each.counts.malformed} malformed"
+        f"{'pass' if each.passed else 'FAIL'}  {each.name}: {each.counts.status}, "
+        f"{counted(each.counts.consults, 'consult')}, {counted(each.counts.guidances, 'guidance')}, "
+        f"{each.counts.malformed} malformed"
         for each in summary.results
     ]
     told = metrics(summary.results)

@@ -56,7 +56,8 @@ class SpentToday:
     """What the reviews of pull requests have cost today, as their check runs say.
 
     ``author_usd`` is for the other pull requests of one author, ``repository_usd`` for all. A review that is under way
-    counts with an estimate. ``whole``: no pull request that changed lately was left out.
+    counts with an estimate, and so does a pull request without a head that could tell. ``whole``: no pull request that
+    changed lately was left out.
     """
 
     author_usd: float = 0.0
@@ -92,6 +93,8 @@ def alert_about(today: SpentToday, rules: PublicationRules) -> str:
 
 
 def _usd(pull_request: RecentPullRequest, today: str, is_ours: Callable[[str], bool]) -> float:
+    if pull_request.checks is None:
+        return USD_OF_AN_UNTOLD_REVIEW
     ours = [
         each
         for each in pull_request.checks

@@ -26,7 +26,7 @@ class Access:
     def request(self, operation: str, *abilities: str) -> Iterator[Repository]:
         """One request, for which the token needs any of ``abilities``. Raises GitHub's refusals, and trouble."""
         kind: RequestKind = "write" if any(each.endswith(":write") for each in abilities) else "read"
-        with self.github.traffic.request(operation, kind, self.token.account):
+        with self.github.traffic.request(operation, kind):
             repository = self.github.repository(self.repository_name)
             if self.token.app is None and repository.permission(self.token.account) is Permission.NONE:
                 raise missing()

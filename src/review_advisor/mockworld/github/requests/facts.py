@@ -69,9 +69,12 @@ class FactRequests(Access):
         return max([pull.at, *said, *(each.at for each in pull.happened)])
 
     def _recent(self, pull: Pull, repository: Repository, check_name: str) -> RecentPullRequest:
+        author = self.github.id_of(pull.author)
+        if pull.state == "closed" and not pull.merged and not self.github.commits_of(pull):
+            return RecentPullRequest(pull.number, author, None)
         runs = (each for each in repository.checks.values() if (each.commit, each.name) == (pull.head_sha, check_name))
         marks = tuple(CheckMark(each.app, each.external_id, each.conclusion is None) for each in runs)
-        return RecentPullRequest(pull.number, self.github.id_of(pull.author), marks)
+        return RecentPullRequest(pull.number, author, marks)
 
     def commit(self, sha: str) -> Commit:
         """A commit, with the account that made it."""
