@@ -92,7 +92,6 @@ def test_in_shadow_mode_nothing_is_enforced_and_neither_check_may_be_required(
     assert {"check's source", "memory", "own work"}.isdisjoint(rows), "that is about a gate"
 
 
-@pytest.mark.one_of_its_kind
 def test_a_branch_without_any_rule(terminal: Terminal, github: GithubRules) -> None:
     ok, says = told(terminal, github)["required check"]
     assert (ok, "none is required" in says) == (False, True)
@@ -139,7 +138,6 @@ def test_an_app_that_the_token_cannot_see_is_to_be_looked_up(terminal: Terminal,
     assert (ok, "cannot see whether that is acme-reviewer[bot]" in says) == (False, True)
 
 
-@pytest.mark.one_of_its_kind
 def test_a_check_that_is_pinned_to_an_own_app_is_sound(terminal: Terminal, github: GithubRules) -> None:
     writes_as_its_own_app(terminal, github)
     github.ruleset({"context": OURS, "integration_id": OWN_APP}, strict=True)

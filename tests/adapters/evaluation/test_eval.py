@@ -26,7 +26,6 @@ def files_of(root: Path) -> dict[str, bytes]:
     return {each.relative_to(root).as_posix(): each.read_bytes() for each in root.rglob("*") if each.is_file()}
 
 
-@pytest.mark.one_of_its_kind
 def test_a_table_with_intervals_truths_and_gates_and_the_same_bytes_twice(terminal: Terminal, tmp_path: Path) -> None:
     first, second = (evaluated(terminal, tmp_path / name) for name in ("one", "two"))
 
@@ -47,6 +46,7 @@ def test_a_table_with_intervals_truths_and_gates_and_the_same_bytes_twice(termin
     }
 
 
+@pytest.mark.one_of_its_kind
 def test_json_labels_what_is_simulated_and_has_every_gate(terminal: Terminal, tmp_path: Path) -> None:
     told = json.loads(evaluated(terminal, tmp_path, "--json", "--arms", "executor-only,paired").out)
 
