@@ -138,6 +138,7 @@ def test_an_app_that_the_token_cannot_see_is_to_be_looked_up(terminal: Terminal,
     assert (ok, "cannot see whether that is acme-reviewer[bot]" in says) == (False, True)
 
 
+@pytest.mark.one_of_its_kind
 def test_a_check_that_is_pinned_to_an_own_app_is_sound(terminal: Terminal, github: GithubRules) -> None:
     writes_as_its_own_app(terminal, github)
     github.ruleset({"context": OURS, "integration_id": OWN_APP}, strict=True)

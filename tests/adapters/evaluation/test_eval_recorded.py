@@ -94,6 +94,7 @@ def test_a_folder_without_these_recordings_is_no_result(terminal: Terminal, case
     assert not (tmp_path / "again").exists()
 
 
+@pytest.mark.one_of_its_kind
 def test_an_outcome_of_another_change_is_refused(terminal: Terminal, recorded: Path, tmp_path: Path) -> None:
     other = written(tmp_path / "other", sum=CLEAN)
     laid_out(recorded, tmp_path / "mine/sum/executor-only/1/outcome.json")

@@ -60,7 +60,6 @@ def test_json_has_every_number_and_the_same_bytes_again(terminal: Terminal, resu
     assert not other["council"]["fixed"]["beats_placebo"]
 
 
-@pytest.mark.every_case
 def test_a_published_table_is_held_against_what_is_counted(terminal: Terminal, results: Path) -> None:
     wrong = {"precision": 1.0, "recall": 2.0, "f1": 3.0}
     table = {

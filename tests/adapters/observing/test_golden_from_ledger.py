@@ -32,7 +32,7 @@ def reacted(actions: Actions, pull: Pull, *, up: bool, by: str) -> Path:
     return whole(actions)
 
 
-@pytest.mark.every_case
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("up", [True, False])
 def test_what_a_maintainer_says_of_a_finding_is_its_label(
     rejected: tuple[Actions, Pull], terminal: Terminal, tmp_path: Path, up: bool

@@ -196,7 +196,6 @@ def test_a_real_executor_needs_a_repository(terminal: Terminal, tmp_path: Path) 
     assert done.sentence == f"{tmp_path} is not in a git repository: run inside one, or name one with --repo."
 
 
-@pytest.mark.every_case
 def test_the_ledger_keeps_tasks_beside_reviews(terminal: Terminal) -> None:
     for task in ("fake smoke task", "advisor stop", "malformed consult"):
         terminal.run("run", task, *FAKE)

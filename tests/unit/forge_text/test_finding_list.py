@@ -197,7 +197,6 @@ def test_a_finding_is_never_shown_as_worse_than_it_is() -> None:
     assert Counter(line.partition(" ")[0] for line in lines[1:-1]) == {"::warning": 10, "::notice": 10}
 
 
-@pytest.mark.every_case
 def test_sarif_says_how_many_milder_findings_it_left_out() -> None:
     every = mixed({"critical": 2, "low": MOST_RESULTS})
     (run,) = sarif(with_findings(*every), "1")["runs"]
