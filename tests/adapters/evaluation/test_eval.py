@@ -28,7 +28,7 @@ def files_of(root: Path) -> dict[str, bytes]:
 
 @pytest.mark.one_of_its_kind
 def test_a_table_with_intervals_truths_and_gates(terminal: Terminal, tmp_path: Path) -> None:
-    told = evaluated(terminal, tmp_path)
+    told = evaluated(terminal, tmp_path / "one")
 
     assert told.code == 0
     assert SIMULATED in told.out
@@ -36,7 +36,7 @@ def test_a_table_with_intervals_truths_and_gates(terminal: Terminal, tmp_path: P
     assert told.out.count("its truth") == 9
     assert "paired, ship gate of advisor-pattern-v2 (within 2 points, under 30% of the cost)" in told.out
     assert "paired, corrected gate (dollars for a correct review, against the cheapest single model)" in told.out
-    assert {Path(name).name for name in files_of(tmp_path)} == {
+    assert {Path(name).name for name in files_of(tmp_path / "one")} == {
         ".gitignore",
         "manifest.json",
         "results.jsonl",
