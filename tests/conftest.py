@@ -3,6 +3,7 @@
 ``make test`` runs every nth row of a test that is marked ``one_in(n)``, and ``make test-all`` runs all.
 """
 
+import gc
 import ipaddress
 import os
 import sys
@@ -36,6 +37,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker("every_case")
                 item.own_markers[:] = [each for each in item.own_markers if each.name != "one_of_its_kind"]
             rows[test] += 1
+
+
+def pytest_collection() -> None:
+    """Look for no garbage while tests are gathered: nearly everything that is made then stays."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for it from here on, and not among what was gathered."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 INDOORS = ("tests/unit/", "tests/scenarios/")

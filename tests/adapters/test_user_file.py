@@ -47,6 +47,7 @@ def test_what_a_shell_pipes_in_is_read_to_its_end() -> None:
         os.close(reading)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "words",
     [

@@ -198,7 +198,7 @@ def unseen_characters(seen: Seen) -> set[str]:
     return {each for each in found if each in "\u202e\u2066\u200b\x1b" or "\U000e0000" <= each <= "\U000e0fff"}
 
 
-@pytest.mark.one_in(23)
+@pytest.mark.one_in(46)
 @pytest.mark.parametrize("attack,entry", CELLS)
 def test_it_works_where_nothing_stops_it(
     attack: str, entry: str, tmp_path: Path, git: Served, monkeypatch: pytest.MonkeyPatch
@@ -214,7 +214,7 @@ def test_it_works_where_nothing_stops_it(
         assert OWN_SECRET in seen.told
 
 
-@pytest.mark.one_in(23)
+@pytest.mark.one_in(46)
 @pytest.mark.parametrize("attack,entry", CELLS)
 def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path, git: Served) -> None:
     untouched = review(tmp_path / "twin", git, entry, ATTACKS[attack].twin, ObedientAgent())
@@ -231,6 +231,7 @@ def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path, git
         assert seen.profile == untouched.profile
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_even_an_agent_that_obeys_inside_a_fence_prints_no_secret(entry: str, tmp_path: Path, git: Served) -> None:
     bait = ATTACKS["secret bait"].text(NONCE)

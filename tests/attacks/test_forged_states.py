@@ -192,6 +192,7 @@ FORGERIES: dict[str, Callable[[Scene], None]] = {
 }
 
 
+@pytest.mark.one_in(5)
 @KEYS
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_forged_state_saves_no_reading_and_settles_nothing(forgery: str, key: bytes | None) -> None:
@@ -209,6 +210,7 @@ def test_a_forged_state_saves_no_reading_and_settles_nothing(forgery: str, key: 
     assert {each.id: each.status for each in stage.desk.state.findings}[HOLE_ID] == "open"
 
 
+@pytest.mark.one_in(5)
 @KEYS
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_state_that_nobody_vouches_for_narrows_nothing(forgery: str, key: bytes | None) -> None:

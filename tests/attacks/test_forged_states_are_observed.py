@@ -35,6 +35,7 @@ def observed(stage: Scene) -> dict[tuple[str, str], Value]:
     return {(each.finding, each.name): each.value for each in found}
 
 
+@pytest.mark.one_in(4)
 @KEYS
 @pytest.mark.parametrize("said", [None, *NO_WORD])
 def test_a_dismissal_that_nobody_with_a_say_wrote_is_none(

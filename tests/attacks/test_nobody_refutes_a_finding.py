@@ -41,6 +41,7 @@ def attacked(*files: FileChange, says: Json = HOLE) -> MockWorld:
     return world
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("comment", COMMENTS)
 @pytest.mark.parametrize("quoted", ["{}", "+{}", "  {}  ", f"+{FAULT}\n+{{}}", f"{FAULT}\n{{}}", CLAIM])
 def test_a_comment_in_the_diff_refutes_nothing(comment: str, quoted: str) -> None:

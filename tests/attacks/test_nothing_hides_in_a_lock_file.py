@@ -43,6 +43,7 @@ def test_every_default_has_a_lock_file_here() -> None:
     assert {path for path, _ in ATTACKS.values()} == set(FORMATS)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("path", FORMATS)
 def test_an_ordinary_bump_is_named_and_not_sent_and_may_be_approved(world: MockWorld, path: str) -> None:
     file, document = review(world, path, FORMATS[path](old), FORMATS[path](bumped))
@@ -58,7 +59,7 @@ def test_an_ordinary_bump_is_named_and_not_sent_and_may_be_approved(world: MockW
         assert "packages new: none" in shown(call, "NOT_READ")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers(world: MockWorld, attack: str) -> None:
     path, base, head = attacked(attack)
@@ -74,6 +75,7 @@ def test_what_an_attacker_hides_in_a_bump_is_put_before_the_reviewers(world: Moc
         assert [line for line in hidden if line.isprintable() and line.isascii() and line not in read] == []
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("path", FORMATS)
 def test_versions_that_are_older_than_at_the_base_are_put_before_the_reviewers(world: MockWorld, path: str) -> None:
     """A known hole comes back with the version that has it."""
@@ -85,6 +87,7 @@ def test_versions_that_are_older_than_at_the_base_are_put_before_the_reviewers(w
         assert shown(call, "DIFF").partition(f"FILE {path}\n")[2].count("1.0.0") >= 30
 
 
+@pytest.mark.every_case
 def test_no_version_is_too_long_to_be_looked_at(world: MockWorld) -> None:
     """In time that grows with the square of the length, this one would take hours."""
     long, digest = f"1.0.1{'.0' * 500_000}x", f"h1:{'A' * 43}="
@@ -117,16 +120,16 @@ def test_of_a_bump_only_the_hunk_is_read_in_which_something_is_unusual(world: Mo
     assert unread.why.endswith("; 1 of its 30 hunks were read all the same")
 
 
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("path", FORMATS)
-def test_no_host_and_no_source_hides_in_a_word_of_a_package(path: str) -> None:
+@pytest.mark.parametrize("named", [*HOSTS, *SOURCES])
+def test_no_host_and_no_source_hides_in_a_word_of_a_package(path: str, named: str) -> None:
     """By number, with and without a port, in the place that the format leaves for words, or for an address."""
-    for named in (*HOSTS, *SOURCES):
-        line, head = placed(path, named)
-        file = changed(path, FORMATS[path](old), head)
-        found = incoming(file, head)
-        if isinstance(found, str):
-            continue  # all of it is read
-        assert any(f"+{line}" in file.hunks[number].lines for number in found.read), named
+    line, head = placed(path, named)
+    file = changed(path, FORMATS[path](old), head)
+    found = incoming(file, head)
+    # Where it is a sentence, all of the file is read.
+    assert isinstance(found, str) or any(f"+{line}" in file.hunks[number].lines for number in found.read)
 
 
 @pytest.mark.parametrize("named", HOSTS)

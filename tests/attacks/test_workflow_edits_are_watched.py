@@ -83,6 +83,7 @@ def decided(repo: Repo, path: str, text: str) -> Policy:
     return decide_policy(open_range(repo.path, "HEAD~1..HEAD").change(), Rules(), read_switches({}))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "path, text",
     [
@@ -125,7 +126,6 @@ LINKS = {
 }
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("case", LINKS)
 def test_what_the_bots_workflow_calls_through_a_link_is_watched(repo: Repo, case: str) -> None:
     link, target, text = LINKS[case]
@@ -146,6 +146,7 @@ def test_what_the_bots_workflow_calls_through_a_link_is_watched(repo: Repo, case
     assert changed.guard.paths == (link,)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("target", ["/elsewhere/ci", "../outside", "none"])
 def test_where_a_called_link_leads_nowhere_in_the_repository_all_of_ci_is_watched(repo: Repo, target: str) -> None:
     repo.write(PREPARE, "runs:\n  steps:\n    - uses: ./steps/real\n")
@@ -165,6 +166,7 @@ OWN_NAMES = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", OWN_NAMES)
 def test_what_the_bots_workflow_calls_by_the_repositorys_own_name_is_watched(repo: Repo, case: str) -> None:
     name, path = OWN_NAMES[case]
@@ -182,7 +184,7 @@ def test_the_root_action_is_called_by_the_repositorys_own_name_only() -> None:
         assert CalledFiles(((".github/workflows/r.yml", text),), repository).names("action.yml") is called
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "text", ["".join(f"- uses: ./ci/{n}\n" for n in range(101)), "- uses: ./ci/large\n"], ids=["many", "large"]
 )
@@ -196,6 +198,7 @@ def test_where_the_bots_workflow_calls_too_much_all_of_ci_is_watched(repo: Repo,
     assert not decided(repo, "src/app.py", "value = 1\n").guard.holds
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "path, text, radius",
     [

@@ -93,6 +93,7 @@ def test_two_ledgers_are_collected_as_ten_thousand_are() -> None:
     assert re.search(r"the ledger +0 MB +2 runs, 28 events", done.stdout), done.stdout
 
 
+@pytest.mark.every_case
 def test_the_newest_blind_figure_of_the_static_checks_decides_whether_the_benchmark_fails() -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "static_precision.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -138,6 +139,7 @@ def test_blind_ranges_are_drawn_from_names_alone(tmp_path: Path, monkeypatch: py
     assert ranges.draw(tmp_path, {"a/y"}, 3) == drawn
 
 
+@pytest.mark.every_case
 def test_every_retry_comes_while_the_cache_still_keeps_its_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     """ADR-0105: five minutes are enough."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))

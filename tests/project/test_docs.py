@@ -57,6 +57,7 @@ def code(path: Path) -> list[str]:
     return [*blocks, *indented, *re.findall(r"`([^`]+)`", prose(path))]
 
 
+@pytest.mark.every_case
 def test_every_table_is_what_the_code_says() -> None:
     command = [sys.executable, str(ROOT / "tools" / "tables.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -71,6 +72,7 @@ def test_a_table_without_rows_is_noticed() -> None:
     assert tables.without_rows(page.format("| one | two |")) == []
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", tables.TABLES)
 def test_every_printed_table_has_rows(name: str) -> None:
     printed = tables.TABLES[name]()

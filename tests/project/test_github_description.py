@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from cut_github_description import cut_graphql, cut_rest
 from graphql import build_schema, validate_schema
 from openapi_spec_validator import OpenAPIV30SpecValidator
@@ -22,6 +23,7 @@ def test_nothing_is_left_to_cut_in_what_graphql_says() -> None:
     assert cut_graphql(committed) == committed
 
 
+@pytest.mark.every_case
 def test_the_cuts_are_whole() -> None:
     OpenAPIV30SpecValidator(json.loads((DATA / "rest.json").read_text(encoding="utf-8"))).validate()
 

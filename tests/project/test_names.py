@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).parents[2] / "src" / "review_advisor"
 MOST_MODULES_OF_A_FOLDER = 18
 
@@ -43,6 +45,7 @@ def is_alias(name: str, value: ast.expr) -> bool:
     return name[0].isupper() and not name.isupper() and not is_variable
 
 
+@pytest.mark.every_case
 def test_no_two_public_types_have_one_name() -> None:
     """A reader who meets a type's name knows which type it is."""
     types = public_types(PACKAGE.rglob("*.py"))

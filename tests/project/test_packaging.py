@@ -40,6 +40,7 @@ def test_money_is_spent_only_when_the_hook_is_asked_for() -> None:
     assert [hook["stages"] for hook in HOOKS if "--agent embedded" not in hook["entry"]] == [["manual"]]
 
 
+@pytest.mark.every_case
 def test_the_wheel_is_small_and_holds_the_product_alone(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)

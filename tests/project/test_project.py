@@ -312,12 +312,15 @@ def test_without_a_base_it_says_why(checkout: Checkout) -> None:
     assert "shallow" in answers[2].stderr
 
 
-def test_make_test_runs_something_of_every_file_of_tests() -> None:
-    """A file whose tests are left to `make test-all` names those that stand for them."""
-    left = [
+def test_make_test_runs_something_of_every_folder_of_tests() -> None:
+    """A file whose tests are left to `make test-all` has one that stands for its kind, in it or beside it."""
+    folders: dict[Path, list[str]] = {}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        folders.setdefault(path.parent, []).append(path.read_text(encoding="utf-8"))
+    left = {
         path
-        for path in (ROOT / "tests").rglob("test_*.py")
-        if "\npytestmark = pytest.mark.every_case" in path.read_text()
-    ]
+        for path, files in folders.items()
+        if any("\npytestmark = pytest.mark.every_case" in text for text in files)
+    }
     assert left
-    assert [path.name for path in left if "\n@pytest.mark.one_of_its_kind" not in path.read_text()] == []
+    assert [path.name for path in left if "\n@pytest.mark.one_of_its_kind" not in "".join(folders[path])] == []

@@ -91,6 +91,7 @@ def now(story: str) -> StoryRequests:
     return replayed(STORIES / f"{story}.yaml")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("story", STORIES_THEN)
 def test_a_story_asks_what_it_asked_before_advisors_were_declared(story: str) -> None:
     of_the_story, *of_calls = recorded().stories[story]

@@ -95,6 +95,7 @@ def conclusions(desk: Desk) -> list[str | None]:
 # --- a review is published --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_case
 def test_a_base_that_changes_right_after_its_approval_passed_is_superseded(desk: Desk) -> None:
     begins(desk, "1")
     outcome = desk.reviewed(approve())
@@ -123,6 +124,7 @@ def test_what_passed_over_a_run_that_began_in_between_is_taken_back_and_that_run
     assert conclusions(desk) == ["failure"]
 
 
+@pytest.mark.every_case
 def test_a_run_that_begins_between_two_batches_of_annotations_is_not_passed_over(desk: Desk) -> None:
     many = [finding(PATH, n, f"value = {n}", title=f"odd {n}") for n in range(1, 61)]
     desk.github.pushes(desk.pull, {PATH: "".join(f"value = {n}\n" for n in range(1, 61))})
@@ -182,6 +184,7 @@ HAPPENINGS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.one_in(3)
 @HAPPENINGS
 def test_an_approval_that_does_not_hold_any_more_is_taken_back(
     escalated: Desk, happening: Callable[[Desk], None], word: str
@@ -195,6 +198,7 @@ def test_an_approval_that_does_not_hold_any_more_is_taken_back(
     assert "Overridden by" not in escalated.summaries[0].body
 
 
+@pytest.mark.one_in(3)
 @HAPPENINGS
 def test_an_approval_asks_again_after_it_waited_for_an_answer(
     escalated: Desk, happening: Callable[[Desk], None], word: str

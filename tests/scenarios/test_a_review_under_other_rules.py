@@ -161,6 +161,7 @@ def judged_anew(first: int, last: int) -> Counter[str]:
     return counts
 
 
+@pytest.mark.every_case
 def test_what_is_decided_otherwise_is_what_a_fresh_simulation_decides() -> None:
     counts = judged_anew(1, 60)
     assert counts["reviews"] > 60
@@ -174,6 +175,7 @@ def test_over_hundreds_of_reviews_totals_are_those_of_a_fresh_simulation() -> No
     assert counts["decided otherwise"] > 0
 
 
+@pytest.mark.every_case
 def test_under_its_own_rules_a_review_stays_what_it_was() -> None:
     for seed in range(1, 40):
         for told in played(seed):

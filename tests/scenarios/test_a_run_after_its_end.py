@@ -132,6 +132,7 @@ def test_a_block_that_may_be_a_quotation_or_says_nothing_is_none(quoted: str) ->
     assert found.review.proposals.proposals == ()
 
 
+@pytest.mark.every_case
 def test_a_hostile_answer_fills_no_disk_and_tells_no_secret() -> None:
     secret = "hunter2-hunter2-hunter2"
     huge = proposal("review_rules", rationale=f"{secret} " + "w" * 2_000_000, evil={"a": ["b"] * 1_000})

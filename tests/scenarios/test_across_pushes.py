@@ -196,6 +196,7 @@ def resolved_after(desk: Desk, document: OutcomeDocument) -> int:
     return len(desk.threads)
 
 
+@pytest.mark.every_case
 def test_what_a_full_memory_forgot_is_not_said_again_after_its_threads_were_resolved() -> None:
     most = MOST_FINDINGS + 5
     desk = Desk()

@@ -156,6 +156,7 @@ MEASURED = {200: (0.52, 0.46), 1_000: (0.72, 0.36), 4_000: (1.70, 0.90)}
 """By changed lines: US dollars of a first attempt with its plan, and of each further one; the dearest measured."""
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("path", ["src/app.py", "docs/guide.md", "auth/login.py"])
 @pytest.mark.parametrize("lines", MEASURED)
 def test_vetoes_do_not_drain_the_money_into_an_escalation(world: MockWorld, lines: int, path: str) -> None:
@@ -179,6 +180,7 @@ def test_what_the_team_gives_each_part_counts_instead_of_the_measured_cost(world
     assert world.review().policy.budgets.max_usd == pytest.approx(4 * 0.5, abs=0.02)
 
 
+@pytest.mark.every_case
 def test_a_line_that_is_not_sent_brings_no_money(world: MockWorld) -> None:
     """An author cannot raise what a review may spend by lines that nobody reads."""
     world.rules = replace(world.rules, usd_by_blast={}, shard_tokens=2_000)

@@ -88,6 +88,7 @@ def test_a_secret_of_the_change_is_known_again_where_nothing_says_what_it_is(wor
     assert [found.evidence for found in document.findings] == [ITS_LINE], "quoted as the file has it, it stands"
 
 
+@pytest.mark.every_case
 def test_a_secret_at_the_end_of_what_is_sent_is_not_cut_in_two(world: MockWorld) -> None:
     for kept in range(8, 40, 4):
         world.source.stated = replace(world.source.stated, body=f"{'word ' * 14_000}"[: LONGEST_BODY - kept] + TOKEN)

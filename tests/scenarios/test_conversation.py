@@ -305,6 +305,7 @@ def test_a_head_that_moves_while_it_is_approved_is_not(escalated: Desk) -> None:
     assert escalated.labels == ["needs-human-review"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_the_summary_never_claims_an_approval_that_the_check_does_not_have(after: bool) -> None:
     """Killed at any request and heard again, the approval stands whole."""

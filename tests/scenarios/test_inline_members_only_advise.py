@@ -70,6 +70,7 @@ def rulings(document: OutcomeDocument) -> list[Ruling]:
 BLOCKS = voices("poet", "critic", approve=0, block=100, says="burn it")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("others", [(), (PEER,)])
 @pytest.mark.parametrize(
     "said", [BLOCKS, voices("poet", "critic"), lost(LostReason.CRASH), lost(LostReason.SERVER_ERROR), None]
@@ -203,6 +204,7 @@ def last_call_before_them(ending: str, change: Callable[[Line], Line]) -> MockWo
     return world
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "voiced",
     [(voices("poet"),), (lost(LostReason.CRASH),), (garbage(), voices("poet")), (garbage(), garbage())],

@@ -67,6 +67,7 @@ def test_no_line_that_an_escalation_writes_is_obeyed(words: list[str]) -> None:
     assert obeyed_in(received(desk)) == []
 
 
+@pytest.mark.every_case
 @settings(max_examples=40)
 @given(st.lists(said, min_size=1, max_size=3))
 def test_no_line_that_a_rejection_or_a_repair_writes_is_obeyed(words: list[str]) -> None:

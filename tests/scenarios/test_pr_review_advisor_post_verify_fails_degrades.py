@@ -164,6 +164,7 @@ FIRST = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
 @pytest.mark.parametrize("reason", [each for each in LostReason if each is not LostReason.CRASHED_AGAIN])
 def test_a_rejection_after_a_veto_stands_in_an_outage_and_in_nothing_else(

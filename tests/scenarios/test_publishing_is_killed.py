@@ -78,7 +78,7 @@ def stands_once(desk: Desk, document: OutcomeDocument, *, alone: bool = True) ->
     assert desk.github.traffic.unmet == 0
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("k", range(REQUESTS))
 def test_killed_at_any_request_and_run_again(k: int, after: bool) -> None:
@@ -109,7 +109,7 @@ def requests_of_what_comes_back() -> int:
     return len(desk.github.traffic.log)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("k", range(requests_of_what_comes_back()))
 def test_what_comes_back_is_said_once_though_its_publisher_is_killed_and_another_run_follows(
@@ -133,7 +133,7 @@ TROUBLES: dict[str, Callable[[], Trouble]] = {
 }
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("trouble", TROUBLES.values(), ids=list(TROUBLES))
 @pytest.mark.parametrize("k", range(REQUESTS))

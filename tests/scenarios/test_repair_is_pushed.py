@@ -387,7 +387,7 @@ def stands_once(desk: RepairDesk, reviewed: str) -> None:
     assert desk.github.traffic.unmet == 0
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("k", range(REQUESTS))
 def test_killed_at_any_request_and_run_again_there_is_one_commit(k: int, after: bool) -> None:
@@ -401,7 +401,7 @@ def test_killed_at_any_request_and_run_again_there_is_one_commit(k: int, after: 
     stands_once(desk, reviewed)
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(25)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("trouble", [ServerFailure, Reset, NoAnswer])
 @pytest.mark.parametrize("k", range(REQUESTS))

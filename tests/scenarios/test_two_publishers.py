@@ -23,7 +23,7 @@ from review_advisor.pull_request.writer import PullRequestWriter
 LINT = (InlineComment("lint", PATH, 3, None, "RIGHT", "a remark of another workflow"),)
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("k", range(REQUESTS))
 def test_somebody_else_publishes_the_same_while_it_is_published(k: int, after: bool) -> None:
@@ -102,7 +102,7 @@ def published_at_once(desk: Desk, seed: int, *documents: OutcomeDocument) -> Non
     assert failed == []
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("seed", range(40))
 def test_two_publishers_of_one_outcome_leave_one_of_everything(seed: int) -> None:
     desk, document = escalating()
@@ -110,6 +110,7 @@ def test_two_publishers_of_one_outcome_leave_one_of_everything(seed: int) -> Non
     stands_once(desk, document, alone=False)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_two_reviews_of_one_head_say_no_finding_twice(seed: int) -> None:
     desk = Desk()

@@ -39,6 +39,7 @@ def test_every_promise_has_its_lie() -> None:
     assert sorted(LIES) == sorted(BY_NAME)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", LIES)
 def test_a_lie_is_caught(name: str) -> None:
     assert list(BY_NAME[name](LIES[name]()))
@@ -57,6 +58,7 @@ def test_what_really_happens_breaks_no_promise(number: int) -> None:
     assert broken_promises([TRUTHS[number]()]) == ()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_a_patch_with_something_forbidden_in_it_is_caught(what: str) -> None:
     holds = BY_NAME["a_patch_holds_text_of_the_change_and_nothing_else"]

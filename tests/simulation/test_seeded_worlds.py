@@ -24,7 +24,7 @@ from review_advisor.mockworld.stories.story_file import read_story, story_text
 SEEDS = [(at, at + 24) for at in range(1, 400, 25)]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("first, last", SEEDS)
 def test_no_promise_is_broken(first: int, last: int) -> None:
     found = sweep_seeds(first, last)
@@ -44,6 +44,7 @@ def test_a_seed_is_one_story_and_its_yaml_replays_it(seed: int) -> None:
     ]
 
 
+@pytest.mark.every_case
 def test_worlds_without_asides_tell_what_they_told_before_asides_came() -> None:
     told = {seed: story_of(seed) for seed in range(1, 400)}
     before = {seed: with_shadows(with_council(of_one_judge(seed), seed), seed) for seed in told}
@@ -53,6 +54,7 @@ def test_worlds_without_asides_tell_what_they_told_before_asides_came() -> None:
     assert min(len(refuted), len(inline)) > 0
 
 
+@pytest.mark.every_case
 def test_worlds_without_a_shadow_tell_what_they_told_before_shadows_came() -> None:
     told = {seed: with_shadows(with_council(of_one_judge(seed), seed), seed) for seed in range(1, 400)}
     before = {seed: with_council(of_one_judge(seed), seed) for seed in told}

@@ -32,6 +32,7 @@ HEAD = "story: s\nsteps:\n"
 FINDING = {"path": "src/app.py", "line": 3, "evidence": "value = 3", "title": "three is odd"}
 
 
+@pytest.mark.one_in(3)
 @NAMES
 def test_an_example_ends_as_it_says(path: Path) -> None:
     assert unmet(play(read_story(path.read_text(encoding="utf-8"), path.name))) == ()
@@ -100,7 +101,7 @@ def expectations(told: Any) -> Iterator[tuple[dict[str, Any], str]]:
             yield from expectations(each)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @NAMES
 def test_each_expectation_of_an_example_is_looked_at(path: Path) -> None:
     told = as_told(path)
@@ -127,6 +128,7 @@ def test_a_life_says_what_was_asked_of_the_agents(path: Path) -> None:
     assert any(name == "asked" for _, name in expectations(as_told(path)))
 
 
+@pytest.mark.one_in(4)
 @NAMES
 def test_an_example_survives_being_written(path: Path) -> None:
     story = read_story(path.read_text(encoding="utf-8"), path.name)

@@ -451,6 +451,7 @@ def found_under(tree: Path, allowed: tuple[RuffSettings, ...], path: str, text: 
 UNUSED = "def run(command, seen):\n    seen == command\n"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "text",
     [
@@ -550,6 +551,7 @@ def test_a_fix_that_would_touch_lines_outside_the_change_is_no_suggestion(tmp_pa
 # --- what no reviewer would say ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "path,text",
     [

@@ -60,6 +60,7 @@ def test_the_environment_of_the_tests_has_every_program() -> None:
     assert [each.split()[0] for each in require_extra(installed()).split(", ")] == ["ruff", *installed()]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "path, text, rules",
     [
@@ -119,6 +120,7 @@ def test_what_is_serious_where_nobody_could_mend_it_is_not_checked_instead(
     assert [(one.path, one.why, one.waived) for one in told.unchecked] == [(path, why, False)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "expression",
     [
@@ -173,6 +175,7 @@ def test_a_remark_stands_on_whichever_of_its_lines_is_added(tmp_path: Path) -> N
     assert (one.category, one.line) == ("bug/no-const-assign", 1)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "config, says",
     [
@@ -236,6 +239,7 @@ def test_what_is_silenced_in_other_languages_is_counted_and_named(tmp_path: Path
     assert "Not reported, because the code says so: 1 (" in told.summary
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "path, text",
     [

@@ -50,6 +50,7 @@ def git_diff(folder: Path, *options: str) -> bytes:
     return done.stdout
 
 
+@pytest.mark.every_case
 @settings(max_examples=60)
 @given(old=texts, new=texts, context=st.sampled_from(["-U0", "-U1", "-U3", "-U99"]))
 def test_the_walk_agrees_with_git(old: bytes, new: bytes, context: str) -> None:

@@ -93,7 +93,7 @@ def test_killed_at_any_event_and_started_again(story: Story, kernel: bool, tmp_p
         world.finish()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.every_case
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_killed_again_and_again(story: Story, tmp_path: Path) -> None:
     """Each run gets three events further than the one before it."""
@@ -170,6 +170,7 @@ def test_a_review_that_is_over_answers_for_itself_for_a_while(tmp_path: Path) ->
         assert world.asked == ALL * 2
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("hours", [-1, -72, 10**5])
 def test_a_review_that_ended_by_a_wrong_clock_is_paid_for_again(hours: int, tmp_path: Path) -> None:
     world = MockWorld()
@@ -315,6 +316,7 @@ def test_a_veto_before_a_crash_is_kept_with_it(tmp_path: Path) -> None:
 # --- consults ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every_case
 def test_the_consults_of_a_kept_answer_are_its_own_and_count_towards_the_cap(tmp_path: Path) -> None:
     def story(world: MockWorld) -> None:
         world.switch("HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS", "4")

@@ -138,7 +138,7 @@ MOMENTS: dict[str, Callable[[Event], bool]] = {
 }
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.every_case
 @pytest.mark.parametrize("moment", [*MOMENTS, "when it was over"])
 def test_killed_and_started_again(moment: str, undisturbed: OutcomeDocument, tmp_path: Path) -> None:
     is_over = moment not in MOMENTS
@@ -178,7 +178,6 @@ def test_answers_that_led_to_a_crash_are_not_used_a_second_time(tmp_path: Path) 
     assert (place.paid["ReviewReport"], place.paid["PostVerifyResult"]) == (2, 2)
 
 
-@pytest.mark.every_case
 def test_a_consult_that_was_made_before_a_kill_counts_towards_the_cap(tmp_path: Path) -> None:
     def killed(event: Event) -> None:
         if isinstance(event, Verified):

@@ -136,6 +136,7 @@ def test_a_garbled_answer_denies(folder: Path, said: bytes) -> None:
     assert (answer["permissionDecision"], answer["permissionDecisionReason"]) == ("deny", REFUSED)
 
 
+@pytest.mark.every_case
 def test_no_answer_in_time_denies_also_when_half_of_one_came(folder: Path) -> None:
     with answering(folder, b'{"hookSpecificOutput": {"permissionDecision": "allow"', silent=True):
         answer = ask_hook(folder, before("t1"), command(seconds=1))

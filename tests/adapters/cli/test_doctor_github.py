@@ -92,7 +92,6 @@ def test_in_shadow_mode_nothing_is_enforced_and_neither_check_may_be_required(
     assert {"check's source", "memory", "own work"}.isdisjoint(rows), "that is about a gate"
 
 
-@pytest.mark.one_of_its_kind
 def test_a_branch_without_any_rule(terminal: Terminal, github: GithubRules) -> None:
     ok, says = told(terminal, github)["required check"]
     assert (ok, "none is required" in says) == (False, True)

@@ -86,7 +86,7 @@ def test_help_needs_neither_the_review_nor_its_libraries(terminal: Terminal) -> 
     assert among(modules, HEAVY | {"pathspec", "pydantic", "pydantic_core", "subprocess"}) == set()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "words", [("--range", "HEAD~1..HEAD"), ("--base", "HEAD~1"), ("--staged",), ("--patch", "../change.diff")]
 )
@@ -125,6 +125,7 @@ def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) 
     assert {"github", "review_advisor.app.pull_requests.pull_request_source"} <= modules
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "words, unneeded",
     [

@@ -82,6 +82,7 @@ def learns(evidence: str) -> dict[str, object]:
     return {"answer": {"verdict": "approve", "summary": "fine", "confidence": 0.9, "knowledge": [entry]}}
 
 
+@pytest.mark.every_case
 def test_a_page_goes_to_the_repository_and_beside_the_review_and_never_over_another(tmp_path: Path) -> None:
     repo = project(tmp_path / "repo")
     config = tmp_path / "config.toml"

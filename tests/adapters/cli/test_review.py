@@ -37,6 +37,7 @@ def stored(folder: Path) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.every_case
 def test_from_any_folder_of_the_repository_its_files_lie_at_the_top(terminal: Terminal) -> None:
     below = terminal.folder / "src" / "deep"
     below.mkdir(parents=True)
@@ -178,6 +179,7 @@ def test_title_body_and_spec_reach_the_agents(tmp_path: Path, terminal: Terminal
     assert [asked.count(each) >= 2 for each in words] == [True, True, True]
 
 
+@pytest.mark.every_case
 def test_json_is_exactly_the_document_and_fits_the_exported_schema(terminal: Terminal, tmp_path: Path) -> None:
     output = tmp_path / "outcome.json"
     done = terminal.review("--json", "--output", output)
@@ -189,7 +191,7 @@ def test_json_is_exactly_the_document_and_fits_the_exported_schema(terminal: Ter
     assert read_outcome(done.out).outcome is Outcome.APPROVED
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.every_case
 @pytest.mark.parametrize("text,code,first", [("x = 3\n", 0, "NO OBJECTION"), (RISK, 10, "CHANGES REQUESTED")])
 def test_a_gate_says_one_line_or_everything(terminal: Terminal, text: str, code: int, first: str) -> None:
     Repo(terminal.folder).write("app.py", text)
@@ -323,6 +325,7 @@ def repairing(tmp_path: Path, agent: str = "scripted", **edits: str) -> tuple[Re
     return repo, scripted_review(repo.path, replies, environ={"HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED": "off"}, **options)
 
 
+@pytest.mark.every_case
 def test_a_repair_is_stored_as_a_patch_that_makes_the_judged_tree_of_the_head(tmp_path: Path) -> None:
     repo, review = repairing(tmp_path, app__py=lines(15).replace("value_3 = 3", "value_3 = 4"))
     made = review.document.repair
@@ -357,6 +360,7 @@ def test_what_the_agent_was_denied_is_in_no_patch(tmp_path: Path) -> None:
     assert review.document.repair.files == ("app.py",)
 
 
+@pytest.mark.every_case
 def test_an_escalation_leaves_the_transcript_for_the_human(tmp_path: Path) -> None:
     repo = project(tmp_path / "project")
     veto = {"answer": {"verdict": "VETO", "reasoning": "y is never used"}}

@@ -104,6 +104,7 @@ def test_a_period_of_stories_with_its_targets(terminal: Terminal) -> None:
     }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
     "words, runs",

@@ -59,6 +59,7 @@ def test_a_list_is_a_line_a_run_the_newest_first(terminal: Terminal) -> None:
     assert "degraded" in lines[2]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
     "words, found",
@@ -104,6 +105,7 @@ def test_what_a_moment_says() -> None:
             moment(text)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
     "words, says",
@@ -199,6 +201,7 @@ def test_a_whole_ledger_is_exit_code_0_and_a_broken_one_3(terminal: Terminal, ke
     assert (told["runs"], told["whole"], len(told["broken"])) == (5, False, 5)
 
 
+@pytest.mark.every_case
 def test_ledgers_of_two_jobs_become_one(terminal: Terminal, kept: Path) -> None:
     other, whole = terminal.folder / "other.sqlite3", terminal.folder / "whole.sqlite3"
     record(other, told(number=9))
@@ -283,6 +286,7 @@ def test_an_earlier_export_is_replaced_whole_or_not_at_all_and_so_is_an_empty_fi
     assert [path.name for path in terminal.folder.glob(".review-advisor-*")] == []
 
 
+@pytest.mark.every_case
 def test_the_whole_runs_of_a_broken_ledger_are_not_lost(terminal: Terminal, kept: Path) -> None:
     meddle(kept, "UPDATE events SET event = '{}' WHERE position = 3 AND chain = (SELECT max(id) FROM chains)")
     why = "The run run-5 is not what was recorded: event 3: its content is not what was recorded."

@@ -205,7 +205,7 @@ def opened_of(pid: int) -> list[str]:
     return found
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.every_case
 @pytest.mark.parametrize("number", SIGNALS)
 def test_before_the_change_is_read_nothing_is_stored(terminal: Terminal, number: signal.Signals) -> None:
     """The main thread waits for a writer that never writes."""

@@ -33,6 +33,7 @@ def test_an_evaluation_has_a_page_where_nothing_was_reviewed_yet(terminal: Termi
     assert not (terminal.folder / "review_logs" / "ledger").exists()
 
 
+@pytest.mark.every_case
 def test_reviews_stand_beside_evaluations(terminal: Terminal) -> None:
     record(terminal.folder / "review_logs" / "ledger" / "ledger.sqlite3", *five())
     assert written(terminal).overview["evaluations"] == []

@@ -167,7 +167,7 @@ def test_what_git_ignores_is_the_users_choice_once_they_have_made_it(terminal: T
     assert (terminal.folder / "site" / ".gitignore").read_text() == "!*\n"
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.every_case
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("umask", [0o022, 0o077])
 def test_files_are_readable_by_whom_the_users_umask_says(terminal: Terminal, umask: int) -> None:

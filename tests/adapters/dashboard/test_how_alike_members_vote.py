@@ -47,6 +47,7 @@ def kept(terminal: Terminal) -> Terminal:
     return terminal
 
 
+@pytest.mark.every_case
 def test_it_tells_what_rollup_tells_of_the_same_reviews(kept: Terminal) -> None:
     (row,) = overview(kept)["pairs"]
     assert row == ["hydraflow-review-advisor, one", "20", "50%", "0.00"]

@@ -132,6 +132,7 @@ def test_a_run_beyond_the_limit_is_listed_apart_and_counts_as_the_listed_ones_do
     assert sum(cost["calls"] for cost in about["costs"]) == sum(calls)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("since, listed_then", [("2026-01-05T12:00", ["run-5", "run-4", "run-3"]), ("2027-01-01", [])])
 def test_a_run_outside_of_the_time_has_its_page_and_is_listed_apart(
@@ -182,6 +183,7 @@ def test_since_leaves_out_what_began_before_in_the_kpis_too(terminal: Terminal) 
     assert about["since"] == "2026-01-05T12:00:00+00:00"
 
 
+@pytest.mark.every_case
 @pytest.mark.usefixtures("kept")
 def test_written_again_it_holds_what_the_ledger_holds_now(terminal: Terminal, kept: Path) -> None:
     terminal.run("ui", "--out", "site", "--run", "run-3")
@@ -213,6 +215,7 @@ def test_an_empty_ledger_and_an_unfinished_run_have_their_pages(terminal: Termin
         assert page(terminal.folder / "site", "run-1")["run"]["status"] == "unfinished"
 
 
+@pytest.mark.every_case
 def test_what_was_observed_of_a_pull_request_is_on_the_pages_of_its_runs(terminal: Terminal, kept: Path) -> None:
     labels = (ObservedLabel("", "merge", "merged", "its merge"),)
     facts: dict[str, Any] = {"repository": "ACME/shop", "pull_request": 7, "head_sha": "a" * 40, "labels": labels}
@@ -290,6 +293,7 @@ def test_a_run_whose_events_are_in_an_order_that_no_review_has_says_so(terminal:
     assert page(terminal.folder / "site", "run-1")["trouble"] == "The events of run-1 are those of no review."
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
     "words, says",

@@ -133,6 +133,7 @@ def test_no_value_of_a_secret_is_printed(terminal: Terminal, claude: Path) -> No
     assert LONG not in done.out
 
 
+@pytest.mark.every_case
 def test_fit_reads_the_last_three_months_of_the_ledger(shop: Path) -> None:
     found = {each.name: each for each in examine_fit(shop, datetime(2026, 7, 1, tzinfo=UTC))}
     assert found["time allows"].ok is False

@@ -221,7 +221,7 @@ def test_without_claude_no_live_review_begins(terminal: Terminal, cases: Path, t
     assert not list((tmp_path / "out").rglob("*.jsonl"))
 
 
-@pytest.mark.one_of_its_kind
+@pytest.mark.every_case
 def test_a_live_review_that_was_interrupted_has_spent_its_money(
     terminal: Terminal, cases: Path, tmp_path: Path
 ) -> None:

@@ -65,7 +65,6 @@ def cases(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.one_of_its_kind
 def test_every_case_goes_through_the_real_pipeline_and_can_be_scored_again(
     terminal: Terminal, cases: Path, tmp_path: Path
 ) -> None:

@@ -100,6 +100,7 @@ def test_a_judge_parts_what_a_place_joins_and_is_asked_once_a_pair(judged: Match
         assert argv[argv.index("--model") + 1] == "haiku"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "answer, said",
     [
@@ -118,6 +119,7 @@ def test_a_judge_that_fails_its_smoke_test_counts_nothing(
     assert len(heard(tmp_path)) == 3
 
 
+@pytest.mark.every_case
 def test_a_pair_for_which_no_money_is_left_is_decided_by_its_place(judged: Match) -> None:
     done = judged(RIGHTLY, *({**OTHER, "text": f"name {number}"} for number in range(40)), more=("--max-usd", "0.2"))
     assert done.code == 0

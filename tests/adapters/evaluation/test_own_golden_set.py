@@ -104,7 +104,7 @@ def test_a_hostile_case_speaks_to_its_reviewer(case: GoldenCase) -> None:
     assert all(any(canary in text for text in texts) for canary in case.canaries)
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(30)
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_becomes_a_repository(case: GoldenCase, tmp_path: Path) -> None:
     made = make_golden_repository(case, tmp_path / "repository")

@@ -276,6 +276,7 @@ def test_a_finding_that_no_longer_blocks_is_told(terminal: Terminal, tmp_path: P
     assert "0 findings would have had no comment, 1 would not have blocked" in done.out
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "option, text, says",
     [

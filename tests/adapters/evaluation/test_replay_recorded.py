@@ -97,11 +97,13 @@ def test_the_first_question_that_is_not_recorded_ends_it_with_what_it_costs_at_l
     assert "would have to ask: 1 question, at least $0.0" in text
 
 
+@pytest.mark.every_case
 def test_a_switch_of_the_environment_leaves_a_judge_unasked(recorded: Terminal, asked: Path) -> None:
     found = told(replayed(recorded, "", "--json", HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED="false"))
     assert (found["after"], found["kept"], found["usd_after"]) == ("approved", len(asked.read_text()) - 1, 0.01)
 
 
+@pytest.mark.every_case
 def test_a_review_by_static_checks_is_played_again_as_one(recorded: Terminal) -> None:
     (path,) = (recorded.folder / "review_logs" / ".recordings").glob("*.jsonl")
     path.unlink()
@@ -110,6 +112,7 @@ def test_a_review_by_static_checks_is_played_again_as_one(recorded: Terminal) ->
     assert (found["before"], found["after"], found["kept"]) == ("approved", "approved", 1)
 
 
+@pytest.mark.every_case
 def test_changed_lines_and_lost_ones_answer_nothing(recorded: Terminal) -> None:
     (path,) = (recorded.folder / "review_logs" / ".recordings").glob("*.jsonl")
     first, *others = path.read_text().splitlines(keepends=True)
@@ -118,6 +121,7 @@ def test_changed_lines_and_lost_ones_answer_nothing(recorded: Terminal) -> None:
     assert found["unknown"] == ["executor of pr_review would have been asked what is not recorded"]
 
 
+@pytest.mark.every_case
 def test_a_pull_request_and_commits_that_are_nowhere_are_refused(recorded: Terminal) -> None:
     run, ledger = run_of(recorded), recorded.folder / "other.sqlite3"
     record(ledger, ledger_told())
@@ -129,6 +133,7 @@ def test_a_pull_request_and_commits_that_are_nowhere_are_refused(recorded: Termi
     assert recorded.run("replay", run, "--recorded", elsewhere).code == 2
 
 
+@pytest.mark.every_case
 def test_of_all_runs_those_without_a_recording_are_left_out(recorded: Terminal) -> None:
     first = run_of(recorded)
     record(recorded.folder / "review_logs" / "ledger" / "ledger.sqlite3", ledger_told())

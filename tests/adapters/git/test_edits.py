@@ -120,6 +120,7 @@ def test_an_executable_keeps_its_mode(repo: Repo, source: GitSource) -> None:
     assert applied(repo, edits) == edits.tree
 
 
+@pytest.mark.every_case
 def test_deletions_and_renames_are_told_as_they_are(source: GitSource) -> None:
     gone = edited(source, lambda folder: (folder / "src/app.py").unlink())
     assert [(file.path, file.status) for file in gone.touched] == [("src/app.py", Status.DELETED)]
@@ -224,7 +225,7 @@ UNFIT: dict[str, tuple[Callable[[Path], object], list[tuple[str, str]]]] = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", UNFIT)
 def test_what_can_be_no_part_of_a_patch_is_refused_by_name(source: GitSource, name: str) -> None:
     edit, expected = UNFIT[name]

@@ -115,6 +115,7 @@ def test_links_submodules_folders_and_binary_files_are_passed_over(repo: Repo, t
     assert used(OPENED[-1], "sell") == ({}, True)
 
 
+@pytest.mark.every_case
 def test_a_file_of_one_huge_line_is_neither_read_nor_shown(repo: Repo) -> None:
     repo.write("a.py", "def sell():\n    x()\n")
     repo.write("b.py", "sell()\n")

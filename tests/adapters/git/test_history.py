@@ -95,7 +95,7 @@ def test_commits_that_came_by_another_merge_are_told_too(remote: Served, opened:
     assert [name for name, _ in opened(remote, pull_request).later()] == [commit, remote.work.rev("main")]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", ["a-g1234567", "a\nb", "x^{tree}", "a b", ":(glob)*", "--all", "\u00e9"])
 def test_a_path_is_a_name_and_nothing_else(remote: Served, opened: Open, name: str) -> None:
     pull_request = merged(remote)

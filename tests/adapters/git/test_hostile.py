@@ -102,6 +102,7 @@ def test_settings_of_the_repository_run_nothing_and_change_nothing(repo: Repo, t
     assert mark.exists(), "the trap has to work for those who step into it"
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("rule", ["*.py -diff", "*.py binary", "*.py -text -diff", "*.py diff=evil", "* -diff"])
 def test_attributes_of_the_head_hide_no_text(repo: Repo, rule: str) -> None:
     repo.write("a.py", "one\n")

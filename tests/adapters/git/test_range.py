@@ -211,7 +211,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_odd_names(repo: Repo, name: str) -> None:
     repo.write("plain", "plain\n")

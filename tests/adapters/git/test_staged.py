@@ -60,7 +60,7 @@ Path({seen!r}).write_text("".join(f.path + chr(10) for f in open_staged(Path()).
 """
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "words, committed",
     [(["--all"], ["a", "b", "staged"]), (["a"], ["a"]), (["--include", "a"], ["a", "staged"]), ([], ["staged"])],

@@ -336,6 +336,7 @@ def test_what_lies_in_a_folder_is_told_with_its_kind_by_both_doors(scene: Scene)
             assert forge.file(no_file, sha) is None
 
 
+@pytest.mark.every_case
 def test_a_folder_of_which_github_may_not_list_all_is_refused(scene: Scene) -> None:
     for entries, refused in ((999, False), (1_000, True), (1_001, True)):
         sha = committed(scene, {f"bot/{number}.md": REGULAR_MODE for number in range(entries)})
@@ -347,6 +348,7 @@ def test_a_folder_of_which_github_may_not_list_all_is_refused(scene: Scene) -> N
                 assert len(forge.folder("bot", sha)) == entries
 
 
+@pytest.mark.every_case
 def test_the_declared_files_of_a_commit_are_read_without_following_anything(scene: Scene) -> None:
     at = ".review-advisor/advisors"
     none = committed(scene, {"src/a.py": REGULAR_MODE})

@@ -36,6 +36,7 @@ def published(desk: Desk, forge: GitHubForge, document: OutcomeDocument) -> None
     PublishPhase(desk.bot(forge=forge), GitPatcher()).publish(desk.pull.number, document, asked=False)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("operation", ["create review", "submit review", "create comment", "create check run"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_there_is_one_review_and_one_summary(desk: Desk, forge: GitHubForge, operation: str, after: bool) -> None:

@@ -45,6 +45,7 @@ NO_ANSWERS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("trouble", NO_ANSWERS)
 def test_a_write_is_sent_once_whatever_comes_back(write: str, trouble: str) -> None:
@@ -215,6 +216,7 @@ def test_a_list_without_an_end_is_given_up() -> None:
     assert len(github.asked) == 300
 
 
+@pytest.mark.every_case
 def test_a_list_of_graphql_without_an_end_is_given_up_too() -> None:
     page = {"nodes": [], "pageInfo": {"hasNextPage": True, "endCursor": "again"}}
     endless = Reply(body={"data": {"repository": {"pullRequest": {"page": page}}}})
@@ -234,6 +236,7 @@ def test_an_answer_that_is_no_json_is_no_answer(body: str) -> None:
     assert len([each for each in github.asked if each.path.endswith("/issues/1/comments")]) == 1
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "ask",
     [

@@ -32,6 +32,7 @@ def marked(ledger: Path, at: datetime = NOW) -> Checkpoint:
     return reached
 
 
+@pytest.mark.every_case
 def test_only_what_came_after_the_checkpoint_is_read(ledger: Path) -> None:
     reached = marked(ledger)
     record(ledger, told(number=6))
@@ -70,6 +71,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("statement", TAMPERED.values(), ids=list(TAMPERED))
 def test_everything_is_read_where_the_checkpoint_does_not_fit(ledger: Path, statement: str) -> None:
     reached = marked(ledger)
@@ -88,6 +90,7 @@ FORGED: dict[str, Callable[[Checkpoint], Checkpoint]] = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("forged", FORGED.values(), ids=list(FORGED))
 def test_a_checkpoint_that_says_anything_else_counts_for_nothing(
     ledger: Path, forged: Callable[[Checkpoint], Checkpoint]
@@ -119,6 +122,7 @@ def test_what_a_later_observation_says_of_earlier_runs_is_looked_at(ledger: Path
     assert stray.startswith("what fates says is not what observations and reviews come to: ")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("begun_before", [0, 1, 2], ids=["both after it", "on either side", "both before it"])
 def test_runs_that_began_at_one_moment_are_whole_on_either_side_of_a_checkpoint(
     tmp_path: Path, begun_before: int

@@ -71,6 +71,7 @@ def test_a_ledger_folded_into_itself_stays_as_it_is(ours: Path) -> None:
     assert exported(ours) == lines
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("comes_first", [True, False], ids=["another process is first", "files have one name only"])
 def test_what_is_noted_beside_new_runs_is_kept_however_the_ledger_came_to_be(
     theirs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comes_first: bool

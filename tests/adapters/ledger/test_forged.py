@@ -123,6 +123,7 @@ IMPOSSIBLE: dict[str, tuple[Callable[[Events], None], str]] = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("forged, says", IMPOSSIBLE.values(), ids=list(IMPOSSIBLE))
 @pytest.mark.parametrize("until", [None, -1], ids=["over", "unfinished"])
 def test_a_run_that_cannot_be_is_refused(
@@ -289,6 +290,7 @@ LIES: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("statements, why", LIES.values(), ids=list(LIES))
 def test_a_row_that_is_not_what_the_events_say_is_found(ledger: Path, statements: tuple[str, ...], why: str) -> None:
     meddle(ledger, *statements)

@@ -176,7 +176,7 @@ def kill_at(path: Path, number: int) -> None:
         journal.record(event)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.every_case
 @pytest.mark.parametrize("number", [1, 9, 21])
 def test_a_process_that_is_killed_loses_none_of_what_it_recorded(ledger: Path, number: int) -> None:
     process = multiprocessing.get_context("spawn").Process(target=kill_at, args=(ledger, number))
@@ -256,7 +256,7 @@ def test_the_same_run_twice_is_refused_and_said(ledger: Path) -> None:
 # --- the schema -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("number", [number for number, _ in migrations()])
 def test_a_ledger_of_any_earlier_schema_is_brought_up_to_date(ledger: Path, number: int) -> None:
     fresh = ledger.with_name("fresh.sqlite3")

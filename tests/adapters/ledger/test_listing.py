@@ -105,6 +105,7 @@ FILTERS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("wanted, found", FILTERS.values(), ids=list(FILTERS))
 def test_a_filter_finds_the_runs_that_are_all_of_it(ledger: Path, wanted: RunFilter, found: list[int]) -> None:
     assert numbers(ledger, wanted) == found
@@ -168,7 +169,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("field", ["status", "surface", "role", "model", "error", "repository"])
 def test_words_that_look_like_sql_are_words(ledger: Path, field: str, words: str) -> None:
@@ -178,6 +179,7 @@ def test_words_that_look_like_sql_are_words(ledger: Path, field: str, words: str
     assert exported(ledger) == before
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("words", WORDS)
 def test_text_is_looked_for_letter_by_letter(ledger: Path, tmp_path: Path, words: str) -> None:
     assert numbers(ledger, RunFilter(text=words)) == []

@@ -91,7 +91,7 @@ def undisturbed(story: Callable[[MockWorld], None], root: Path) -> tuple[Outcome
     return document, counted(root / "calm.sqlite3")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.every_case
 def test_what_a_killed_run_paid_is_counted_once_wherever_it_was_killed(
     story: Callable[[MockWorld], None], tmp_path: Path
 ) -> None:

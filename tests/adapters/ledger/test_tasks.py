@@ -70,6 +70,7 @@ def test_a_task_is_listed_with_its_counts_tokens_and_cost(ledger: Path) -> None:
     assert first.started_at == BEGAN.isoformat()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "wanted, found",
     [
@@ -138,6 +139,7 @@ def forged(path: Path, events: Sequence[TaskEvent]) -> None:
             last = made.hash
 
 
+@pytest.mark.every_case
 def test_a_task_that_cannot_be_is_refused(tmp_path: Path) -> None:
     good = renamed(play([done()]).events, "run_0", 0)
     first, call, end = good

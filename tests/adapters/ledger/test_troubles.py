@@ -237,7 +237,7 @@ def test_what_somebody_put_into_the_schema_never_runs_and_refuses_no_row(ledger:
         list_runs(ledger, RunFilter())
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "statements",
     [
@@ -381,6 +381,7 @@ def test_a_ledger_that_somebody_keeps_to_himself_is_waited_for(ledger: Path) -> 
 # --- full and read-only -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("room", [0, 8_000, 40_000, 120_000, 200_000])
 def test_a_full_disk_stops_the_recording_and_leaves_what_was_recorded(tmp_path: Path, room: int) -> None:
     ledger = tmp_path / "ledger.sqlite3"

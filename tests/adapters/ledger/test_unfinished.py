@@ -46,7 +46,7 @@ def test_a_killed_run_is_found_by_what_it_did(tmp_path: Path) -> None:
     assert (shown.line.wall_ms, shown.tables["findings"]) == (None, ())
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_while_it_runs_its_rows_are_what_its_events_say(story: Story, tmp_path: Path) -> None:
     """After every event: the same as if they were read anew from all of them."""

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 COUNTED = """
 import gc, importlib.metadata, runpy, sys
 
@@ -25,6 +27,7 @@ finally:
 """
 
 
+@pytest.mark.every_case
 def test_a_start_looks_for_garbage_a_few_times_and_for_no_plugin(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     words = ["review-advisor", "config", "show"]

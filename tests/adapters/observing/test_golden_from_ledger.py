@@ -32,6 +32,7 @@ def reacted(actions: Actions, pull: Pull, *, up: bool, by: str) -> Path:
     return whole(actions)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("up", [True, False])
 def test_what_a_maintainer_says_of_a_finding_is_its_label(
     rejected: tuple[Actions, Pull], terminal: Terminal, tmp_path: Path, up: bool
@@ -55,6 +56,7 @@ def test_the_author_says_nothing_against_a_finding(
     assert (told["cases"], told["unlabelled"], told["written"]) == (0, 1, [])
 
 
+@pytest.mark.every_case
 def test_a_case_that_is_there_is_not_changed(
     rejected: tuple[Actions, Pull], terminal: Terminal, tmp_path: Path
 ) -> None:

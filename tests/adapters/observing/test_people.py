@@ -41,7 +41,6 @@ from review_advisor.mockworld.lines import reject
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 
 
-@pytest.mark.one_of_its_kind
 def test_threads_say_who_resolved_them(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     (thread,) = actions.threads(pull)

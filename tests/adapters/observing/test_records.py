@@ -102,7 +102,6 @@ def thumb_up(actions: Actions, pull: Pull) -> None:
     actions.github.reacts(thread.comments[0], "THUMBS_UP", by=MAINTAINER)
 
 
-@pytest.mark.one_of_its_kind
 def test_the_same_facts_are_recorded_once_and_survive_everything(
     rejected: tuple[Actions, Pull], tmp_path: Path
 ) -> None:

@@ -16,7 +16,6 @@ from review_advisor.mockworld.github.records import Pull
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 
 
-@pytest.mark.one_of_its_kind
 def test_a_merge_that_is_reverted_later_proves_what_was_said_and_observing_again_says_so(
     rejected: tuple[Actions, Pull],
 ) -> None:

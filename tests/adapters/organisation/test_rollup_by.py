@@ -139,6 +139,7 @@ def test_nobody_in_a_period_is_no_group(terminal: Terminal, ledger: Path) -> Non
     assert rolled(terminal, ledger, *asked).out == "No run falls in this period.\n"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "words, why",
     [

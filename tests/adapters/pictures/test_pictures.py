@@ -115,6 +115,7 @@ def test_a_large_place_is_tiled(gallery: Path) -> None:
     assert found.changed_pixels == 1_500 * 2_500
 
 
+@pytest.mark.every_case
 def test_what_does_not_fit_is_counted_and_the_picture_is_unread(gallery: Path) -> None:
     found = of(gallery, saved(plain(1_500, 2_500)), saved(Image.new("RGBA", (1_500, 2_500), RED)), places=4)
     assert (len(found.crops), found.partly, found.unread) == (8, True, True)
@@ -748,6 +749,7 @@ def test_an_interrupt_ends_the_comparison_at_its_next_step() -> None:
             assert (left.crops, left.why) == ((), "the review was interrupted before it was compared")
 
 
+@pytest.mark.every_case
 def test_an_interrupt_is_heard_between_two_crops(gallery: Path) -> None:
     asked: list[int] = []
     for places in (1, 4):

@@ -25,6 +25,7 @@ def questions(ran: WorkflowRun) -> list[str]:
     return [each.question for each in ran.asked if each.question != "ReviewPlan"]
 
 
+@pytest.mark.every_case
 def test_the_review_of_this_head_consults_the_advisor_once(actions: Actions, pull: Pull) -> None:
     actions.models.executor_says(approve(), approve().applying("r1"))
     ran = actions.said(pull, "Please be sure.\n\n/advisor consult", by=MAINTAINER)

@@ -151,7 +151,6 @@ def stands(step: PlayedStep) -> Snapshot:
     return step.stands
 
 
-@pytest.mark.one_of_its_kind
 def test_the_whole_life_of_a_pull_request_is_the_same_over_http(life: tuple[ThroughTheDoor, PlayedStory]) -> None:
     door, played = life
     assert differences(played) == ()

@@ -58,7 +58,7 @@ def handed_over(altered: Altered, document: OutcomeDocument, file: Path) -> Outc
     return read_document(file, {})
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(25)
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_altered_outcome_concludes_as_before_or_as_one_that_did_not_run(kind: str, tmp_path: Path) -> None:
     desk = Desk()
@@ -82,6 +82,7 @@ def test_an_altered_outcome_concludes_as_before_or_as_one_that_did_not_run(kind:
         desk.pull.reviews.clear()
 
 
+@pytest.mark.every_case
 def test_a_repair_that_nobody_made_ends_the_check_as_not_run(actions: Actions) -> None:
     pull = actions.opens({APP: LINES + "value = 31\n"})
     actions.models.executor_says(reject(finding(APP, 31, "value = 31")))

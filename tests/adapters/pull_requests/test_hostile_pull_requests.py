@@ -190,7 +190,6 @@ def test_nothing_that_a_model_says_is_more_than_words(actions: Actions) -> None:
 
 
 @pytest.mark.every_case
-@pytest.mark.one_of_its_kind
 def test_nothing_that_a_person_says_is_more_than_words(actions: Actions) -> None:
     pull = actions.opens({APP: FAULTY})
     actions.models.executor_says(reject(finding(APP, 31, "value = 31")))

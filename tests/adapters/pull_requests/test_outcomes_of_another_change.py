@@ -173,7 +173,7 @@ ROSTERS: dict[str, tuple[Forgery, str]] = {
 }
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.every_case
 @pytest.mark.parametrize("forgery", ROSTERS)
 def test_a_record_of_a_milder_roster_than_the_declared_one_is_no_review(forgery: str, actions: Actions) -> None:
     lie, why = ROSTERS[forgery]
@@ -187,6 +187,7 @@ def test_a_record_of_a_milder_roster_than_the_declared_one_is_no_review(forgery:
     assert why in (actions.check(pull).summary or "").replace("\\", "")
 
 
+@pytest.mark.every_case
 def test_a_review_by_the_declared_roster_is_published_also_when_its_label_has_gone(actions: Actions) -> None:
     actions.main_becomes({ADVISOR: DATA, OPTIONAL: SECURITY, CONFIG: '[advisors]\npreset = "default"\n'})
     pull = actions.opens({APP: RIGHT})

@@ -85,7 +85,7 @@ def publishing(actions: Actions, silence: RequestMoment) -> Publication:
     return Publication(actions, ran, child)
 
 
-@pytest.mark.one_in(20)
+@pytest.mark.every_case
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_publication_that_is_told_to_end_fails_its_check(moment: str, number: int, actions: Actions) -> None:

@@ -131,7 +131,6 @@ def test_a_second_push_is_shown_what_differs_and_its_judge_everything(rejected: 
     assert [check.conclusion for check in actions.checks(first)] == ["failure"]
 
 
-@pytest.mark.one_of_its_kind
 def test_a_fix_closes_the_finding(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     actions.pushed(pull, {APP: RIGHT})

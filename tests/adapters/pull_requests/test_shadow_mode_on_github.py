@@ -38,7 +38,6 @@ def is_quiet(pull: Pull) -> bool:
     return (pull.comments, pull.reviews, pull.labels, pull.requested_users) == ([], [], [], [])
 
 
-@pytest.mark.one_of_its_kind
 def test_a_life_in_shadow_mode_and_then_in_force(actions: Actions) -> None:
     """A rejection, a pass, the switch to enforce: the enforcing check begins afresh, and nothing is left out."""
     actions.main_becomes({CONFIG: SHADOWED})

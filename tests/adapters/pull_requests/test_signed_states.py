@@ -44,8 +44,6 @@ def test_a_further_push_is_a_delta_and_the_model_never_sees_the_key(actions: Act
     actions.assert_untold(*([key] if key else []))
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.one_of_its_kind
 @KEYS
 def test_a_dismissal_is_told_to_the_next_review(actions: Actions, key: str) -> None:
     pull = rejected(actions, key)

@@ -42,7 +42,6 @@ def names(actions: Actions, pull: Pull) -> list[str]:
     return [each.name for each in actions.checks(pull.head_sha)]
 
 
-@pytest.mark.one_of_its_kind
 def test_a_base_of_ones_own_sets_no_budget_no_critical_path_and_no_check(actions: Actions) -> None:
     actions.main_becomes({CONFIG: STRICT})
     pull = on_a_base_of_ones_own(actions, {CONFIG: LOOSE})

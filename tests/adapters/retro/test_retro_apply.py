@@ -165,7 +165,6 @@ def evaluated(terminal: Terminal, file: Path, name: str = "say-once", **facts: A
 
 
 @pytest.mark.every_case
-@pytest.mark.one_of_its_kind
 def test_files_index_and_head_stay_as_they_are_also_from_a_folder_inside(terminal: Terminal, file: Path) -> None:
     repo = Repo(terminal.folder)
     repo.write("REVIEW.md", "# Rules\n")

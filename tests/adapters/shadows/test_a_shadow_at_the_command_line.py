@@ -102,7 +102,6 @@ def test_a_veto_in_shadow_leaves_exit_code_and_outcome_and_is_rolled_up(
 
 
 @pytest.mark.every_case
-@pytest.mark.one_of_its_kind
 def test_a_shadow_that_agrees_never_turns_a_no_into_a_yes(
     terminal: Terminal, models: Models, words: list[str | Path], outcome: Path
 ) -> None:

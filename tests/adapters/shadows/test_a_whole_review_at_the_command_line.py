@@ -70,6 +70,7 @@ def test_no_file_of_the_review_holds_a_word_or_an_outcome_of_it(terminal: Termin
     assert [file.name for file in documents] == ["outcome.json"]
 
 
+@pytest.mark.every_case
 def test_its_calls_are_bounded_by_its_own_cap(terminal: Terminal, outcome: Path) -> None:
     code, models, _ = reviewed(terminal, outcome, f"{SHADOW}max_calls = 1\n")
     assert (code, models) == (0, ["sonnet", "opus", "small"])

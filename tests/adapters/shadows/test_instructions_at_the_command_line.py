@@ -73,6 +73,7 @@ def test_the_rollup_tells_versions_apart(terminal: Terminal, models: Models, rep
     assert all("instructions terse (6." in each for each in told)
 
 
+@pytest.mark.every_case
 def test_a_change_does_not_bring_the_words_by_which_it_is_judged_and_the_guard_holds(
     terminal: Terminal, models: Models, repo: Repo
 ) -> None:
@@ -85,7 +86,7 @@ def test_a_change_does_not_bring_the_words_by_which_it_is_judged_and_the_guard_h
     assert any(WORDS in each.system for each in models.asked)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "name, text, says",
     [
@@ -111,6 +112,7 @@ def test_instructions_that_cannot_be_used_refuse_no_review_and_fail_the_check_of
     assert rows(terminal) == []
 
 
+@pytest.mark.every_case
 def test_a_link_in_the_place_of_a_file_is_not_followed(terminal: Terminal, models: Models, repo: Repo) -> None:
     (repo.path / FILE).unlink()
     (repo.path / FILE).symlink_to("/etc/hostname")
@@ -130,6 +132,7 @@ def test_a_link_in_the_place_of_the_folder_of_all_instructions_is_not_followed(t
     assert "put the words of a judge into one of its files: " in terminal.run("config", "check").sentence
 
 
+@pytest.mark.every_case
 def test_a_base_that_git_cannot_read_any_more_costs_the_shadow_alone(
     terminal: Terminal, models: Models, repo: Repo, tmp_path: Path
 ) -> None:

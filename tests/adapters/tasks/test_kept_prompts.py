@@ -55,7 +55,7 @@ def test_no_link_leads_out_and_no_foreign_folder_is_touched(tmp_path: Path) -> N
     assert prompts(outside) == prompts(runs / "mine") == ["a.prompt.md"]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.every_case
 @pytest.mark.parametrize("days, gone", [(14, True), (30, False)])
 def test_the_next_run_deletes_what_head_does_not_keep_and_says_so(terminal: Terminal, days: int, *, gone: bool) -> None:
     repo = Repo(terminal.folder)

@@ -76,7 +76,6 @@ def test_two_other_clis_keep_the_protocol(shelf: Shelf) -> None:
     assert told["usage"]["executor"]["cost_usd"] is None
 
 
-@pytest.mark.one_of_its_kind
 def test_hints_to_a_model_are_words_of_its_command(shelf: Shelf) -> None:
     """The `claude` CLI takes no temperature; who knows a CLI that does gives it one, and the harness adds nothing."""
     given = ("--temperature", "0.2", "--max-output-tokens", "400", "--model", "{model}")

@@ -117,7 +117,6 @@ def test_a_release_is_held_for_what_the_evidence_says(terminal: Terminal, models
     assert "blocker: high, It cannot be undone.\n" in done.out
 
 
-@pytest.mark.one_of_its_kind
 def test_the_advisors_veto_calls_a_person(terminal: Terminal, models: Path) -> None:
     done = judge(terminal, models, report("go"), hold=95)
     assert (done.code, printed(done)["vertical_passed"], outcome(done)["status"]) == (11, "false", "voted_down")

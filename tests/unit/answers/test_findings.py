@@ -73,6 +73,7 @@ def test_every_remark_is_kept_or_merged_into_a_named_finding_or_refused_with_a_r
         )
 
 
+@pytest.mark.every_case
 @given(st.lists(st.tuples(st.sampled_from(["f-1", "f-2"]), SEVERITY, st.text("ab", max_size=2)), max_size=8))
 def test_findings_of_several_parts_are_merged_as_those_of_one_report(raw: list[tuple[str, Any, str]]) -> None:
     one = Finding("f-0", "a.py", 1, 1, False, "low", "c", "t", "", None, 0.5, "quote")

@@ -76,6 +76,7 @@ def test_a_pattern_is_found_wherever_it_begins(sequence: list[int], pattern: lis
     assert list(occurrences(sequence, pattern)) == [at for at in whole if sequence[at : at + len(pattern)] == pattern]
 
 
+@pytest.mark.every_case
 def test_every_place_is_found_in_each_small_file() -> None:
     """Chance seldom makes a file in which a quote of several lines stands twice."""
     quotes = [quote for size in (2, 3) for quote in product(["a", "b", "ab"], repeat=size)]

@@ -43,6 +43,7 @@ def _shown(files: tuple[FileChange, ...]) -> Iterator[tuple[str, int, str]]:
     yield from ((line.path, line.number, line.text) for line in changed_lines(inside))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(200))
 def test_every_line_that_is_shown_can_be_quoted(seed: int) -> None:
     draw = Draw(seed)

@@ -158,6 +158,7 @@ def test_what_members_add_is_ordered_by_severity_then_by_how_many_raise_it() -> 
     assert [(each.finding.line, len(each.by)) for each in told.added] == [(80, 4), (60, 3), (40, 5)]
 
 
+@pytest.mark.every_case
 def test_hundreds_of_findings_at_one_place_are_compared_like_a_few() -> None:
     """Each is compared with every other one there: their words are read once, and not for each comparison."""
     lead = [found(f"alpha{'x' * n} beta{'y' * n}", category=f"c{n}") for n in range(250)]

@@ -33,6 +33,7 @@ def test_where_tools_agree_on_what_is_wrong_there_is_no_gain() -> None:
     assert not score.left_out.holds
 
 
+@pytest.mark.every_case
 def test_the_same_seed_gives_the_same_score() -> None:
     assert scored(agreeing=True) == scored.__wrapped__(agreeing=True)
 

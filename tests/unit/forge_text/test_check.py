@@ -112,6 +112,7 @@ def test_a_stopped_review_says_when_there_is_credit_again() -> None:
     assert "<summary>Read: 0 of 1 file</summary>\n\n- `src/app.py` was not read: no report came on its part" in summary
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "story, judged",
     [("degraded", "did not come"), ("advisor disabled", "switched off"), ("300 findings", "agrees (3)")],
@@ -237,6 +238,7 @@ def test_a_check_of_a_merge_queue_names_the_pull_request_or_none(number: int | N
     assert check_of_queue(RULES, number, None).external_id == external
 
 
+@pytest.mark.every_case
 def test_of_very_many_findings_the_worst_are_annotated_and_the_check_says_so() -> None:
     document = told(STORIES["escalated"])
     (one,) = document.findings

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.forge_text.judge import OURS, offences, words
@@ -65,6 +66,7 @@ def titles(text: str) -> set[int]:
     return {int(number) for number in re.findall(r"remark (\d+) ends", text)}
 
 
+@pytest.mark.every_case
 @settings(max_examples=30)
 @given(st.lists(REMARKS, min_size=1, max_size=2))
 def test_every_account_tells_every_remark_and_the_same_numbers(raw: list[list[tuple[str, int, str, str]]]) -> None:

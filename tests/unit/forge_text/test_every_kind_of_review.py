@@ -32,6 +32,7 @@ def document(story: str) -> OutcomeDocument:
     return told(STORIES[story])
 
 
+@pytest.mark.one_in(3)
 @EVERY
 def test_the_summary_comment(story: str) -> None:
     its = document(story)
@@ -86,6 +87,7 @@ def test_the_comments_on_the_diff(story: str) -> None:
     assert offences(review_body(its, len(comments), [each.severity for each in its.findings]), OURS) == []
 
 
+@pytest.mark.one_in(3)
 @EVERY
 def test_the_page_of_the_run(story: str) -> None:
     page = job_summary(document(story), ("A note.",))
@@ -94,6 +96,7 @@ def test_the_page_of_the_run(story: str) -> None:
     assert page.endswith("\n")
 
 
+@pytest.mark.one_in(3)
 @EVERY
 def test_the_log(story: str) -> None:
     lines = list(log_lines(document(story)))

@@ -53,7 +53,7 @@ def test_calls_count_from_one_and_each_is_named_by_what_belongs_to_it(kind: str)
             assert (event.number == 0) is (joint or (isinstance(event, Reported) and event.structural))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_number_in_any_event_is_refused(kind: str) -> None:
     events = reviewed(kind).events

@@ -200,7 +200,7 @@ def test_a_review_as_it_happened_is_believed(kind: str) -> None:
     assert unsound(reviewed(kind).events) is None
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_altered_in_one_place_is_refused_or_concludes_as_before(kind: str) -> None:
     due = conclusion_of(reviewed(kind))

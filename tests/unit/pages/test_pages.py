@@ -75,6 +75,7 @@ def texts(value: Any) -> Iterator[str]:
 # --- the timeline -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("story", [*STORIES, a_review_with_a_number_for_everything], ids=lambda story: story.__name__)
 def test_every_event_has_its_place_and_a_calls_beginning_is_told_by_its_end(story: Story, tmp_path: Path) -> None:
     document = told(story)
@@ -418,6 +419,7 @@ def test_a_page_links_to_the_github_that_the_review_was_of(tmp_path: Path, serve
     assert page_of(world.review(), tmp_path)["run"]["server"] == server
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "server",
     [

@@ -120,6 +120,7 @@ def test_two_files_of_one_name_are_read() -> None:
     assert left_unread(change, Rules(), lambda _path: HEAD, hunks_with_secrets).files == ()
 
 
+@pytest.mark.every_case
 def test_more_new_packages_than_can_be_told_are_read() -> None:
     few, many = npm(old, 2), npm(old, 1_500)
     assert "more than can be told" in why(changed(PATH, few, many), head=many)
@@ -140,6 +141,7 @@ def test_many_files_that_bring_in_much_are_read_from_where_there_is_no_room_to_t
     assert len(excluded.read_anyway) > 1
 
 
+@pytest.mark.every_case
 def test_a_file_in_which_nearly_everything_is_unusual_is_read() -> None:
     head = npm(bumped, 500).replace("https://npm.example", "https://other.example")
     assert "more than 200 things" in why(changed(PATH, npm(old, 500), head), head=head)
@@ -284,6 +286,7 @@ def test_behind_the_files_that_the_forge_lists_an_excluded_one_is_told_by_its_na
         assert "which the configuration does not exclude" in str(contradiction(first, stricter))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("more", [0, 5])
 def test_each_file_that_is_read_in_spite_of_exclude_is_told_or_counted(world: MockWorld, more: int) -> None:
     files = [replace(FILE, path=f"{number}/package-lock.json") for number in range(MOST_NAMED_FILES + more)]

@@ -62,6 +62,7 @@ def is_invisible(code: int) -> bool:
     )
 
 
+@pytest.mark.every_case
 def test_every_invisible_character_of_unicode_is_shown_and_no_other() -> None:
     shown = {code for code in range(sys.maxunicode + 1) if visible(chr(code)) != chr(code)}
     expected = {code for code in range(sys.maxunicode + 1) if is_invisible(code)}

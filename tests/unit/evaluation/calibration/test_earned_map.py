@@ -9,6 +9,7 @@ from review_advisor.core.evaluation.calibration.earned_map import earned_map
 from review_advisor.core.evaluation.calibration.reliability import ece
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("truth", [overconfident, flat, timid], ids=lambda each: each.__name__)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_map_of_confidence_that_misleads_recovers_the_truth(truth: Truth, seed: int) -> None:

@@ -72,7 +72,7 @@ def test_nine_repositories_decide_nothing() -> None:
     assert "1 group is too few" in one.conditions[0].why
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.every_case
 @pytest.mark.parametrize("groups,one,other", [(10, 0.90, 0.97), (20, 0.90, 0.97), (60, 0.97, 1.0)])
 def test_an_arm_that_is_worse_by_more_than_the_bound_seldom_passes_as_good(
     groups: int, one: float, other: float
@@ -178,6 +178,7 @@ def test_a_single_model_of_unknown_cost_may_be_the_cheapest() -> None:
     assert verdict.conditions[-1].why == "what a review of executor-only cost is not known"
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("lost", [1, 320])
 @pytest.mark.parametrize("silent", [PAIRED, ADVISOR, EXECUTOR])
 def test_a_lost_review_leaves_nothing_to_compare_whoever_was_to_make_it(silent: str, lost: int) -> None:

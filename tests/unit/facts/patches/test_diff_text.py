@@ -77,6 +77,7 @@ def truly_changed(file: FileChange) -> list[ShownLine]:
     return lines
 
 
+@pytest.mark.every_case
 @given(st.lists(files(), max_size=4))
 def test_what_is_rendered_is_read_back_line_by_line_d17(changed: list[FileChange]) -> None:
     expected = [line for file in changed for line in truly_changed(file)]
