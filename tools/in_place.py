@@ -19,6 +19,7 @@ Functions = Mapping[Place, Sequence[FunctionType]]
 def functions_below(folder: Path) -> Functions:
     """Every function that exists now and is written below ``folder``, by file, qualified name and first line."""
     found: dict[Place, list[FunctionType]] = defaultdict(list)
+    gc.unfreeze()  # what is frozen is not listed
     for each in gc.get_objects():
         if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(f"{folder}/"):
             found[_place(each.__code__)].append(each)

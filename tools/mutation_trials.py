@@ -24,8 +24,9 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any, Generic, TypeVar
 
 import coverage
@@ -227,13 +228,12 @@ def _others_modules() -> list[str]:
 def _names_used() -> dict[str, list[tuple[str, int]]]:
     """Where each global name or attribute is used: the first line of the body of every function that does."""
     used: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for each in gc.get_objects():
-        if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(str(PACKAGE)):
-            code = each.__code__
-            first = min((line for *_, line in code.co_lines() if line and line > code.co_firstlineno), default=0)
-            for inner in all_codes(code):
-                for name in inner.co_names:
-                    used[name].append((code.co_filename, first or code.co_firstlineno))
+    for each in chain.from_iterable(functions_below(PACKAGE).values()):
+        code = each.__code__
+        first = min((line for *_, line in code.co_lines() if line and line > code.co_firstlineno), default=0)
+        for inner in all_codes(code):
+            for name in inner.co_names:
+                used[name].append((code.co_filename, first or code.co_firstlineno))
     return used
 
 
