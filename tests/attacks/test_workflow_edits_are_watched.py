@@ -126,6 +126,7 @@ LINKS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", LINKS)
 def test_what_the_bots_workflow_calls_through_a_link_is_watched(repo: Repo, case: str) -> None:
     link, target, text = LINKS[case]
