@@ -14,6 +14,7 @@ from pathlib import Path
 BROKE = 70
 """The exit code of a piece of work that raised."""
 _MOST_BYTES = 6 << 30
+_GRACE_SECONDS = 5
 WALL_SECONDS = 600
 """What a piece of work may take."""
 
@@ -43,9 +44,9 @@ def forked(
                 _killed(late)
                 yield number, None
             time.sleep(0.002)
-    finally:  # whoever is interrupted leaves none behind
+    finally:  # whoever is interrupted leaves none behind, nor do they
         for pid in running:
-            _killed(pid)
+            _ended(pid)
 
 
 def speak_into(path: str | Path) -> None:
@@ -64,6 +65,7 @@ def _forked(doing: Callable[[], int]) -> int:
         code = BROKE
         try:
             os.setpgid(0, 0)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             speak_into(os.devnull)
             resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
             code = doing()
@@ -74,6 +76,16 @@ def _forked(doing: Callable[[], int]) -> int:
             sys.stderr.flush()
             os._exit(code)
     return pid
+
+
+def _ended(pid: int) -> None:
+    os.killpg(pid, signal.SIGTERM)
+    until = time.monotonic() + _GRACE_SECONDS
+    while os.waitpid(pid, os.WNOHANG) == (0, 0):
+        if time.monotonic() > until:
+            _killed(pid)
+            return
+        time.sleep(0.002)
 
 
 def _killed(pid: int) -> None:

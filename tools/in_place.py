@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -36,10 +36,14 @@ def all_codes(code: CodeType) -> Iterator[CodeType]:
 def replaced(old: CodeType, new: CodeType, functions: Functions) -> bool:
     """Let every function of the module ``old`` be that of the module ``new``; False if the fault is not wholly in.
 
-    That is so if it strikes while the module is imported, or in a function that does not exist yet.
+    That is so if it strikes while the module is imported, in a function that does not exist yet, or in one of two that
+    cannot be told apart, because they begin on one line under one name.
     """
-    pairs = _differing(old, new)
-    return pairs is not None and all(_put(*pair, functions) for pair in pairs)
+    pairs, places = _differing(old, new), Counter(map(_place, all_codes(old)))
+    changed = {_place(each) for was, _ in pairs or () for each in all_codes(was)}
+    if pairs is None or any(places[place] > 1 and place in functions for place in changed):
+        return False
+    return all(_put(*pair, functions) for pair in pairs)
 
 
 def first_failure(session: pytest.Session, items: Sequence[pytest.Item]) -> int:
@@ -76,16 +80,21 @@ def _own(code: CodeType) -> tuple[Any, ...]:
 
 def _put(old: CodeType, new: CodeType, functions: Functions) -> bool:
     """Put ``new`` into the functions of ``old``, and into those that these have made already: a validator is one."""
-    if any(each.__code__.co_freevars != new.co_freevars for each in functions.get(_place(old), ())):
+    there = functions.get(_place(old), ())
+    if there and _taken(old) != _taken(new):  # what it closes over, and its defaults, stay
         return False
-    for each in functions.get(_place(old), ()):
+    for each in there:
         each.__code__ = new
     inner, others = _codes_in(old), _codes_in(new)
     if len(inner) != len(others):
         made = any(functions.get(_place(each)) for code in inner for each in all_codes(code))
-        return _place(old) in functions and not made
+        return bool(there) and not made
     done = [_put(*pair, functions) for pair in zip(inner, others, strict=True)]
-    return _place(old) in functions or any(done)
+    return bool(there) or any(done)
+
+
+def _taken(code: CodeType) -> tuple[Any, ...]:
+    return code.co_freevars, code.co_argcount, code.co_kwonlyargcount
 
 
 def _codes_in(code: CodeType) -> list[CodeType]:

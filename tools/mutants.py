@@ -2,9 +2,9 @@
 
 Each fault of ``mutant_list.py`` is put into a copy of the sources, and only the tests named with it run, in a fork of a
 process that has imported everything already: there the functions that the fault changes get other code. What is not
-killed so, because it strikes at import for example, is tried once more in a fork of a process that has imported nothing
-of ours: there the copy is imported. A fault that survives both, whose text is no longer in the sources, or whose tests
-do not run to their end within ten minutes, fails the run.
+killed so, because it strikes at import for example, or by a test that fails there without any fault, is tried once more
+in a fork of a process that has imported nothing of ours: there the copy is imported. A fault that survives both, whose
+text is no longer in the sources, or whose tests do not run to their end within ten minutes, fails the run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import forks
 import pytest
 from forks import forked, speak_into
 from hypothesis import HealthCheck, Phase, settings
-from in_place import first_failure, functions_below, replaced
+from in_place import Functions, first_failure, functions_below, replaced
 from mutant_list import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +39,8 @@ PACKAGE = "review_advisor"
 KILLED, SURVIVED, STALE, BROKEN = "killed", "SURVIVED", "OLD TEXT NOT FOUND", "TESTS DID NOT RUN"
 ENDS: Mapping[int | None, str] = {pytest.ExitCode.OK: SURVIVED, pytest.ExitCode.TESTS_FAILED: KILLED}
 SAID = "said.txt"
+SHARES = 40
+"""Of each process, when the tests are tried without any fault: a test that fails makes its share unsound."""
 LIBRARIES = ("hypothesis", "hypothesis.strategies", "pydantic", "github", "click", "rich.console", "yaml", "PIL.Image")
 """Others' modules that most tests import: here once, and never ours, which is imported with the fault in it."""
 OPTIONS = ("-qx", "--no-header", "--tb=native", "--timeout=60", "-W", "ignore::pytest.PytestAssertRewriteWarning")
@@ -120,34 +122,49 @@ class Warm:
 
     def __init__(self, mutants: Mapping[int, Mutant], root: Path, folders: Mapping[int, Path], jobs: int) -> None:
         self.mutants, self.root, self.folders, self.jobs = mutants, root, folders, jobs
+        self.items = defaultdict[str, list[pytest.Item]](list)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Try each, and let a file stand in the folder of each that is killed."""
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Try each fault, let a file stand in the folder of each that is killed, and end this process."""
         signal.alarm(0)
         import_all(self.root / "src")
-        items = defaultdict[str, list[pytest.Item]](list)
         for item in session.items:
             for name in {item.nodeid, item.nodeid.partition("[")[0]}:
-                items[name].append(item)
+                self.items[name].append(item)
         functions = functions_below(self.root / "src" / PACKAGE)
-
-        def doing(number: int) -> int:
-            mutant = self.mutants[number]
-            path = self.root / "src" / PACKAGE / mutant.file
-            right = compile(path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
-            wrong = compile(copied(mutant, self.root, self.folders[number]), str(path), "exec", dont_inherit=True)
-            if not all(test in items for test in mutant.tests) or not replaced(right, wrong, functions):
-                return pytest.ExitCode.NO_TESTS_COLLECTED
-            return first_failure(session, [item for test in mutant.tests for item in items[test]])
-
         gc.freeze()
-        for number, code in forked({number: partial(doing, number) for number in self.mutants}, self.jobs):
+        sound = self.sound(session)
+        work = {number: partial(self.tried, number, session, functions) for number in self.mutants}
+        for number, code in forked(work, self.jobs):
             shutil.rmtree(self.folders[number], ignore_errors=True)
             self.folders[number].mkdir(exist_ok=True)
-            if code == pytest.ExitCode.TESTS_FAILED:
+            if code == pytest.ExitCode.TESTS_FAILED and sound.issuperset(self.mutants[number].tests):
                 (self.folders[number] / KILLED).touch()
-        return True
+        os._exit(0)
+
+    def sound(self, session: pytest.Session) -> set[str]:
+        """The named tests that pass in forks of this process without any fault: only these show one."""
+        tests = sorted({test for mutant in self.mutants.values() for test in mutant.tests if test in self.items})
+        many = min(self.jobs * SHARES, len(tests))
+        shares = {number: tests[number::many] for number in range(many)}
+
+        def doing(number: int) -> int:
+            return first_failure(session, [item for test in shares[number] for item in self.items[test]])
+
+        os.environ["PYTHONPATH"] = str(self.root / "src")
+        ends = forked({number: partial(doing, number) for number in shares}, self.jobs)
+        return {test for number, code in ends if code == pytest.ExitCode.OK for test in shares[number]}
+
+    def tried(self, number: int, session: pytest.Session, functions: Functions) -> int:
+        """In a fork: put the fault in, and run its tests."""
+        mutant = self.mutants[number]
+        path = self.root / "src" / PACKAGE / mutant.file
+        right = compile(path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
+        wrong = compile(copied(mutant, self.root, self.folders[number]), str(path), "exec", dont_inherit=True)
+        if not all(test in self.items for test in mutant.tests) or not replaced(right, wrong, functions):
+            return pytest.ExitCode.NO_TESTS_COLLECTED
+        return first_failure(session, [item for test in mutant.tests for item in self.items[test]])
 
 
 def import_all(sources: Path) -> None:
@@ -157,13 +174,16 @@ def import_all(sources: Path) -> None:
             importlib.import_module(".".join(path.relative_to(sources).with_suffix("").parts).removesuffix(".__init__"))
 
 
-def tried_warm(mutants: Mapping[int, Mutant], root: Path, folders: Mapping[int, Path], jobs: int) -> int:
+def tried_warm(mutants: Mapping[int, Mutant], root: Path, folders: Mapping[int, Path], jobs: int, said: Path) -> int:
     """In a process of its own: import everything, try every fault in forks, and mark the folders of those killed."""
     signal.alarm(math.ceil(forks.WALL_SECONDS))  # for a test that never ends while it is imported
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # its forks are ended first
+    speak_into(said)
     os.chdir(root)
     sys.path[:0] = [str(root), str(root / "src")]
     files = {test.partition("::")[0]: None for mutant in mutants.values() for test in mutant.tests}
-    return pytest.main([*OPTIONS, *WITHOUT, "-s", HYPOTHESES, *files], plugins=[Warm(mutants, root, folders, jobs)])
+    words = [*OPTIONS, *WITHOUT, "-s", "--maxfail=0", HYPOTHESES, *files]
+    return pytest.main(words, plugins=[Warm(mutants, root, folders, jobs)])
 
 
 def tried(mutant: Mutant, root: Path, folder: Path) -> int:
@@ -194,7 +214,10 @@ def tried_all(mutants: Sequence[Mutant], root: Path, jobs: int) -> list[str]:
         folders = {number: Path(name, str(number)) for number in fitting}
         for folder in folders.values():
             folder.mkdir()
-        list(forked({0: partial(tried_warm, fitting, root, folders, jobs)}, 1, seconds=math.inf))
+        said = Path(name, SAID)
+        for _, code in forked({0: partial(tried_warm, fitting, root, folders, jobs, said)}, 1, seconds=math.inf):
+            if code:
+                print(f"The process that imports everything ended with {code}:\n{said.read_text(errors='replace')}")
         ends |= {number: KILLED for number, folder in folders.items() if (folder / KILLED).exists()}
         again = {number: mutant for number, mutant in fitting.items() if ends[number] != KILLED}
         print(f"{len(again)} faults are tried once more, with everything imported anew", flush=True)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import mutants
 import pytest
 from mutant_list import MUTANTS, Mutant
+from tests.adapters.command_line import processes_that_know, wait_for
 
 FEWEST = 25
 
@@ -58,6 +60,8 @@ ITS_TESTS = """
 import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 import pytest
 
 from review_advisor import rule
@@ -73,6 +77,13 @@ def test_in_a_process():
 
 def test_weak():
     assert rule.rule()
+
+def test_that_fails_where_everything_is_imported():
+    assert "review_advisor.seldom" not in sys.modules
+
+def test_that_waits(tmp_path):
+    Path(os.environ["BEGUN"]).touch()
+    time.sleep(1000)
 
 @pytest.mark.parametrize("open_files", ["one", "one two"])
 def test_that_leaves_something_open(open_files):
@@ -101,6 +112,11 @@ FAULTS = {
         ["test_rule.py::test_that_leaves_something_open[one]"],
     ),
     "killed, and two are": ("FIRST + 1", "FIRST + 2", ["test_rule.py::test_that_leaves_something_open[one two]"]),
+    "SURVIVED, though its test fails without it": (
+        "FIRST + 1",
+        "FIRST + 2",
+        ["test_rule.py::test_that_fails_where_everything_is_imported"],
+    ),
     "SURVIVED": ("FIRST + 1", "FIRST + 2", ["test_rule.py::test_weak"]),
     "OLD TEXT NOT FOUND": ("FIRST + 3", "FIRST + 2", ["test_rule.py::test_strict"]),
     "OLD TEXT NOT FOUND, nor its test": ("FIRST + 1", "FIRST + 2", ["test_rule.py::test_gone"]),
@@ -118,37 +134,44 @@ from pathlib import Path
 import forks
 import mutants
 forks.WALL_SECONDS = float(sys.argv[2])
-faults = [mutants.Mutant("", "rule.py", *fault) for fault in json.load(sys.stdin)]
+faults = [mutants.Mutant("", "rule.py", *fault) for fault in json.loads(sys.argv[3])]
 print(json.dumps(mutants.tried_all(faults, Path(sys.argv[1]), 2)))
 """
 
 
-def ends(root: Path, faults: list[tuple[str, str, list[str]]], seconds: float = 600) -> list[str]:
-    """How faults of a product of one rule end, each within so many seconds."""
+def started(root: Path, faults: list[tuple[str, str, list[str]]], seconds: float = 600) -> subprocess.Popen[str]:
+    """The faults of a product of one rule are being tried, each for so many seconds at most."""
     package = root / "src" / "review_advisor"
     (package / "others").mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "rule.py").write_text(RULE)
+    (package / "seldom.py").touch()
     (package / "others" / "__init__.py").write_text("def others(): ...\n")
     (root / "conftest.py").write_text(AFTER_THE_SESSION)
     (root / "test_rule.py").write_text(ITS_TESTS)
     (root / "test_without.py").write_text(WITHOUT)
     (root / "test_endless.py").write_text(ENDLESS)
-    command = [sys.executable, "-c", TRIED, str(root), str(seconds)]
+    command = [sys.executable, "-c", TRIED, str(root), str(seconds), json.dumps(faults)]
     # Not measured: the product of this test is called as ours is, and its sources are gone before the report is made.
     env = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    done = subprocess.run(
+    return subprocess.Popen(
         command,
         cwd=mutants.ROOT / "tools",
-        env=env,
-        input=json.dumps(faults),
-        capture_output=True,
+        env={**env, "BEGUN": str(root / "begun")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert (package / "rule.py").read_text() == RULE
-    told = json.loads(done.stdout.splitlines()[-1])
+
+
+def ends(root: Path, faults: list[tuple[str, str, list[str]]], seconds: float = 600) -> list[str]:
+    """How they end."""
+    process = started(root, faults, seconds)
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert (root / "src" / "review_advisor" / "rule.py").read_text() == RULE
+    told = json.loads(out.splitlines()[-1])
     assert isinstance(told, list)
     return told
 
@@ -164,3 +187,14 @@ def test_every_end_that_a_fault_can_come_to_is_told(tmp_path: Path) -> None:
 def test_a_fault_whose_tests_cannot_even_be_collected_in_time_is_ended(tmp_path: Path) -> None:
     (end,) = ends(tmp_path, [("FIRST + 1", "FIRST + 2", ["test_endless.py::test_strict"])], seconds=0.5)
     assert end.startswith("TESTS DID NOT RUN\n")
+
+
+@pytest.mark.every_case
+def test_whoever_is_interrupted_leaves_no_test_running(tmp_path: Path) -> None:
+    process = started(tmp_path, [("FIRST + 1", "FIRST + 2", ["test_rule.py::test_that_waits"])])
+    wait_for((tmp_path / "begun").exists)
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+
+    assert process.returncode != 0
+    assert processes_that_know(tmp_path / "begun") == []
