@@ -233,7 +233,7 @@ def tried_all(mutants: Sequence[Mutant], root: Path, jobs: int) -> list[str]:
 def main() -> int:
     """Print the table; 1 unless every fault is killed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 1) + 1)
     parser.add_argument("--only", default="", help="faults whose name contains this")
     options = parser.parse_args()
     chosen = [mutant for mutant in MUTANTS if options.only in mutant.fault]
