@@ -86,7 +86,9 @@ _USED_GRAPHQL = {
     "Organization": _ACTOR,
     "Repository": "nameWithOwner pullRequest pullRequests",
     "PullRequestConnection": _PAGE,
-    "PullRequest": "author closingIssuesReferences comments commits number reviewThreads updatedAt",
+    "PullRequest": (
+        "author closedAt closingIssuesReferences comments commits isCrossRepository number reviewThreads updatedAt"
+    ),
     "PullRequestCommitConnection": _PAGE,
     "PullRequestCommit": "commit",
     "CheckSuiteConnection": _PAGE,

@@ -52,6 +52,16 @@ class Team(Desk):
         self.github.pushes(pull, {PATH: f"{LINES}# {before}\n"})
         return before
 
+    def resets(self, pull: Pull) -> None:
+        """The branch ends with what the base has, whereupon GitHub closes the pull request."""
+        base = self.github.repository(REPOSITORY).branches[pull.base_ref]
+        self.github.move_branch(self.github.repository(pull.head_repository or ""), pull.head_ref, base)
+        self.github.closes(pull)
+
+    def sleeps(self, days: int) -> None:
+        self.clock.moment += timedelta(days=days)
+        self.github.second += days * 86_400
+
     def spends(self, by: str, times: int) -> list[Pull]:
         """One after the other: each a pull request of its own, reviewed once."""
         made = [self.opens(by) for _ in range(times)]
@@ -152,15 +162,36 @@ def test_bots_are_authors_like_people(desk: Team) -> None:
     assert desk.happens(desk.opens("bob")).review
 
 
-def test_whoever_resets_a_reviewed_branch_to_the_base_hides_no_money(desk: Team) -> None:
-    """GitHub closes the pull request then, and shows no commit of it that could bear a check."""
-    for pull in desk.spends(MALLORY, 2):
-        repository = desk.github.repository(REPOSITORY)
-        desk.github.move_branch(repository, pull.head_ref, repository.branches[pull.base_ref])
-        desk.github.closes(pull)
+@pytest.mark.parametrize("usd", [0.1, 2.9])
+def test_whoever_resets_a_reviewed_branch_to_the_base_has_it_counted_by_an_estimate(desk: Team, usd: float) -> None:
+    """GitHub shows no commit of it then that could bear a check: nobody is told whether it was cheap or dear."""
+    for _ in range(2):
+        pull = desk.opens(MALLORY)
+        assert desk.happens(pull).review
+        desk.pays(pull, usd)
+        desk.resets(pull)
     assert not desk.happens(desk.opens(MALLORY)).review
     assert title(desk) == f"Not reviewed: {2 * USD_OF_AN_UNTOLD_REVIEW:.2f} USD of the author's day are spent"
     assert desk.happens(desk.opens("bob")).review
+
+
+def test_no_comment_on_a_branch_that_was_reset_another_day_charges_its_author(desk: Team) -> None:
+    old = desk.spends("bob", 2)
+    for pull in old:
+        desk.resets(pull)
+    desk.sleeps(days=30)
+    for pull in old:
+        desk.github.comments(pull, by=MALLORY, body="any news?")
+    assert desk.happens(desk.opens("bob")).most_usd == 3.0
+
+
+def test_a_fork_that_is_reset_charges_nobody(desk: Team) -> None:
+    """It was reviewed on request, if at all."""
+    desk.github.forks(REPOSITORY, "bob")
+    for _ in range(2):
+        desk.resets(desk.opens("bob"))
+    del desk.github.repositories[desk.pull.head_repository or ""]
+    assert desk.happens(desk.opens("bob")).most_usd == 3.0
 
 
 def test_who_opens_many_at_once_has_each_running_review_counted_by_an_estimate(desk: Team) -> None:

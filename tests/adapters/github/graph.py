@@ -72,6 +72,8 @@ class Graph:
         return {
             "number": found.pull.number,
             "updatedAt": moment(found.at),
+            "closedAt": None if found.pull.closed_at is None else moment(found.pull.closed_at),
+            "isCrossRepository": found.pull.head_repository != found.pull.repository,
             "author": self._actor(found.pull.author),
             "commits": _paged_backwards([] if found.told.checks is None else [{"commit": {"checkSuites": suites}}]),
         }

@@ -20,6 +20,8 @@ ACCOUNT = {"login": "mona", "id": 1, "type": "User"}
 ACTOR = {"__typename": "User", "login": "mona"}
 LAST_PAGE = {"hasNextPage": False, "endCursor": None}
 SINCE = datetime(2026, 1, 5, tzinfo=UTC)
+LONG_AGO = "2025-12-31T09:00:00Z"
+FIRST_RECENT: Path = ("data", "repository", "page", "nodes", 0)
 
 
 def _lately(forge: GitHubForge) -> object:
@@ -35,6 +37,8 @@ SUITES = {"nodes": [{"app": {"slug": "github-actions"}, "checkRuns": {"nodes": [
 RECENT = {
     "number": 1,
     "updatedAt": "2026-01-05T09:00:00Z",
+    "closedAt": None,
+    "isCrossRepository": False,
     "author": {"__typename": "User", "databaseId": 1},
     "commits": {"nodes": [{"commit": {"checkSuites": SUITES}}]},
 }
@@ -98,6 +102,10 @@ ANSWERS: dict[str, tuple[Ask, Any]] = {
 }
 
 
+SAID_TO_BE_OPTIONAL = [("check_runs", 0, "app", "slug")]
+"""What GitHub's own description lets be missing."""
+
+
 def _places(part: object, at: Path = ()) -> Iterator[Path]:
     if isinstance(part, dict):
         for name, value in part.items():
@@ -115,6 +123,10 @@ def _changed(answer: Any, path: Path, change: Callable[[Any, str | int], None]) 
         holder = holder[step]
     change(holder, path[-1])
     return answer
+
+
+def _as_null(holder: Any, name: str | int) -> None:
+    holder[name] = None
 
 
 def _without(holder: Any, name: str | int) -> None:
@@ -136,7 +148,7 @@ def test_an_answer_without_any_one_of_its_parts_is_an_error(of: str) -> None:
     ask, answer = ANSWERS[of]
     assert _misread(ask, answer), "whole it is read"
     misread = [path for path in _places(answer) if _misread(ask, _changed(answer, path, _without))]
-    assert misread == []
+    assert misread == [path for path in SAID_TO_BE_OPTIONAL if path in _places(answer)]
 
 
 @pytest.mark.parametrize("wrong", [None, [], {}, "x", [None], {"nodes": None}, {"nodes": [None]}])
@@ -145,14 +157,62 @@ def test_an_answer_without_any_one_of_its_parts_is_an_error(of: str) -> None:
     [path for path in _places(RECENT) if path[-1] in {"commits", "commit", "checkSuites", "checkRuns", "nodes"}],
 )
 def test_no_shape_of_a_list_reads_as_no_reviews_today(path: Path, wrong: object) -> None:
-    ask, answer = ANSWERS["recent work"]
+    _ask, answer = ANSWERS["recent work"]
     if wrong == [] and path[-1] == "nodes":
         return  # an empty list is an answer: nothing stands there
 
     def put(holder: Any, name: str | int) -> None:
         holder[name] = wrong
 
-    assert not _misread(ask, _changed(answer, ("data", "repository", "page", "nodes", 0, *path), put))
+    with github_answers(Reply(200, _changed(answer, (*FIRST_RECENT, *path), put))) as github:
+        try:
+            told = github.forge().recent_work("review-advisor", SINCE)
+        except ForgeUnavailable:
+            return
+    assert (told.pull_requests, told.whole) == ((), False), "it is said that one is missing"
+
+
+def test_an_app_without_a_name_is_none_of_ours_and_hides_no_other_check() -> None:
+    nameless = {**CHECK, "id": 4, "app": {}}
+    with github_answers(Reply(200, {"check_runs": [nameless, CHECK]})) as github:
+        checks = github.forge().checks(HEAD, "review-advisor")
+    assert [each.app for each in checks] == ["", "github-actions"]
+
+
+NULLABLE: list[Path] = [
+    (),
+    ("author", "databaseId"),
+    ("commits", "nodes"),
+    ("commits", "nodes", 0),
+    ("commits", "nodes", 0, "commit", "checkSuites"),
+    ("commits", "nodes", 0, "commit", "checkSuites", "nodes", 0),
+    ("commits", "nodes", 0, "commit", "checkSuites", "nodes", 0, "checkRuns"),
+    ("commits", "nodes", 0, "commit", "checkSuites", "nodes", 0, "checkRuns", "nodes", 0),
+]
+"""Where GitHub's schema lets null stand for a part of a recent pull request that it fails to show."""
+
+
+@pytest.mark.parametrize("path", NULLABLE)
+def test_one_pull_request_that_is_not_shown_whole_stops_the_reviews_of_no_other(path: Path) -> None:
+    answer = copy.deepcopy(ANSWERS["recent work"][1])
+    answer["data"]["repository"]["page"]["nodes"] += [{**RECENT, "number": 2}, {**RECENT, "updatedAt": LONG_AGO}, None]
+    with github_answers(Reply(200, answer)) as github:
+        assert github.forge().recent_work("review-advisor", SINCE).whole, "what changed long ago is not asked for"
+    with github_answers(Reply(200, _changed(answer, (*FIRST_RECENT, *path), _as_null))) as github:
+        told = github.forge().recent_work("review-advisor", SINCE)
+        assert len(github.asked) == 1
+    assert ([each.number for each in told.pull_requests], told.whole) == ([2], False)
+
+
+@pytest.mark.parametrize("path", [(), ("comments", "nodes", 0)])
+def test_what_is_not_shown_of_another_list_is_asked_for_again(path: Path) -> None:
+    whole = _on_pull_request(THREAD)
+    partial = _changed(whole, ("data", "repository", "pullRequest", "page", "nodes", 0, *path), _as_null)
+    with github_answers(Reply(200, partial), Reply(200, partial), Reply(200, whole)) as github:
+        (thread,) = github.forge().threads(1)
+        assert (thread.body, len(github.asked)) == ("mine", 3)
+    with github_answers(Reply(200, partial)) as github, pytest.raises(ForgeUnavailable):
+        github.forge().threads(1)
 
 
 def test_a_comparison_that_lists_no_files_is_not_whole() -> None:

@@ -87,6 +87,13 @@ def test_what_changed_lately_is_listed_with_its_authors_number_and_its_checks(sc
     found = forge.recent_work("review-advisor", after)
     assert found == fake.recent_work("review-advisor", after)
     assert found.pull_requests[0].checks is None, "it has no commit any more that could bear a check"
+    assert found.pull_requests[0].closed_at == time_of(old.closed_at or 0)
+    github.comments(old, by="eve", body="any news?")
+    assert forge.recent_work("review-advisor", after).pull_requests == found.pull_requests
+    assert [each.from_fork for each in found.pull_requests] == [False, False]
+    github.forks("octo/app", "zoe")
+    scene.opens(by="zoe")
+    assert forge.recent_work("review-advisor", after).pull_requests[0].from_fork
 
 
 def test_the_list_of_what_changed_lately_ends_somewhere_and_says_so(scene: Scene) -> None:

@@ -85,15 +85,17 @@ def graph_failure(doing: str, problems: tuple[GraphProblem, ...]) -> ForgeError:
             return ForgeRejected(f"GitHub refused to {doing}: {reason}.")
 
 
-def unreadable(doing: str, error: ValidationError) -> ForgeUnavailable:
-    """An answer that is no JSON (worth another try), or that lacks what GitHub documents."""
-    first = error.errors(include_input=False, include_url=False)[0]
+def unreadable(doing: str, error: ValidationError, *, of_graph: bool = False) -> ForgeUnavailable:
+    """An answer that is no JSON, or that lacks what GitHub documents.
+
+    Worth another try is the first, and in GraphQL a null: it stands for what GitHub fails to show this time.
+    """
+    first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":
         return Unanswered(f"GitHub did not {doing} in a way that can be read: its answer is no JSON.")
     where = ".".join(map(str, first["loc"]))
-    return ForgeUnavailable(
-        f"GitHub's answer to a request to {doing} cannot be used: {_short(where)} is missing or wrong."
-    )
+    kind = Unanswered if of_graph and first["input"] is None else ForgeUnavailable
+    return kind(f"GitHub's answer to a request to {doing} cannot be used: {_short(where)} is missing or wrong.")
 
 
 def _refusal(text: str) -> Refusal:

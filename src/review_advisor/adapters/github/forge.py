@@ -27,7 +27,7 @@ from review_advisor.adapters.github.failures import NO_COMMIT, NO_LABEL
 from review_advisor.adapters.github.graph_answers import (
     CommentNode,
     IssueNode,
-    RecentNode,
+    RecentNodeOrNull,
     RemarkNode,
     Root,
     ThreadNode,
@@ -181,12 +181,17 @@ class GitHubForge(Authorship):
         return tuple(remark for node in nodes if (remark := node.value()) is not None)
 
     def recent_work(self, check_name: str, since: datetime) -> RecentWork:
-        """The pull requests that changed ``since`` then, at most ``MOST_RECENT``, one request for fifty of them."""
+        """The pull requests that changed ``since`` then, at most ``MOST_RECENT``, one request for fifty of them.
+
+        One that GitHub does not show whole is left out: it must not stop the reviews of all others.
+        """
         asked = {"owner": self._owner, "name": self._name, "check": check_name}
         doing = "list the pull requests that changed lately"
-        nodes = self._wire.graph_nodes(doing, queries.RECENT, asked, Root[RecentNode])
-        found = list(islice(takewhile(lambda node: node.updated_at >= since, nodes), MOST_RECENT + 1))
-        return RecentWork(tuple(node.value() for node in found[:MOST_RECENT]), len(found) <= MOST_RECENT)
+        nodes = self._wire.graph_parts(doing, queries.RECENT, asked, Root[RecentNodeOrNull])
+        lately = takewhile(lambda node: node is None or node.updated_at >= since, nodes)
+        found = list(islice(lately, MOST_RECENT + 1))
+        shown = tuple(node.value() for node in found[:MOST_RECENT] if node is not None)
+        return RecentWork(shown, whole=len(found) <= MOST_RECENT and None not in found)
 
     def create_check(self, commit: str, check: Check) -> int:
         """Make a check run; its id. Its first fifty annotations come with it, the others and the conclusion after."""

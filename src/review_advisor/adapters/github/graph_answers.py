@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
-from pydantic import AliasChoices, AliasPath, AwareDatetime, Field, model_validator
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    AwareDatetime,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
-from review_advisor.adapters.github.rest_answers import AppAnswer, Read
+from review_advisor.adapters.github.rest_answers import Read
 from review_advisor.core.facts.pull_request import GHOST, LinkedIssue
 from review_advisor.core.facts.remark import Reaction, StandingRemark
 from review_advisor.core.pull_request.standing import CheckMark, RecentPullRequest, StandingComment, Thread
@@ -172,8 +181,12 @@ class _CheckRunNode(Read):
     conclusion: str | None
 
 
+class _App(Read):
+    slug: str
+
+
 class _CheckSuite(Read):
-    app: AppAnswer | None
+    app: _App | None
     check_runs: _Part[_CheckRunNode] = Field(alias="checkRuns")
 
     def marks(self) -> Iterator[CheckMark]:
@@ -188,11 +201,11 @@ class _HeadCommit(Read):
 
 class _RecentAuthor(Read):
     kind: str = Field(alias="__typename")
-    id: int | None = Field(default=None, validation_alias="databaseId")
+    id: int = Field(default=0, validation_alias="databaseId")
 
     @model_validator(mode="after")
     def _is_numbered(self) -> Self:
-        if self.id is None and self.kind in _NUMBERED:
+        if not self.id and self.kind in _NUMBERED:
             raise ValueError("the account has no number")
         return self
 
@@ -202,16 +215,32 @@ class RecentNode(Read):
 
     number: int
     updated_at: AwareDatetime = Field(alias="updatedAt")
+    closed_at: AwareDatetime | None = Field(alias="closedAt")
+    from_fork: bool = Field(alias="isCrossRepository")
     author: _RecentAuthor | None
     commits: _Part[_HeadCommit]
 
     def value(self) -> RecentPullRequest:
         """The fact. Without a commit, as after its branch was reset to the base, nobody can tell what it has cost."""
-        author = (self.author.id if self.author else None) or 0
-        if self.commits.first is None:
-            return RecentPullRequest(self.number, author, None)
-        marks = (mark for suite in self.commits.first.suites.nodes for mark in suite.marks())
-        return RecentPullRequest(self.number, author, tuple(marks))
+        head = self.commits.first
+        marks = None if head is None else tuple(mark for suite in head.suites.nodes for mark in suite.marks())
+        author = self.author.id if self.author else 0
+        return RecentPullRequest(self.number, author, marks, self.closed_at, self.from_fork)
+
+
+def _or_null(told: object, read: ValidatorFunctionWrapHandler) -> RecentNode | None:
+    """None where all that is wrong is null: GraphQL puts it in the place of what it fails to show."""
+    try:
+        found: RecentNode = read(told)
+    except ValidationError as error:
+        if all(each["input"] is None for each in error.errors(include_url=False)):
+            return None
+        raise
+    return found
+
+
+RecentNodeOrNull = Annotated[RecentNode | None, WrapValidator(_or_null)]
+"""A pull request; None where GitHub puts null in the place of one of its parts. Any other shape is an error."""
 
 
 class Connection(Read, Generic[Node]):

@@ -36,7 +36,8 @@ query($owner: String!, $name: String!, $check: String!, $after: String) {
   repository(owner: $owner, name: $name) {
     page: pullRequests(first: 50, after: $after, orderBy: {field: UPDATED_AT, direction: DESC}) {
       nodes {
-        number updatedAt author { __typename ... on Bot { databaseId } ... on User { databaseId } }
+        number updatedAt closedAt isCrossRepository
+        author { __typename ... on Bot { databaseId } ... on User { databaseId } }
         commits(last: 1) { nodes { commit {
           checkSuites(first: 20, filterBy: {checkName: $check}) { nodes {
             app { slug }

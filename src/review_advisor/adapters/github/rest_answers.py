@@ -223,9 +223,9 @@ class PermissionAnswer(Read):
 
 
 class AppAnswer(Read):
-    """An app, by its name."""
+    """An app, by its name. GitHub documents that it may have none; it is no app of ours then."""
 
-    slug: str
+    slug: str = ""
 
 
 class CheckAnswer(Read):

@@ -103,19 +103,35 @@ class Wire:
     ) -> Iterator[Node]:
         """Every node of a paged query; a page is asked for when its first node is wanted.
 
-        ``partly``: what the token may not see is left out. Otherwise it is an error, said or not.
+        ``partly``: what the token may not see is left out. Otherwise it is an error, said or not; one that is not said
+        is asked for again before.
         """
+        parts = self.graph_parts(doing, query, variables, shape, partly=partly, whole=not partly)
+        return (node for node in parts if node is not None)
+
+    def graph_parts(
+        self,
+        doing: str,
+        query: str,
+        variables: Mapping[str, Any],
+        shape: type[Root[Node]],
+        *,
+        partly: bool = False,
+        whole: bool = False,
+    ) -> Iterator[Node | None]:
+        """The same, with None for each node that GitHub does not show; ``whole``: one of those is an error."""
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             asked = {**variables, "after": cursor}
 
             def ask(asked: dict[str, Any] = asked) -> Root[Node]:
-                return _read(doing, self._graph(doing, query, asked, partly=partly), shape)
+                found = _read(doing, self._graph(doing, query, asked, partly=partly), shape)
+                if whole and None in found.page.nodes:
+                    raise Unanswered(f"GitHub did not {doing}: it leaves out a part of the list.")
+                return found
 
             page = self._patiently(ask).page
-            if None in page.nodes and not partly:
-                raise ForgeUnavailable(f"GitHub did not {doing}: it leaves out a part of the list.")
-            yield from (node for node in page.nodes if node is not None)
+            yield from page.nodes
             cursor = page.cursor
             if not page.more:
                 return
@@ -178,7 +194,7 @@ def _read(doing: str, answer: Response | dict[str, Any], shape: type[Value]) -> 
     try:
         return reader.validate_json(answer.text) if isinstance(answer, Response) else reader.validate_python(answer)
     except ValidationError as error:
-        raise unreadable(doing, error) from None
+        raise unreadable(doing, error, of_graph=not isinstance(answer, Response)) from None
 
 
 def _next_cursor(link: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,14 @@ class RecentPullRequest:
     """A pull request that changed lately, and the check runs of one name on its head.
 
     ``author_id`` is 0 where the forge names no author; ``checks`` are None where it has no head that could bear any.
+    ``closed_at`` is None while it is open.
     """
 
     number: int
     author_id: int
     checks: tuple[CheckMark, ...] | None
+    closed_at: datetime | None = None
+    from_fork: bool = False
 
 
 @dataclass(frozen=True, slots=True)

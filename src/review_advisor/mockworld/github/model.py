@@ -165,7 +165,7 @@ class GitHub(Ground):
         for place in self.repositories.values():
             for pull in place.pulls.values():
                 if (repository, branch) in ((pull.head_repository, pull.head_ref), (pull.repository, pull.base_ref)):
-                    pull.state = "closed"
+                    pull.state, pull.closed_at = "closed", self.second
 
     def renames_branch(self, repository: str, branch: str, name: str) -> None:
         """A branch is called otherwise: so is every base, and the default branch, if it is that one."""
@@ -256,7 +256,7 @@ class GitHub(Ground):
 
     def closes(self, pull: Pull, *, by: str | None = None) -> None:
         """The pull request is closed without a merge."""
-        pull.state = "closed"
+        pull.state, pull.closed_at = "closed", self.second
         self.happens(pull, by or pull.author, "closed this")
 
     def merges(
@@ -274,7 +274,7 @@ class GitHub(Ground):
         others = () if squashed else (pull.head_sha,)
         made = self._commit(base, contents, f"Merge #{pull.number}", pull.author, sha=sha, others=others)
         pull.state, pull.merge_commit = "closed", made.sha
-        pull.merged_at = self.second if at is None else at
+        pull.merged_at = pull.closed_at = self.second if at is None else at
         self.repository(pull.repository).branches[pull.base_ref] = made.sha
         self.happens(pull, by or pull.author, f"merged this as {made.sha[:7]}")
         return made.sha

@@ -181,6 +181,7 @@ class Pull:
     at: int
     recorded_base: str = ""
     state: Literal["open", "closed"] = "open"
+    closed_at: int | None = None
     merged_at: int | None = None
     merge_commit: str | None = None
     draft: bool = False

@@ -56,8 +56,8 @@ class SpentToday:
     """What the reviews of pull requests have cost today, as their check runs say.
 
     ``author_usd`` is for the other pull requests of one author, ``repository_usd`` for all. A review that is under way
-    counts with an estimate, and so does a pull request without a head that could tell. ``whole``: no pull request that
-    changed lately was left out.
+    counts with an estimate, and so does a pull request that a reset of its branch has closed today: it has no head any
+    more that could tell. ``whole``: no pull request that changed lately was left out.
     """
 
     author_usd: float = 0.0
@@ -92,9 +92,18 @@ def alert_about(today: SpentToday, rules: PublicationRules) -> str:
     return " ".join(told)
 
 
+def _may_hide(pull_request: RecentPullRequest, today: str) -> bool:
+    """Whether a pull request without a commit may have cost its author something today.
+
+    The push that took its commits has closed it. Later comments change it, and not when it was closed.
+    """
+    closed = pull_request.closed_at
+    return closed is not None and day_of(closed) == today and not pull_request.from_fork
+
+
 def _usd(pull_request: RecentPullRequest, today: str, is_ours: Callable[[str], bool]) -> float:
     if pull_request.checks is None:
-        return USD_OF_AN_UNTOLD_REVIEW
+        return USD_OF_AN_UNTOLD_REVIEW if _may_hide(pull_request, today) else 0.0
     ours = [
         each
         for each in pull_request.checks

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from review_advisor.core.facts.change import EXECUTABLE_MODE, REGULAR_MODE
 from review_advisor.core.facts.pull_request import Permission
 from review_advisor.core.pull_request.standing import CheckMark, RecentPullRequest
+from review_advisor.mockworld.github.ground import time_of
 from review_advisor.mockworld.github.objects import Commit, ModeAndBlob
 from review_advisor.mockworld.github.records import Account, Issue, Protection, Pull, PullFile, Push, Repository
 from review_advisor.mockworld.github.requests.access import Access
@@ -69,12 +70,13 @@ class FactRequests(Access):
         return max([pull.at, *said, *(each.at for each in pull.happened)])
 
     def _recent(self, pull: Pull, repository: Repository, check_name: str) -> RecentPullRequest:
-        author = self.github.id_of(pull.author)
+        author, from_fork = self.github.id_of(pull.author), pull.head_repository != pull.repository
+        closed_at = None if pull.closed_at is None else time_of(pull.closed_at)
         if pull.state == "closed" and not pull.merged and not self.github.commits_of(pull):
-            return RecentPullRequest(pull.number, author, None)
+            return RecentPullRequest(pull.number, author, None, closed_at, from_fork)
         runs = (each for each in repository.checks.values() if (each.commit, each.name) == (pull.head_sha, check_name))
         marks = tuple(CheckMark(each.app, each.external_id, each.conclusion is None) for each in runs)
-        return RecentPullRequest(pull.number, author, marks)
+        return RecentPullRequest(pull.number, author, marks, closed_at, from_fork)
 
     def commit(self, sha: str) -> Commit:
         """A commit, with the account that made it."""
