@@ -3283,7 +3283,7 @@ MUTANTS = (
         "    except NoRepositoryError:\n        return root\n    except NoGitError:",
         "    except (NoRepositoryError, SourceError):\n        return root\n    except NoGitError:",
         (
-            "tests/adapters/cli/test_below_the_top.py::test_what_git_refuses_for_its_owner_is_told_with_what_would_allow_it",
+            "tests/adapters/git/test_below_the_top.py::test_what_git_refuses_for_its_owner_is_told_with_what_would_allow_it",
         ),
     ),
     Mutant(
@@ -3291,7 +3291,7 @@ MUTANTS = (
         "app/doctor.py",
         'for path in (around, around / ".git")} != {os.geteuid()}:',
         'for path in (around, around / ".git")} == set():',
-        ("tests/adapters/cli/test_below_the_top.py::test_without_git_a_folder_of_somebody_else_is_no_silent_default",),
+        ("tests/adapters/git/test_below_the_top.py::test_without_git_a_folder_of_somebody_else_is_no_silent_default",),
     ),
     Mutant(
         "an empty .git lets programs of the repository around it be started",
