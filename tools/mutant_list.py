@@ -3271,11 +3271,34 @@ MUTANTS = (
     Mutant(
         "anybody's .git in a folder above decides where files lie and what configures",
         "app/doctor.py",
-        "        return open_repository(around).top()\n    except SourceError:\n        return root",
-        "        return open_repository(around).top()\n    except SourceError:\n        return around",
+        "    except NoRepositoryError:\n        return root",
+        "    except NoRepositoryError:\n        return around",
         (
             "tests/adapters/cli/test_review.py::test_a_folder_above_that_git_takes_for_no_repository_gets_no_files_and_configures_nothing",
         ),
+    ),
+    Mutant(
+        "below the top of a repository that git refuses a broken configuration is sound",
+        "app/doctor.py",
+        "    except NoRepositoryError:\n        return root\n    except NoGitError:",
+        "    except (NoRepositoryError, SourceError):\n        return root\n    except NoGitError:",
+        (
+            "tests/adapters/git/test_below_the_top.py::test_what_git_refuses_for_its_owner_is_told_with_what_would_allow_it",
+        ),
+    ),
+    Mutant(
+        "without git, somebody else's .git decides what configures",
+        "app/doctor.py",
+        'for path in (around, around / ".git")} != {os.geteuid()}:',
+        'for path in (around, around / ".git")} == set():',
+        ("tests/adapters/git/test_below_the_top.py::test_without_git_a_folder_of_somebody_else_is_no_silent_default",),
+    ),
+    Mutant(
+        "an empty .git lets programs of the repository around it be started",
+        "adapters/git/run.py",
+        "(within or places or [folder.resolve()])[-1]",
+        "(within or places or [folder.resolve()])[0]",
+        ("tests/adapters/git/test_hostile.py::test_a_program_of_no_folder_above_that_may_be_a_checkout_is_started",),
     ),
     Mutant(
         "a wrong value is told in the words of a library",

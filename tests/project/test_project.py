@@ -1,5 +1,6 @@
 """The rules about the checkout itself that no other tool checks."""
 
+import ast
 import os
 import re
 import subprocess
@@ -312,15 +313,32 @@ def test_without_a_base_it_says_why(checkout: Checkout) -> None:
     assert "shallow" in answers[2].stderr
 
 
-def test_make_test_runs_something_of_every_folder_of_tests() -> None:
-    """A file whose tests are left to `make test-all` has one that stands for its kind, in it or beside it."""
-    folders: dict[Path, list[str]] = {}
-    for path in (ROOT / "tests").rglob("test_*.py"):
-        folders.setdefault(path.parent, []).append(path.read_text(encoding="utf-8"))
-    left = {
-        path
-        for path, files in folders.items()
-        if any("\npytestmark = pytest.mark.every_case" in text for text in files)
-    }
-    assert left
-    assert [path.name for path in left if "\n@pytest.mark.one_of_its_kind" not in "".join(folders[path])] == []
+LEFT_WHOLE = ("test_replay_of_a_thousand_runs.py",)
+"""Each of its two tests has to record a thousand runs first; beside it, test_replay.py replays a few."""
+
+
+def left_to_make_test_all(source: str) -> bool:
+    """Whether ``make test`` runs no test of a file: all are marked ``every_case``, as a whole or one by one."""
+    whole = "\npytestmark = pytest.mark.every_case" in source
+    tests = [
+        {ast.unparse(mark).partition("(")[0].removeprefix("pytest.mark.") for mark in node.decorator_list}
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    ]
+    return all((whole or "every_case" in marks) and "one_of_its_kind" not in marks for marks in tests)
+
+
+def test_make_test_runs_something_of_every_file_of_tests() -> None:
+    """A file whose tests are left to `make test-all` has one that stands for them."""
+    paths = [path for path in (ROOT / "tests").rglob("test_*.py") if "e2e" not in path.parts]
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    left = [path for path, text in texts.items() if "every_case" in text and left_to_make_test_all(text)]
+    assert sorted(path.name for path in left) == sorted(LEFT_WHOLE)
+
+
+@pytest.mark.parametrize("marks", ["every_case", "every_case\n@pytest.mark.one_in(2)", "one_of_its_kind"])
+def test_a_file_is_left_whole_if_each_of_its_tests_is(marks: str) -> None:
+    one = f"@pytest.mark.{marks}\ndef test_one():\n    pass\n"
+    assert left_to_make_test_all(one) == ("every_case" in marks)
+    assert left_to_make_test_all(f"\npytestmark = pytest.mark.every_case\n{one}") == ("every_case" in marks)
+    assert not left_to_make_test_all(f"{one}def test_two():\n    pass\n")

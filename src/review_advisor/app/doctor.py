@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ from typing import Literal
 from review_advisor.adapters.claude.environment import credential_present
 from review_advisor.adapters.claude.locate import locate
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.adapters.git.repository import open_repository
-from review_advisor.adapters.git.run import checkout_around, git_version
+from review_advisor.adapters.git.repository import NoRepositoryError, open_repository
+from review_advisor.adapters.git.run import NoGitError, checkout_around, git_version, nearest_checkout
 from review_advisor.core.policy.budgets import JOBS
 from review_advisor.core.policy.switches import SwitchError, read_jobs, read_switches
 from review_advisor.core.pull_request.rules import PublicationRules
@@ -78,15 +79,21 @@ class Diagnosis:
 def repository_top(repo: Path) -> Path:
     """The top folder of the repository that ``repo`` lies in; ``repo`` itself if it lies in none.
 
-    A folder above is one only if git takes it for one: anybody may put a ``.git`` into a folder that all can write.
+    A folder above is one if git takes it for one, or without git if it is the user's own: anybody may put a ``.git``
+    into a folder that all can write. Raises ``SourceError`` for one that git refuses or cannot read, so that nothing
+    that stands there is lost in silence.
     """
-    root, around = repo.resolve(), checkout_around(repo)
+    root, around = repo.resolve(), nearest_checkout(repo)
     if around == root:
         return root
     try:
-        return open_repository(around).top()
-    except SourceError:
+        return open_repository(around).work_tree() or around
+    except NoRepositoryError:
         return root
+    except NoGitError:
+        if {path.lstat().st_uid for path in (around, around / ".git")} != {os.geteuid()}:
+            raise
+        return around
 
 
 def examine(environ: Mapping[str, str], claude_bin: str, repo: Path) -> tuple[Diagnosis, ...]:

@@ -8,7 +8,7 @@ import click
 
 from review_advisor.cli.terminal.options import REPO
 from review_advisor.cli.terminal.output import put
-from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode
+from review_advisor.cli.terminal.problems import NOTHING_ASKED, ExitWithCode, clear_refusals
 
 _CREDENTIAL = """\
 
@@ -81,7 +81,8 @@ def init(
     from review_advisor.app.settings import CONFIG_FILE
     from review_advisor.core.safety.terminal import printable
 
-    top = repository_top(repo)
+    with clear_refusals():
+        top = repository_top(repo)
     if not (top / ".git").exists():
         raise ExitWithCode(printable(f"{repo} is not in a git repository."), NOTHING_ASKED)
     words = {"written": "would write" if dry_run else "wrote", "left": "left", "refused": "REFUSED"}

@@ -44,7 +44,6 @@ def test_reviews_stand_beside_evaluations(terminal: Terminal) -> None:
     assert (site.overview["runs"], len(site.overview["evaluations"])) == (5, 1)
 
 
-@pytest.mark.every_case
 def test_a_folder_that_is_no_evaluation_is_left_out(terminal: Terminal) -> None:
     evaluated(terminal)
     broken = terminal.folder / "review_logs" / "evaluations" / "eval_broken"

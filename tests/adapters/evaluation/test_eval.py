@@ -118,6 +118,19 @@ def test_shards_of_several_machines_make_the_whole(terminal: Terminal, tmp_path:
         assert (refused.code, refused.err) == (2, f"Error: {says}\n")
 
 
+@pytest.mark.one_of_its_kind
+def test_one_shard_is_joined_shown_and_compared(terminal: Terminal, tmp_path: Path) -> None:
+    few = ("eval", "run", "--groups", "1", "--arms", "executor-only")
+    told = terminal.run(*few, "--shard", "1/1", "--out", tmp_path / "shard")
+
+    joined = terminal.run("eval", "merge", only_folder(tmp_path / "shard"), "--out", tmp_path / "whole")
+    shown, compared = (terminal.run("eval", verb, only_folder(tmp_path / "whole")) for verb in ("show", "compare"))
+
+    assert (told.code, joined.code, shown.code, compared.code) == (0, 0, 0, 0)
+    assert told.out == joined.out == shown.out
+    assert f"1: {only_folder(tmp_path / 'whole').name}" in compared.out
+
+
 @pytest.mark.parametrize("kept", ["results.jsonl", "results.partial.jsonl"])
 def test_a_merge_takes_the_place_of_no_result(terminal: Terminal, tmp_path: Path, kept: str) -> None:
     """An evaluation that was begun on this machine before it was cut into shards: what it has was paid for."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git.open import open_base, open_range, open_staged
-from review_advisor.adapters.git.run import find_git
+from review_advisor.adapters.git.run import checkout_around, find_git, nearest_checkout
 from review_advisor.adapters.git.source import GitSource
 from review_advisor.app.doctor import repository_top
 from review_advisor.ports.review import SourceError
@@ -224,6 +224,23 @@ def test_git_is_never_taken_from_the_checkout_or_from_a_relative_folder(
         find_git(repo.path)
 
 
+def test_a_program_of_no_folder_above_that_may_be_a_checkout_is_started(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """git passes over an empty folder of its name, and takes the next one above for the repository."""
+    program, _ = trap(tmp_path)
+    programs, deep = repo.path / "bin", repo.path / "sub" / "deep"
+    programs.mkdir()
+    deep.mkdir(parents=True)
+    (repo.path / "sub" / ".git").mkdir()
+    shutil.copy(program, programs / "git")
+    monkeypatch.setenv("PATH", str(programs))
+    with pytest.raises(SourceError, match="git was not found"):
+        find_git(deep)
+    assert checkout_around(deep) == repo.path == nearest_checkout(repo.path / "bin")
+    assert nearest_checkout(deep) == repo.path / "sub"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_repository_of_another_user_is_refused_unless_the_user_allows_it(
     repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -241,7 +258,8 @@ def test_a_repository_of_another_user_is_refused_unless_the_user_allows_it(
     for folder in (repo.path, below):
         with pytest.raises(SourceError, match=rf"another user owns it: .*safe\.directory {repo.path}`"):
             open_range(folder, "HEAD..HEAD")
-    assert repository_top(below) == below, "nor does a review's folder lie there, or its configuration"
+    with pytest.raises(SourceError, match=rf"another user owns it: .*safe\.directory {repo.path}`"):
+        repository_top(below)  # where a review's folder lies, and its configuration
     repo.git("-c", "safe.directory=*", "config", "safe.directory", "*")
     with pytest.raises(SourceError, match="another user owns it"):
         open_range(repo.path, "HEAD..HEAD")

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tests.adapters.command_line import LAST_COMMIT, Terminal, fake_claude, processes_that_know, wait_for
 
-from review_advisor.lifetime import belongings, owner_file
+from review_advisor.lifetime import owner_file
 from review_advisor.lifetime.owner_file import Owner, clear_after_the_dead, this_owner
 
 # Signs in, makes a folder with a part that is read-only, and starts a child with a child in a session of its own.
@@ -35,6 +35,17 @@ folder = belongings.make_folder("tree")
 belongings.start(["/bin/sh", "-c", "setsid sleep 1000 & exec sleep 1000"], {"PATH": os.environ["PATH"]}, Path())
 print(belongings.own_name(), flush=True)
 time.sleep(1000)
+"""
+# Says its name, that of a fork, and its own again. In a process of its own: a fork of one with threads may hang.
+FORK = """
+import os
+from review_advisor.lifetime import belongings
+print(belongings.own_name(), flush=True)
+if not (pid := os.fork()):
+    print(belongings.own_name(), flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+print(belongings.own_name())
 """
 
 
@@ -313,16 +324,7 @@ def test_killed_in_a_call_the_next_command_ends_the_agent_and_removes_the_folder
 
 
 def test_a_fork_has_a_name_of_its_own() -> None:
-    mine = belongings.own_name()
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if not pid:
-        os.write(writing, belongings.own_name().encode())
-        os._exit(0)
-    os.waitpid(pid, 0)
-    forked = os.read(reading, 100).decode()
-    os.close(reading)
-    os.close(writing)
-
-    assert len(forked) == len(mine)
-    assert forked != mine == belongings.own_name()
+    done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, check=True)
+    before, forked, after = done.stdout.split()
+    assert len(forked) == len(before)
+    assert forked != before == after

@@ -190,6 +190,7 @@ def test_an_escalation_that_is_merged_unapproved_is_none(escalated: tuple[Action
     assert (kpi(whole(actions), "overrides").value, kpi(whole(actions), "missed_escalations").cases) == (0.0, 0)
 
 
+@pytest.mark.one_of_its_kind
 def test_a_summary_that_somebody_edited_is_not_believed(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     (summary,) = actions.summaries(pull)

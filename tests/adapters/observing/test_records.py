@@ -287,6 +287,7 @@ def test_the_step_of_the_action_does_the_same(rejected: tuple[Actions, Pull]) ->
     assert sources(ran)[ID, "at_merge"] == "its lines are in the merged file"
 
 
+@pytest.mark.one_of_its_kind
 def test_what_is_open_or_was_not_closed_by_the_event_is_refused(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     ran = actions.closed(pull)

@@ -68,6 +68,7 @@ def test_a_revert_counts_whatever_became_of_the_lines_before(rejected: tuple[Act
     assert kpi(whole(actions), "validated").judgement == "met"
 
 
+@pytest.mark.one_of_its_kind
 def test_a_merge_of_today_is_not_judged_unless_it_is_reverted_already(rejected: tuple[Actions, Pull]) -> None:
     actions, pull = rejected
     merge_commit = actions.merges(pull, lately=True)

@@ -163,6 +163,7 @@ def test_the_whole_life_of_a_pull_request_is_the_same_over_http(life: tuple[Thro
     assert {step.told.command.by for step in played.steps if step.told.command is not None} == {MAINTAINER}
 
 
+@pytest.mark.one_of_its_kind
 def test_what_the_file_says_otherwise_is_noticed_over_http(actions: Actions) -> None:
     told = as_told()
     *_, close = told["steps"]

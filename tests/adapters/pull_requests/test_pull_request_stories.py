@@ -67,6 +67,7 @@ def escalated(actions: Actions) -> tuple[Actions, Pull]:
 # --- reviewed ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of_its_kind
 def test_a_first_review_that_approves_is_a_passing_check_and_one_summary(actions: Actions) -> None:
     pull = actions.opens({APP: RIGHT}, title="Add a value", body="It adds one.")
     ran = actions.starts("opened", pull).begin()

@@ -69,6 +69,7 @@ def test_a_key_that_is_given_later_or_changed_has_everything_read_once_more(acti
         assert shown_files(actions, pull) == {APP, OTHER}
 
 
+@pytest.mark.one_of_its_kind
 def test_a_key_that_could_be_guessed_is_refused(actions: Actions) -> None:
     actions.state_key = KEY[:-1]
     ended = actions.starts("opened", actions.opens({APP: RIGHT})).attempt_to_begin()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from review_advisor.adapters.git.run import Git, checkout_around, find_git
+from review_advisor.adapters.git.run import Git, find_git, nearest_checkout
 from review_advisor.core.facts.change import OBJECT_NAME
 from review_advisor.core.report.wording import printable_line
 from review_advisor.ports.review import SourceError
@@ -31,6 +31,10 @@ _WHERE = (
     "--git-path",
     "shallow",
 )
+
+
+class NoRepositoryError(SourceError):
+    """git says that a folder is in no repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +107,15 @@ class GitRepository:
 
     def top(self) -> Path:
         """The top folder of the work tree. Raises ``SourceError`` in a bare repository."""
-        reply = self.git.attempt("rev-parse", "--path-format=absolute", "--show-toplevel")
-        if reply.code != 0:
+        top = self.work_tree()
+        if top is None:
             raise SourceError("This repository has no files to compare: name a range, such as --range A..B.")
-        return Path(os.fsdecode(reply.stdout.removesuffix(b"\n")))
+        return top
+
+    def work_tree(self) -> Path | None:
+        """The top folder of the work tree, None in a bare repository."""
+        reply = self.git.attempt("rev-parse", "--path-format=absolute", "--show-toplevel")
+        return Path(os.fsdecode(reply.stdout.removesuffix(b"\n"))) if reply.code == 0 else None
 
     def advice(self, otherwise: str) -> str:
         """What to do about history that is not here."""
@@ -123,7 +132,7 @@ class GitRepository:
 
 
 def open_repository(folder: Path) -> GitRepository:
-    """The repository that holds ``folder``, at any depth. Raises ``SourceError``."""
+    """The repository that holds ``folder``, at any depth. Raises ``SourceError``: ``NoRepositoryError`` for none."""
     if not folder.is_dir():
         raise SourceError(f"{printable_line(str(folder))} is not a folder: give the path of a git repository.")
     folder = folder.resolve()
@@ -134,14 +143,14 @@ def open_repository(folder: Path) -> GitRepository:
         git = replace(git, settings=tuple(f"safe.directory={value}" for value in _allowed_folders(git)))
         reply = git.attempt(*_WHERE)
         if reply.code != 0 and _is_ownership(reply.stderr):
-            top = printable_line(str(checkout_around(folder)))
+            top = printable_line(str(nearest_checkout(folder)))
             raise SourceError(
                 f"git refuses {top} because another user owns it: run as its owner, or allow it with "
                 f"`git config --global --add safe.directory {top}`."
             )
     if reply.code != 0:
         if b"not a git repository" in reply.stderr:
-            raise SourceError(f"{shown} is not in a git repository: run inside one, or name one with --repo.")
+            raise NoRepositoryError(f"{shown} is not in a git repository: run inside one, or name one with --repo.")
         raise SourceError(f"git cannot open {shown}: {reply.complaint}.")
     return _located(git, reply.stdout)
 

@@ -35,6 +35,10 @@ class OutputTooLargeError(SourceError):
     """git has more to say than it may."""
 
 
+class NoGitError(SourceError):
+    """There is no git to ask."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a git process left: its exit code and both outputs."""
@@ -161,7 +165,7 @@ class Git:
 def find_git(checkout: Path) -> Path:
     """The absolute path of git, from ``PATH``; never one that lies in ``checkout``.
 
-    Relative entries of the path are passed over. Raises ``SourceError`` when no git is left.
+    Relative entries of the path are passed over. Raises ``NoGitError`` when no git is left.
     """
     root = checkout_around(checkout)
     for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
@@ -171,14 +175,29 @@ def find_git(checkout: Path) -> Path:
         places = {Path(found), Path(found).resolve()}
         if root == Path(root.anchor) or not any(place.is_relative_to(root) for place in places):
             return Path(found)
-    raise SourceError("git was not found on PATH (outside the checkout): install git 2.31 or newer.")
+    raise NoGitError("git was not found on PATH (outside the checkout): install git 2.31 or newer.")
 
 
 def checkout_around(folder: Path) -> Path:
-    """What may be a checkout around ``folder``, whoever's it is: the nearest folder with a ``.git``, or else itself."""
+    """What may be a checkout around ``folder``, whoever's it is: no program below it is started.
+
+    It is the outermost folder with a ``.git``, because git may pass over those within, or else ``folder`` itself. The
+    root of the file system is it only where nothing within is: all programs lie below it.
+    """
+    places = _with_git(folder)
+    within = [place for place in places if place != Path(place.anchor)]
+    return (within or places or [folder.resolve()])[-1]
+
+
+def nearest_checkout(folder: Path) -> Path:
+    """The nearest folder around ``folder`` with a ``.git``, whoever's it is, or else itself."""
+    return (_with_git(folder) or [folder.resolve()])[0]
+
+
+def _with_git(folder: Path) -> list[Path]:
     root = folder.resolve()
     # Path.exists raises where a folder above may not be searched.
-    return next((place for place in (root, *root.parents) if os.path.exists(place / ".git")), root)  # noqa: PTH110
+    return [place for place in (root, *root.parents) if os.path.exists(place / ".git")]  # noqa: PTH110
 
 
 def git_version() -> str:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from review_advisor.cli.terminal.problems import clear_refusals
 from review_advisor.core.ledger.chain import LEDGER_FILE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -28,7 +29,8 @@ def at_the_top(context: click.Context, parameter: click.Parameter, path: Path) -
         return path
     from review_advisor.app.doctor import repository_top
 
-    return repository_top(Path()) / path
+    with clear_refusals():
+        return repository_top(Path()) / path
 
 
 PATH = click.Path(path_type=Path)
