@@ -3296,9 +3296,18 @@ MUTANTS = (
     Mutant(
         "an empty .git lets programs of the repository around it be started",
         "adapters/git/run.py",
-        "(within or places or [folder.resolve()])[-1]",
-        "(within or places or [folder.resolve()])[0]",
+        "(within or places or [root])[-1]",
+        "(within or places or [root])[0]",
         ("tests/adapters/git/test_hostile.py::test_a_program_of_no_folder_above_that_may_be_a_checkout_is_started",),
+    ),
+    Mutant(
+        "a home under version control takes its programs from every repository within",
+        "adapters/git/run.py",
+        "[place for place in places if place not in wide]",
+        "[place for place in places if str(place) != place.anchor]",
+        (
+            "tests/adapters/git/test_hostile.py::test_a_home_under_version_control_keeps_its_programs_from_no_repository_within",
+        ),
     ),
     Mutant(
         "a wrong value is told in the words of a library",

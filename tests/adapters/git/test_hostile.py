@@ -241,6 +241,17 @@ def test_a_program_of_no_folder_above_that_may_be_a_checkout_is_started(
     assert nearest_checkout(deep) == repo.path / "sub"
 
 
+def test_a_home_under_version_control_keeps_its_programs_from_no_repository_within(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = repo.path.parent
+    monkeypatch.setenv("HOME", str(home))
+    (home / ".git").mkdir()
+    (repo.path / "sub" / ".git").mkdir(parents=True)
+    assert checkout_around(repo.path / "sub") == repo.path
+    assert checkout_around(home) == home
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_repository_of_another_user_is_refused_unless_the_user_allows_it(
     repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

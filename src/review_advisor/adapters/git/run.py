@@ -182,11 +182,12 @@ def checkout_around(folder: Path) -> Path:
     """What may be a checkout around ``folder``, whoever's it is: no program below it is started.
 
     It is the outermost folder with a ``.git``, because git may pass over those within, or else ``folder`` itself. The
-    root of the file system is it only where nothing within is: all programs lie below it.
+    root of the file system and the user's home are it only where nothing within is: programs lie below them.
     """
-    places = _with_git(folder)
-    within = [place for place in places if place != Path(place.anchor)]
-    return (within or places or [folder.resolve()])[-1]
+    root, places = folder.resolve(), _with_git(folder)
+    wide = {Path(root.anchor), Path(os.path.realpath(os.path.expanduser("~")))}  # noqa: PTH111 -- it never raises
+    within = [place for place in places if place not in wide]
+    return (within or places or [root])[-1]
 
 
 def nearest_checkout(folder: Path) -> Path:
