@@ -83,7 +83,7 @@ def test_that_fails_where_everything_is_imported():
 
 def test_that_waits(tmp_path):
     Path(os.environ["BEGUN"]).touch()
-    time.sleep(1000)
+    time.sleep(100)
 
 @pytest.mark.parametrize("open_files", ["one", "one two"])
 def test_that_leaves_something_open(open_files):
@@ -129,10 +129,11 @@ FAULTS = {
     "TESTS DID NOT RUN: the fault is no Python": ("FIRST + 1", "FIRST +", ["test_rule.py::test_strict"]),
 }
 TRIED = """
-import json, sys
+import json, signal, sys
 from pathlib import Path
 import forks
 import mutants
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 forks.WALL_SECONDS = float(sys.argv[2])
 faults = [mutants.Mutant("", "rule.py", *fault) for fault in json.loads(sys.argv[3])]
 print(json.dumps(mutants.tried_all(faults, Path(sys.argv[1]), 2)))
