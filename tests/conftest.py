@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if mark is not None:
             test, of = item.nodeid.partition("[")[0], mark.args[0]
             round_, place = divmod(rows[test], of)
-            # Another one of each n: always the first would always have the same value of a parameter that n divides.
+            # Not the first of each n: where a parameter has n values, that row would always have the same one.
             if place != (zlib.crc32(f"{test} {round_}".encode()) % of if round_ else 0):
                 item.add_marker("every_case")
                 item.own_markers[:] = [each for each in item.own_markers if each.name != "one_of_its_kind"]

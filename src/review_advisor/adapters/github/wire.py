@@ -103,8 +103,8 @@ class Wire:
     ) -> Iterator[Node]:
         """Every node of a paged query; a page is asked for when its first node is wanted.
 
-        ``partly``: what the token may not see is left out. Otherwise it is an error, said or not; one that is not said
-        is asked for again before.
+        ``partly``: what the token may not see is left out. Otherwise it is an error. If GitHub leaves it out without
+        saying so, the page is asked for again first.
         """
         parts = self.graph_parts(doing, query, variables, shape, partly=partly, whole=not partly)
         return (node for node in parts if node is not None)
