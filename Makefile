@@ -50,7 +50,7 @@ NEED_CHROMIUM = @command -v "$(CHROMIUM)" >/dev/null || { echo "There is no comm
 	"or name yours with CHROMIUM=path" >&2; exit 1; }
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: help setup demo review test test-all quality lowest mutants mutation e2e sim eval bench pictures lock clean
+.PHONY: help setup demo review test test-all quality lowest e2e sim eval bench pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -130,12 +130,6 @@ $(LOWEST_READY): requirements/lowest.txt pyproject.toml
 	@$(LOWEST_HOME)/bin/python -m pip --disable-pip-version-check --no-input -qq install --no-deps --no-build-isolation \
 		--editable .
 	@touch $@
-
-mutants: setup ## Break the rules one by one and see each fault killed by its test (a few minutes)
-	@$(PY) tools/mutants.py $(ARGS)
-
-mutation: setup ## Put a sample of all possible faults into core and see which the tests notice (SAMPLE=8 a module, ALL=yes)
-	@$(PY) tools/mutation.py $(if $(filter yes,$(ALL)),--all,--sample $(or $(SAMPLE),2)) $(ARGS)
 
 e2e: setup $(CLI_READY) $(LINT_READY) $(COLLECTOR_READY) $(BROWSER_READY) $(INSTALLERS_READY) $(AXE_READY) ## Run the end-to-end tests with the real, pinned CLI (needs npm for the first time)
 	$(NEED_CHROMIUM)

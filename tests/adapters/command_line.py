@@ -70,7 +70,7 @@ class Terminal:
     environ: dict[str, str] = field(default_factory=dict)
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        """What the command gets, and what coverage and ``tools/mutants.py`` need to follow it."""
+        """What the command gets, and what coverage needs to follow it."""
         followers = ("COVERAGE_", "PYTHONPATH")
         followed = {name: value for name, value in os.environ.items() if name.startswith(followers)}
         own = {"PATH": f"{BOT.parent}:{os.environ['PATH']}", "TMPDIR": str(self.temporary), "LC_ALL": "C.UTF-8"}

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -35,7 +34,6 @@ DEFECTS = 44
 SCOPES = ("REVIEW", *(surface.upper() for surface in Surface))
 EXPECTED = 35
 PRACTICES = 16
-MOST_WORDS = 20_000
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?<![\w/.-])review-advisor((?:[ \t]+[^\s`#|;&]+)*)")
 
@@ -91,15 +89,6 @@ def test_the_table_of_variables_has_every_variable_of_the_adr() -> None:
     named |= {surface_switch(surface) for surface in Surface}
     cells = [line.split(" | ")[0] for line in tables.switches().splitlines() if line.startswith("| `")]
     assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(named)
-
-
-def test_the_pages_together_stay_short_enough_to_be_read() -> None:
-    guides = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
-    pages = [*guides, *sorted((ROOT / "docs").glob("*.md"))]
-    lengths = {shown(page): len(page.read_text(encoding="utf-8").split()) for page in pages}
-    longest = ", ".join(f"{name} {words}" for name, words in sorted(lengths.items(), key=lambda each: -each[1])[:5])
-    over = sum(lengths.values()) - MOST_WORDS
-    assert over <= 0, f"cut {over} words from these pages, or say a thing once and link to it; the longest: {longest}"
 
 
 # --- links -----------------------------------------------------------------------------------------------------------
@@ -221,11 +210,6 @@ def test_our_own_records_pass_the_check_that_the_bot_makes() -> None:
     assert {name: found for name, found in faults.items() if found} == {}
 
 
-def test_every_record_names_what_enforces_it() -> None:
-    records = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
-    assert [shown(path) for path in records if "- Enforced by: `" not in path.read_text(encoding="utf-8")] == []
-
-
 @cache
 def defined(path: Path) -> set[str]:
     """The tests of a file: ``test_x`` and ``TestX::test_y``."""
@@ -295,26 +279,6 @@ def test_each_practice_that_keeps_a_bot_switched_on_holds_or_has_a_reason_and_na
         r"[^*`]+: (?:\*\*yes\*\*|\*\*(?:partly|no)\*\*: (?:[\w`.',;]+ ){4})[^(]*\(`tests/\S+::\w+`[^)]*\)"
     )
     assert [each for each in found if not answer.fullmatch(each)] == []
-
-
-def test_paths_that_documents_name_exist() -> None:
-    named = {
-        (shown(path), word)
-        for path in DOCUMENTS
-        for word in re.findall(r"`((?:src/review_advisor|tests|tools|docs|\.claude|\.ci)/[\w/.*-]*)`", prose(path))
-    }
-    assert named
-    assert sorted((path, word) for path, word in named if not list(ROOT.glob(word.rstrip("/")))) == []
-
-
-def test_the_page_on_architecture_lists_the_rooms_of_the_core_in_the_order_of_their_imports() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ]
-    (rooms,) = [each["layers"] for each in contracts if each.get("containers") == ["review_advisor.core"]]
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    listed = page.partition("a room imports only rooms above it in this list:\n\n")[2].partition("\n\n")[0]
-    assert re.findall(r"^- `(\w+)`: ", listed, re.MULTILINE) == rooms[::-1]
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------

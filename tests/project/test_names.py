@@ -8,15 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "src" / "review_advisor"
-MOST_MODULES_OF_A_FOLDER = 16
 
-VERBS = {"begin", "demo", "doctor", "init", "ledger", "observe", "publish", "review", "rollup", "run_task", "runs"}
-"""The same verb in ``cli``, in ``app`` and in the rooms that do its work."""
-
-ONE_THING_IN_TWO_LAYERS = {
-    "forge": "the port and what implements it",
-    "own_facts": "gathered in app, judged in core",
-}
 
 ONE_TYPE_IN_TWO_ROOMS = {"Disposition": "what becomes of advice: in a review, besides, it may be open"}
 
@@ -51,22 +43,3 @@ def test_no_two_public_types_have_one_name() -> None:
     types = public_types(PACKAGE.rglob("*.py"))
     assert {"ReviewPhase", "ActionsEvent"} <= types.keys()
     assert set(twice({name: sorted(means) for name, means in types.items()})) == set(ONE_TYPE_IN_TWO_ROOMS)
-
-
-def test_modules_of_one_name_are_about_one_thing() -> None:
-    """A module's name is its subject. Two layers of one verb or one port may share it."""
-    modules: dict[str, list[str]] = defaultdict(list)
-    for file in PACKAGE.rglob("*.py"):
-        if not file.stem.startswith("__"):
-            modules[file.stem].append(str(file.relative_to(PACKAGE)))
-    assert set(twice(modules)) == VERBS | set(ONE_THING_IN_TWO_LAYERS)
-
-
-def test_no_folder_holds_more_modules_than_a_reader_can_overlook() -> None:
-    """A folder with more opens a room of its own."""
-    sizes = {
-        str(folder.relative_to(PACKAGE)): len([each for each in folder.glob("*.py") if not each.stem.startswith("__")])
-        for folder in (PACKAGE, *PACKAGE.rglob("*"))
-        if folder.is_dir()
-    }
-    assert {folder: size for folder, size in sizes.items() if size > MOST_MODULES_OF_A_FOLDER} == {}
