@@ -177,6 +177,7 @@ def lost_answers() -> str:
         "executor lost": ((Role.EXECUTOR, lost()),),
         "executor refused by a cap": ((Role.PRE_FLIGHT, plan().costing(money)),),
         "post-verify lost, an outage": ((Role.POST_VERIFY, lost(LostReason.SERVER_ERROR)),),
+        "post-verify lost, a rate limit": ((Role.POST_VERIFY, lost(LostReason.RATE_LIMITED)),),
         "post-verify lost, perhaps by the content": ((Role.POST_VERIFY, lost(LostReason.MODEL_REFUSED)),),
         "post-verify unusable, but it says VETO": ((Role.POST_VERIFY, Line({"verdict": "veto"})),),
         "post-verify refused by a cap": ((Role.EXECUTOR, approve().costing(money)),),
@@ -199,13 +200,17 @@ def lost_answers() -> str:
     return table(["what is missing", "by default", "with FAIL_AS_VETO", "while the guard holds"], list(_joined(rows)))
 
 
+MAY_THE_AUTHOR = {
+    Cause.OUTAGE: "no: an outage",
+    Cause.RATE_LIMIT: "yes, by the size and number of pull requests",
+    Cause.CONTENT: "yes, by the content of the change",
+}
+
+
 def losses() -> str:
-    """Every reason for which an answer can be lost, and whether the change may be the cause."""
-    rows = [
-        [code(reason.value), loss.words, "no: an outage" if loss.cause is Cause.OUTAGE else "yes"]
-        for reason, loss in LOSSES.items()
-    ]
-    return table(["reason", "what happened", "may the change be the cause"], rows)
+    """Every reason for which an answer can be lost, and whether the author of the change may be the cause."""
+    rows = [[code(reason.value), loss.words, MAY_THE_AUTHOR[loss.cause]] for reason, loss in LOSSES.items()]
+    return table(["reason", "what happened", "may the author be the cause"], rows)
 
 
 def _joined(rows: list[list[str]]) -> Iterator[list[str]]:

@@ -203,6 +203,20 @@ def error(status: int, kind: str, message: str, **headers: str) -> Reply:
     return Reply(send)
 
 
+def error_in_stream(kind: str, message: str) -> Reply:
+    """A stream of status 200 that begins a message and ends it with an API error; without streaming, that error."""
+
+    def send(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        if not request.body.get("stream"):
+            error(429, kind, message).send(handler, request)
+            return
+        head = {"id": _ids.next("msg"), "type": "message", "role": "assistant", "model": request.model}
+        begun = next(_events(head, [], "end_turn"))
+        _send_stream(handler, [begun, {"type": "error", "error": {"type": kind, "message": message}}], 0.0, "", 0.0)
+
+    return Reply(send)
+
+
 def credit_gone() -> Reply:
     """The account is empty, in the API's own words."""
     message = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."

@@ -25,6 +25,7 @@ from tests.e2e.stub_api import (
     drip,
     empty,
     error,
+    error_in_stream,
     forever,
     hang,
     output_limit,
@@ -537,6 +538,7 @@ def test_words_about_credit_in_an_answer_are_only_words(agents: ClaudeAgents, ap
     "reply,reason",
     [
         (error(429, "rate_limit_error", "slow down", retry_after="1"), LostReason.RATE_LIMITED),
+        (error_in_stream("rate_limit_error", "slow down"), LostReason.RATE_LIMITED),
         (error(500, "api_error", "boom"), LostReason.SERVER_ERROR),
         (error(529, "overloaded_error", "Overloaded"), LostReason.SERVER_ERROR),
         (error(400, "invalid_request_error", "messages.0: bad thing"), LostReason.BAD_REQUEST),
@@ -553,6 +555,7 @@ def test_words_about_credit_in_an_answer_are_only_words(agents: ClaudeAgents, ap
     ],
     ids=[
         "short 429",
+        "a rate limit in a stream of status 200",
         "500",
         "529",
         "400",

@@ -290,3 +290,24 @@ def test_where_one_advisor_judges_nothing_is_said_of_a_council() -> None:
     document = MockWorld().review()
     assert "ouncil" not in report_text(document)
     assert "ouncil" not in summary_body(document, PublicationRules(), remembers(document))
+
+
+LIMITED = lost(LostReason.RATE_LIMITED)
+
+
+@pytest.mark.parametrize("others", [(vote(90), vote(90)), (vote(0, 95, 20, why="it leaks"), vote(90))])
+def test_an_approval_escalates_without_a_retry_where_a_rate_limit_took_a_member(
+    world: MockWorld, others: tuple[Line, Line]
+) -> None:
+    votes(world, LIMITED, *others)
+    document = played(world)
+    assert (document.outcome, document.flags.degraded) == (Outcome.ESCALATED, True)
+    assert len(world.calls(Role.EXECUTOR)) == 1
+    assert "lost to a rate limit" in document.because[0]
+
+
+def test_a_rejection_is_judged_by_the_members_that_no_rate_limit_took(world: MockWorld) -> None:
+    world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 3, "value = 3")))
+    votes(world, LIMITED, vote(0, 95, 20, why="it leaks"), vote(10, 90, 0, why="no test"))
+    document = played(world)
+    assert (document.outcome, document.flags.degraded) == (Outcome.CHANGES_REQUESTED, True)

@@ -55,7 +55,7 @@ def test_by_default_a_review_waits_a_minute_and_no_other_model_judges() -> None:
 
 def test_an_outage_that_lasts_leaves_a_degraded_approval(world: MockWorld) -> None:
     outage(world)
-    document = judged(world, DOWN, lost(LostReason.RATE_LIMITED))
+    document = judged(world, DOWN, DOWN)
     assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, True)
     assert document.flags.lost == ("pr_review/post_verify",)
     assert document.because == ("post-verify was lost (server_error): the executor's verdict stands, unverified",)

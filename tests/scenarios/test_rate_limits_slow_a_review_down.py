@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import pytest
 from benchmarks._side_by_side import SharedClock
@@ -15,7 +16,7 @@ from review_advisor.core.policy.outage_rules import OutageRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, ReviewInterrupted
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import approve, guidance, lost
+from review_advisor.mockworld.lines import approve, confirm, finding, guidance, lost, reject
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.ports.review import Consults
 
@@ -110,7 +111,7 @@ def test_a_judge_behind_a_rate_limit_is_waited_for_before_its_approval_is_degrad
     assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, False)
 
 
-@pytest.mark.parametrize("reason", sorted(set(LostReason) - set(BUSY)))
+@pytest.mark.parametrize("reason", sorted(set(LostReason) - {*BUSY, LostReason.TOLERATED_RATE_LIMIT}))
 def test_no_other_loss_slows_anything_down_or_is_tried_so_often(reason: LostReason) -> None:
     """What the change may have caused is asked once more at most: nobody is asked until the answer pleases."""
     world = limited(parts=1)
@@ -119,6 +120,54 @@ def test_no_other_loss_slows_anything_down_or_is_tried_so_often(reason: LostReas
     world.review()
     assert len(world.calls(Role.POST_VERIFY)) <= 2
     assert world.clock.seconds < 70
+
+
+LIMITED = lost(LostReason.RATE_LIMITED)
+
+
+def tries(world: MockWorld, rate_limits: Literal["escalate", "soft"] = "escalate") -> None:
+    outage = OutageRules(60.0, ("haiku",), busy_tries=1, rate_limits=rate_limits)
+    world.rules = replace(world.rules, outage=outage)
+
+
+def test_a_rate_limit_that_outlasts_its_tries_leaves_no_approval_and_asks_no_other_judge() -> None:
+    """The author chooses the size and the number of pull requests, so no limit buys an approval."""
+    world = MockWorld()
+    tries(world)
+    world.agents.script(Role.POST_VERIFY, LIMITED, LIMITED)
+    document = world.review()
+    assert (document.outcome, document.exit_code, document.flags.degraded) == (Outcome.ESCALATED, 11, True)
+    assert document.because == ("post-verify was lost (rate_limited), and the change itself may be the cause",)
+    assert [call.model for call in world.calls(Role.POST_VERIFY)] == ["opus", "opus"]
+
+
+def test_a_rejection_stands_where_a_rate_limit_took_its_judgement() -> None:
+    world = MockWorld()
+    tries(world)
+    world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 1, "value = 1")))
+    world.agents.script(Role.POST_VERIFY, LIMITED, LIMITED)
+    document = world.review()
+    assert (document.outcome, document.flags.degraded) == (Outcome.CHANGES_REQUESTED, True)
+
+
+def test_a_team_may_count_rate_limits_as_outages() -> None:
+    world = MockWorld()
+    tries(world, "soft")
+    world.agents.script(Role.POST_VERIFY, LIMITED, LIMITED, confirm())
+    document = world.review()
+    assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, False)
+    assert unsound(document.events) is None
+    world.agents.script(Role.POST_VERIFY, *[LIMITED] * 3, confirm())
+    document = world.review()
+    assert (document.outcome, document.flags.degraded) == (Outcome.APPROVED, True)
+    assert "the fallback model haiku confirms" in document.because[0]
+    assert unsound(document.events) is None
+
+
+def test_nobody_tolerates_a_rate_limit_against_the_policy() -> None:
+    world = MockWorld()
+    world.agents.script(Role.POST_VERIFY, lost(LostReason.TOLERATED_RATE_LIMIT))
+    assert unsound(world.review().events) == "a rate limit is tolerated against the policy"
 
 
 def test_an_interrupt_ends_the_wait_for_the_limit_at_once() -> None:

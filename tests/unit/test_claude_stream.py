@@ -243,3 +243,12 @@ def test_failures_and_readings_count_from_the_last_answered_consult() -> None:
     assert decode(lines(*stuck, *asked)).tool_failures == 2
     again = (used("Grep", "5"), gave("5", True))
     assert decode(lines(*stuck, *asked, *again)).failures_unadvised == 1
+
+
+def test_pings_alone_are_silence() -> None:
+    reader = StreamReader()
+    for _ in range(3):
+        reader.feed(json.dumps({"type": "stream_event", "event": {"type": "ping"}}).encode())
+    assert reader.signs_of_work == 0
+    reader.feed(json.dumps({"type": "stream_event", "event": {"type": "message_start"}}).encode())
+    assert reader.signs_of_work == 1

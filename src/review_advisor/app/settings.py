@@ -120,6 +120,13 @@ class OutageConfig(_Table):
         default=DEFAULT_OUTAGE_RULES.busy_tries,
         description="Further tries of a call after a rate limit or server error. All calls slow down.",
     )
+    rate_limits: Literal["escalate", "soft"] = Field(
+        default=DEFAULT_OUTAGE_RULES.rate_limits,
+        description=(
+            "What an approval becomes if a rate limit takes its judgement: `escalate` calls a person,"
+            " `soft` treats the limit like an outage (ADR-0059)."
+        ),
+    )
 
 
 class EscalationConfig(_Table):
@@ -391,7 +398,12 @@ def make_settings(
         language=config.language,
         exclude=config.exclude,
         escalation=EscalationRules(config.escalation.profile, config.escalation.handoff, thresholds),
-        outage=OutageRules(config.outage.wait_minutes * 60, config.outage.fallback_models, config.outage.busy_tries),
+        outage=OutageRules(
+            config.outage.wait_minutes * 60,
+            config.outage.fallback_models,
+            config.outage.busy_tries,
+            config.outage.rate_limits,
+        ),
         effort=config.effort.table,
         refuter=config.advisors.refuter,
         roster=roster,

@@ -17,11 +17,21 @@ from review_advisor.core.outcome.ends import stop_words
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, RoleSkipped
 from review_advisor.core.outcome.steps.happened import OfCall
 from review_advisor.core.policy.budgets import Allowance, Budgets, Refused
-from review_advisor.core.policy.outage_rules import Brake
+from review_advisor.core.policy.outage_rules import NO_SECOND_TRY, Brake, OutageRules
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.advisors import Part
-from review_advisor.core.roles.calls import BUSY, AgentCall, Answered, ConsultGrant, ConsultRecord, Lost, Receipt, Stop
+from review_advisor.core.roles.calls import (
+    BUSY,
+    AgentCall,
+    Answered,
+    ConsultGrant,
+    ConsultRecord,
+    Lost,
+    LostReason,
+    Receipt,
+    Stop,
+)
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.core.roles.replies import REPAIRABLE, checked_reply, cut_short, lost_twice, repair_ask
 from review_advisor.core.roles.reply_cache import on_asking_again
@@ -75,7 +85,7 @@ class Dispatch:
         prompts: str = "",
         threads: Callable[[int], Pool] = ThreadPoolExecutor,
         earlier_consults: Iterable[ConsultRecord] = (),
-        busy_tries: int = 0,
+        outage: OutageRules = NO_SECOND_TRY,
         most_calls: int | None = None,
         shadow: str = "",
     ) -> None:
@@ -89,7 +99,7 @@ class Dispatch:
         self._lock = threading.Lock()
         self._place_free = threading.Condition(self._lock)
         self._started = ports.clock.monotonic()
-        self._busy_tries = busy_tries
+        self._outage = outage
         self._brake = Brake(most=jobs, places=jobs)
         self._purse = Purse(budgets, ports.prices, jobs)
         self._stopped: Stop | None = None
@@ -178,7 +188,7 @@ class Dispatch:
 
     def _ask_through_rate_limits(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
         came = self._ask_once(call, answer)
-        for number in range(1, 1 + (0 if call.asks_again else self._busy_tries)):
+        for number in range(1, 1 + (0 if call.asks_again else self._outage.busy_tries)):
             lost = came.answer
             if not isinstance(lost, Lost) or lost.reason not in BUSY:
                 break
@@ -261,6 +271,8 @@ class Dispatch:
     def _checked(self, call: AgentCall, reply: Answered | Lost, answer: type[Checked]) -> CallResult[Checked]:
         """What the reply is worth, recorded: an answer, a lost one, or one that a cap of ours cut short."""
         reply = on_asking_again(reply, crashed_before=call.crashed_before)
+        if isinstance(reply, Lost) and reply.reason is LostReason.RATE_LIMITED and self._outage.rate_limits == "soft":
+            reply = replace(reply, reason=LostReason.TOLERATED_RATE_LIMIT)
         form = call.answer if issubclass(call.answer, answer) else answer
         checked = checked_reply(form, reply)
         if not isinstance(checked.answer, Lost):

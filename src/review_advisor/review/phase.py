@@ -90,7 +90,7 @@ class ReviewPhase:
             prompts=self._instructions.version,
             threads=self._threads,
             earlier_consults=request.earlier_consults,
-            busy_tries=policy.outage.busy_tries,
+            outage=policy.outage,
         )
         return reviewed(self._ports, request, matter, self._instructions, dispatch)
 

@@ -165,7 +165,7 @@ class ShadowPhase:
             prompts=self.instructions.version,
             most_calls=shadow.rule.max_calls,
             shadow=shadow.rule.id,
-            busy_tries=policy.outage.busy_tries,
+            outage=policy.outage,
         )
         with nullcontext() if is_whole else ports.source.head_tree() as tree:  # a whole review opens its own
             briefing = matter.briefing(request, policy, self.instructions, tree)

@@ -95,7 +95,7 @@ def meaning(
 
 def _of_content(lost: Lost, summary: StreamSummary) -> Lost:
     """The loss, unless it looks like an outage and the change may have caused it all the same."""
-    if lost.cause is Cause.OUTAGE and summary.unreadable:
+    if lost.cause is not Cause.CONTENT and summary.unreadable:
         return replace(lost, reason=LostReason.INVALID_ANSWER, detail=_UNREADABLE)
     if summary.tool_open and lost.reason in (LostReason.CRASH, LostReason.TRUNCATED):
         return replace(lost, reason=LostReason.CRASHED_AT_WORK)
@@ -185,8 +185,9 @@ def _said(what: str, failure: ApiFailure) -> str:
 
 def _main_failure(summary: StreamSummary, result: ResultEvent) -> ApiFailure:
     seen = summary.failure or ApiFailure("")
-    status, retried = result.api_error_status or seen.status, summary.retries_since_answer > 0
-    return replace(seen, status=status, retried=retried, text=result.text)
+    # A limit of a long window refuses the request at once; one that ends a message that had begun is short.
+    retried = summary.retries_since_answer > 0 or summary.begun_since_answer
+    return replace(seen, status=result.api_error_status or seen.status, retried=retried, text=result.text)
 
 
 def _is_billing(failure: ApiFailure) -> bool:

@@ -88,6 +88,8 @@ class StreamSummary:
     own_usage: Usage | None = None
     """The main loop's tokens without its consults'; None where they are not known."""
     retries_since_answer: int = 0
+    begun_since_answer: bool = False
+    """The API took a request and began a message that it did not finish."""
     model_swapped: str = ""
     answers: tuple[Any, ...] = ()
     tool_open: bool = False
@@ -133,6 +135,7 @@ class StreamReader:
     _swapped: str = ""
     _answers: list[Any] = field(default_factory=list)
     _message_on_its_way: bool = False
+    _begun_since_answer: bool = False
     _unreadable: bool = False
     _retrying_consults: set[str] = field(default_factory=set)
     signs_of_work: int = 0
@@ -147,7 +150,8 @@ class StreamReader:
             self._unreadable = True
             return None
         kind, subtype = event.get("type"), event.get("subtype")
-        self.signs_of_work += kind in _SIGNS_OF_WORK and not isinstance(event.get("error"), str)
+        is_ping = text_of(dict_of(event, "event"), "type") == "ping"
+        self.signs_of_work += kind in _SIGNS_OF_WORK and not is_ping and not isinstance(event.get("error"), str)
         if kind == "system":
             return self._system(str(subtype), event)
         if kind == "assistant":
@@ -189,6 +193,7 @@ class StreamReader:
         kind = text_of(dict_of(event, "event"), "type")
         if event.get("parent_tool_use_id") is None and kind in ("message_start", "message_stop"):
             self._message_on_its_way = kind == "message_start"
+            self._begun_since_answer = self._begun_since_answer or kind == "message_start"
 
     def _assistant(self, event: dict[str, Any]) -> None:
         message = dict_of(event, "message")
@@ -197,6 +202,7 @@ class StreamReader:
         if failure is None:
             self._count(message, main=main)
             self._retries_since_answer = 0 if main else self._retries_since_answer
+            self._begun_since_answer = self._begun_since_answer and not main
             self._retrying_consults.discard(text_of(event, "parent_tool_use_id"))
         elif not main:
             self._consult_failures.append(failure)
@@ -245,6 +251,7 @@ class StreamReader:
             by_model=used.by_model,
             own_usage=used.own,
             retries_since_answer=self._retries_since_answer,
+            begun_since_answer=self._begun_since_answer,
             model_swapped=self._swapped,
             answers=tuple(self._answers),
             tool_open=bool(self._tool_names),

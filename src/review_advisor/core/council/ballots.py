@@ -5,6 +5,7 @@
 3. A missing member votes 0 for the mildest action and 100 for each other one, so no loss makes a result milder.
 4. The spread is the difference between the highest and the lowest vote for the winner. A member lost to an outage is
    left out of it; one that the change itself may have silenced is not.
+5. A member lost to a rate limit casts no vote at all. The ruling says what that means for an approval.
 
 All sums are exact, so that the order of the members never matters.
 """
@@ -41,9 +42,14 @@ class Ballot:
             return self.votes
         return tuple(MOST_OF_A_VOTE if place else 0.0 for place in range(len(actions)))
 
+    @property
+    def is_cast(self) -> bool:
+        """Whether it counts: that of a member that a rate limit took does not."""
+        return self.votes is not Cause.RATE_LIMIT
+
     def blocks(self, actions: Sequence[str]) -> bool:
         """Whether it blocks by itself."""
-        return self.veto and (self.objects or self.counted(actions)[-1] >= BLOCKS_FROM)
+        return self.is_cast and self.veto and (self.objects or self.counted(actions)[-1] >= BLOCKS_FROM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,11 @@ class Tally:
     def missing(self) -> tuple[str, ...]:
         """The members whose vote did not come."""
         return tuple(each.member for each in self.ballots if isinstance(each.votes, Cause))
+
+    @property
+    def rate_limited(self) -> tuple[str, ...]:
+        """The members that a rate limit took."""
+        return tuple(each.member for each in self.ballots if not each.is_cast)
 
     @property
     def nobody(self) -> bool:
@@ -104,11 +115,12 @@ class Tally:
 def tally(actions: Sequence[str], ballots: Sequence[Ballot]) -> Tally:
     """Count ``ballots`` over ``actions``, which are mildest first. Without a vote the severest wins."""
     kinds = tuple(actions)
-    sums = _sums(kinds, ballots)
+    cast = [each for each in ballots if each.is_cast]
+    sums = _sums(kinds, cast)
     blocked_by = tuple(each.member for each in ballots if each.blocks(kinds))
     highest = max(sums)
     place = len(kinds) - 1 if blocked_by else max(at for at, each in enumerate(sums) if each == highest)
-    shown = [each.counted(kinds)[place] for each in ballots if each.votes is not Cause.OUTAGE]
+    shown = [each.counted(kinds)[place] for each in cast if each.votes is not Cause.OUTAGE]
     return Tally(
         actions=kinds,
         ballots=tuple(ballots),

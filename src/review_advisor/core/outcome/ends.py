@@ -118,7 +118,7 @@ def _why_unseen_escalates(missing: Lost | Refused, *, guarded: bool) -> str | No
         return ""
     if guarded:
         return " while the self-modification guard holds"
-    return SILENCED if missing.cause is Cause.CONTENT else None
+    return None if missing.cause is Cause.OUTAGE else SILENCED
 
 
 def missing_words(missing: Lost | Refused) -> str:

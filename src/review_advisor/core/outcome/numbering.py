@@ -26,7 +26,7 @@ from review_advisor.core.outcome.replayed.steps_in_order import require
 from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.policy.outage_rules import NO_SECOND_TRY, OutageRules, fallbacks
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import BUSY
+from review_advisor.core.roles.calls import BUSY, LostReason
 from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, REFUTER, VOICES, Roster
 
 _BUSY = {("lost", reason.value) for reason in BUSY}
@@ -97,23 +97,30 @@ class _Calls:
 
     def _repeats(self, event: CallStarted | CallEnded, first: CallEnded, before: Sequence[int]) -> bool:
         """Whether it is the same question once more, or again after rate limits took all answers to it."""
-        earlier = [first, *(self.ended[number] for number in before if number in self.ended)]
+        earlier = self._ended(first, before)
         busy = len(earlier) == len(before) + 1 and all((each.ended, each.reason) in _BUSY for each in earlier)
         return _about(first) == _about(event) and (not before or (busy and len(before) <= self._outage.busy_tries))
 
     def _stands_in(self, event: CallStarted | CallEnded, first: CallEnded, before: Sequence[int]) -> bool:
         """Whether a judgement is asked of the next fallback model, after all earlier calls for it were lost."""
         lost = [number in self.ended and self.ended[number].ended == "lost" for number in before]
+        limited = any(each.reason == LostReason.RATE_LIMITED.value for each in self._ended(first, before))
         same = [self.begun[number].requested_model == first.requested_model for number in before]
         models = fallbacks(self._outage, first.requested_model)[same.count(False) :]
         return (
             event.role is Role.POST_VERIFY
             and (event.place, event.advisor, event.blind) == (first.place, first.advisor, first.blind)
             and all(lost)
+            and not limited
             and event.requested_model in models[:1]
         )
 
+    def _ended(self, first: CallEnded, before: Sequence[int]) -> list[CallEnded]:
+        return [first, *(self.ended[number] for number in before if number in self.ended)]
+
     def end(self, event: CallEnded) -> None:
+        tolerated = event.reason == LostReason.TOLERATED_RATE_LIMIT.value
+        require(self._outage.rate_limits == "soft" or not tolerated, "a rate limit is tolerated against the policy")
         if event.ended == "refused":
             self.begin(event)
         begun = self.begun.get(event.number)

@@ -178,6 +178,9 @@ def _on_panel(standing: Standing, members: Sequence[MemberAnswer], counted: Tall
     holds = standing.authority is Authority.VETO
     if counted.missing and standing.guarded:
         return _without_a_judgement(standing, missing)
+    if counted.rate_limited and standing.executor == "approve" and holds:
+        lost = f"the judgement of {' and '.join(counted.rate_limited)} was lost to a rate limit"
+        return Ruling(Move.ESCALATE, lost + SILENCED, degraded=True)
     if joint.verdict == "VETO":
         came = [each for each in members if each.advisor.id not in counted.missing]
         alone = panel_tally(standing.executor, came)
@@ -229,7 +232,9 @@ def _on_vetoed_rejection(standing: Standing) -> Ruling:
 
 def _on_lost(standing: Standing, lost: Lost) -> Ruling:
     what = f"post-verify was lost ({lost.reason.value})"
-    if lost.cause is Cause.CONTENT and standing.authority is Authority.VETO and not standing.guarded:
+    limits_approval = lost.cause is Cause.RATE_LIMIT and standing.executor == "approve"
+    silenced = lost.cause is Cause.CONTENT or limits_approval
+    if silenced and standing.authority is Authority.VETO and not standing.guarded:
         return Ruling(Move.ESCALATE, what + SILENCED, degraded=True)
     return _without_a_judgement(standing, what)
 

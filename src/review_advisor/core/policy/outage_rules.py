@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 WAIT_SECONDS = 60.0
 BUSY_TRIES = 3
@@ -16,11 +17,14 @@ class OutageRules:
 
     Without a wait it is not asked again. ``fallback_models`` are asked in their order, each once.
     ``busy_tries``: how often any call is made again that a rate limit or a failing server refused (``brake``).
+    ``rate_limits``: what the loss of a judgement to a rate limit means for an approval, after those tries. The author
+    of a change chooses its size and the number of pull requests, so it escalates; ``soft`` restores ADR-0059's rule.
     """
 
     wait_seconds: float = 0.0
     fallback_models: tuple[str, ...] = ()
     busy_tries: int = 0
+    rate_limits: Literal["escalate", "soft"] = "escalate"
 
 
 DEFAULT_OUTAGE_RULES = OutageRules(WAIT_SECONDS, busy_tries=BUSY_TRIES)

@@ -230,10 +230,14 @@ class Receipt:
 
 
 class Cause(StrEnum):
-    """Who can have caused a loss. ``content``: the change under review, perhaps. ``outage``: nobody's change."""
+    """Who can have caused a loss. ``content``: the change under review, perhaps. ``outage``: nobody's change.
+
+    ``rate_limit``: the author of the change, perhaps, who chooses the size and the number of pull requests.
+    """
 
     OUTAGE = "outage"
     CONTENT = "content"
+    RATE_LIMIT = "rate_limit"
 
 
 class LostReason(StrEnum):
@@ -246,6 +250,7 @@ class LostReason(StrEnum):
     TRUNCATED = "truncated"
     SERVER_ERROR = "server_error"
     RATE_LIMITED = "rate_limited"
+    TOLERATED_RATE_LIMIT = "tolerated_rate_limit"
     TIMEOUT = "timeout"
     NO_STRUCTURED_OUTPUT = "no_structured_output"
     INVALID_ANSWER = "invalid_answer"
@@ -272,7 +277,10 @@ LOSSES: Mapping[LostReason, Loss] = {
     LostReason.SILENT: Loss(Cause.OUTAGE, "the time was over while nothing was heard and no tool call was open"),
     LostReason.TRUNCATED: Loss(Cause.OUTAGE, "the CLI's output ended before its result, with no tool call open"),
     LostReason.SERVER_ERROR: Loss(Cause.OUTAGE, "5xx or 529, or the network failed, after the CLI's own retries"),
-    LostReason.RATE_LIMITED: Loss(Cause.OUTAGE, "a rate limit (429) that outlasted the CLI's retries"),
+    LostReason.RATE_LIMITED: Loss(Cause.RATE_LIMIT, "a rate limit (429) that outlasted the CLI's retries"),
+    LostReason.TOLERATED_RATE_LIMIT: Loss(
+        Cause.OUTAGE, 'a rate limit (429) that outlasted the retries, where `outage.rate_limits = "soft"`'
+    ),
     LostReason.CRASHED_AGAIN: Loss(Cause.CONTENT, "the CLI crashed a second time on the same question"),
     LostReason.CRASHED_AT_WORK: Loss(Cause.CONTENT, "the CLI crashed, or its output ended, while a tool call was open"),
     LostReason.TIMEOUT: Loss(Cause.CONTENT, "the time was over while the model worked or a tool call was open"),
@@ -290,7 +298,7 @@ LOSSES: Mapping[LostReason, Loss] = {
 """The one table of what a loss may be caused by: whatever is not known to be an outage may come from the change."""
 
 
-BUSY = frozenset({LostReason.RATE_LIMITED, LostReason.SERVER_ERROR})
+BUSY = frozenset({LostReason.RATE_LIMITED, LostReason.TOLERATED_RATE_LIMIT, LostReason.SERVER_ERROR})
 """The losses after which all calls of the review slow down: 429, 529 and other failures of the server."""
 
 

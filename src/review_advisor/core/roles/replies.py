@@ -92,8 +92,9 @@ def _unreadable(said: object, why: str) -> UnreadableFinding:
 
 
 def lost_twice(first: Lost, second: Lost) -> Lost:
-    """Why a question that was asked twice has no answer: of two losses, the one the change may have caused counts."""
-    return second if second.cause is Cause.CONTENT else first
+    """Why a question that was asked twice has no answer: of two losses, the one its author may rather have caused."""
+    by_author = (Cause.OUTAGE, Cause.RATE_LIMIT, Cause.CONTENT)
+    return max((first, second), key=lambda lost: by_author.index(lost.cause))
 
 
 def cut_short(lost: Lost, call: AgentCall, call_seconds: float) -> Refused | None:

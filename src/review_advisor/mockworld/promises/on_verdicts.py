@@ -21,8 +21,10 @@ OWN_FILES = {"src/review_advisor.py", "src/review_phase.py"}
 OWN_HERE = ("src/review_advisor/", "requirements/", "tools/", ".ci/")
 OWN_FILES_HERE = {"action.yml", "makefile", "pyproject.toml", "src/review_advisor"}
 CRITICAL_FOLDERS = {"auth", "oauth", "login", "security", "crypto", "secrets", "migrations", "payments", "billing"}
-OUTAGES = {"crash", "silent", "truncated", "server_error", "rate_limited"}
+OUTAGES = {"crash", "silent", "truncated", "server_error"}
 """What no change can cause; anything else may come from its content."""
+RATE_LIMIT = "rate_limited"
+"""The author may cause it, by the size and the number of pull requests: it leaves a no, and approves nothing."""
 CRASHES_OF_CONTENT = 2
 """One question that crashes so often is no outage."""
 ON = {"true", "1", "yes", "on"}
@@ -79,7 +81,8 @@ def _an_outage_leaves_a_no(reading: Reading, asked: Sequence[PlayedCall]) -> boo
     no = max((at for at, each in enumerate(asked) if each.call.role is Role.EXECUTOR), default=0)
     answer, judges = answer_of(asked[no]), asked[no + 1 :]
     faults = [fault_of(each) for each in judges if isinstance(each.came, Lost)]
-    out = 0 < len(faults) == len(judges) and OUTAGES.issuperset(faults) and faults.count("crash") < CRASHES_OF_CONTENT
+    explained = {*OUTAGES, RATE_LIMIT}
+    out = 0 < len(faults) == len(judges) and explained.issuperset(faults) and faults.count("crash") < CRASHES_OF_CONTENT
     rejects = answer is not None and answer["verdict"] == "reject"
     return rejects and out and not (touches_itself(reading) or fails_as_veto(reading))
 
@@ -186,7 +189,8 @@ def a_judge_that_the_change_may_have_silenced_does_not_approve(reading: Reading)
         asked = reading.last(key, Role.POST_VERIFY)
         if asked is None or answer_of(asked) is not None or not has_veto(reading, key[0]):
             continue
-        if fault_of(asked) not in OUTAGES:
+        leaves_a_no = fault_of(asked) == RATE_LIMIT and reading.review.ended == "changes_requested"
+        if fault_of(asked) not in OUTAGES and not leaves_a_no:
             yield f"{reading.review.ended} although the judgement of {key[0]} was lost by {fault_of(asked)!r}"
 
 
