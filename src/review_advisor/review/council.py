@@ -89,7 +89,9 @@ class PartJudges:
     def _alone(self, version: Version, call: AgentCall, member: Advisor) -> PanelAnswers:
         asked = _asked_through_outage(self.dispatch, call, PostVerifyResult, version.briefing.policy.outage)
         fallback = "" if asked.model == call.model else asked.model
-        return PanelAnswers((MemberAnswer(member, asked.answer, fallback, asked.receipt.opened),), asked.raw, asked.number)
+        return PanelAnswers(
+            (MemberAnswer(member, asked.answer, fallback, asked.receipt.opened),), asked.raw, asked.number
+        )
 
     def _voice(self, version: Version, judge: AgentCall, member: Advisor) -> tuple[MemberAnswer, str]:
         """One member's own findings first, then its vote, and all that it said of that. Without findings no vote."""
