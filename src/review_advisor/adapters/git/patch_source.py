@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -179,5 +180,7 @@ def _mailed(git: Git) -> str:
                 _, code = git.beginning("mailinfo", "-n", "message", "body", most=100_000, seconds=_SECONDS, stdin=told)
             if code != 0:
                 raise SourceError(f"A mail of the patch cannot be read: {_ACCEPTED}.")
-            mailed.write((git.folder / "body").read_bytes() + b"\n")
+            with (git.folder / "body").open("rb") as body:
+                shutil.copyfileobj(body, mailed)
+            mailed.write(b"\n")
     return "mailed"

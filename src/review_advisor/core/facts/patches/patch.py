@@ -23,6 +23,8 @@ _QUOTING = re.compile(rb"(?:[ \t>|X]++|- )*+")
 _APPLIED = re.compile(
     rb"diff --git |@@ -\d|\*\*\* \d|\d[\d,]*[acd][\d,]*[pln]*\s*$"  # git, unified, context; ed and normal
 )
+_BEGINNINGS = frozenset(bytes((each,)) for each in b"d@*-I0123456789")
+"""With what every line begins that may be taken for a diff."""
 _COMMAND = re.compile(rb"\d[\d,]*[acd]")
 _MIME = re.compile(rb"^content-(type|transfer-encoding)[ \t]*:(.*)$", re.IGNORECASE | re.MULTILINE)
 _PLAIN_ENCODING = re.compile(rb"(?:[78]bit)?", re.IGNORECASE)
@@ -105,18 +107,23 @@ class _Between:
         """Take one line, and look at the one that follows."""
         if b"\0" in line:
             raise PatchError(f"line {number}: a NUL byte: it has to be UTF-8")
-        plain, after = _freed(line), _freed(following)
+        plain = _freed(line)
+        if plain[:1] in _BEGINNINGS:
+            self._looks(line, plain, following, number)
+        self._in_header(line.removesuffix(b"\r"))
+
+    def _looks(self, line: bytes, plain: bytes, following: bytes, number: int) -> None:
         if plain.startswith(_COMBINED):
             raise PatchError(f"line {number}: a merge's combined diff cannot be reviewed, make it against one parent")
         if plain == line and _HUNK.fullmatch(line):
             raise PatchError(f"line {number}: a hunk without a file header")
-        if _is_applied(plain, after) or (_COMMAND.match(plain) and following.lstrip().startswith((b"< ", b"> "))):
+        normal = _COMMAND.match(plain) is not None and following.lstrip().startswith((b"< ", b"> "))
+        if normal or _is_applied(plain, _freed(following)):
             raise PatchError(
                 f"line {number}: it resembles a diff that is indented, quoted or of another kind than a unified one"
             )
         if plain.startswith(b"Index:"):
             self._is_indexed(plain[6:].strip())
-        self._in_header(line.removesuffix(b"\r"))
 
     def ends(self, section: FilePatch | None) -> None:
         """A section begins here, or the patch ends."""
