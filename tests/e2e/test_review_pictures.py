@@ -13,6 +13,7 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, report, veto
 from tests.e2e.review_world import EXECUTOR, POST_VERIFY, ReviewWorld, fences
 from tests.e2e.stub_api import Request, read, several, structured, tool_use
 
+from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Surface
 
@@ -90,8 +91,29 @@ def test_both_agents_see_the_crops_pixel_by_pixel_d37(world: ReviewWorld, monkey
         assert [(picture.format, picture.size) for picture in seen] == [("PNG", (49, 49))] * 2
         assert {picture.convert("RGB").getpixel((24, 24)) for picture in seen} == {RED, WHITE}
         assert "root:" not in json.dumps(world.of(role)[-1].body)
+    seen_by = {each.role: each.opened for each in done.document.events if isinstance(each, CallEnded) and each.opened}
+    assert seen_by == {role: tuple(sorted(names)) for role in (EXECUTOR, POST_VERIFY)}
     (shown,) = done.document.pictures
     assert (shown.name, shown.state, shown.changed_pixels) == (SHOT, "differs", 1)
+
+
+@pytest.mark.parametrize("opens", ["nothing", "one side"])
+def test_a_picture_that_the_judge_does_not_open_is_not_approved(world: ReviewWorld, opens: str) -> None:
+    pictures_change(world, shot(), shot((700, 450)))
+
+    def judge() -> Any:
+        request = world.of(POST_VERIFY)[-1]
+        if "PICTURES" not in fences(request) or images(request) or opens == "nothing":
+            return confirm()
+        return read(crops_of(request)[0])
+
+    world.says(EXECUTOR, report(), report())
+    world.answers(POST_VERIFY, judge)
+    done = world.review(config=VISUAL)
+    world.without_consults.append(world.of(EXECUTOR)[1])
+    assert done.end == (Outcome.ESCALATED, 11)
+    assert f"{SHOT} was not read: whoever judged it did not open all of its crops" in done.why
+    assert len(images(world.of(POST_VERIFY)[-1])) == (opens == "one side")
 
 
 def test_identical_pixels_cost_no_call(world: ReviewWorld) -> None:

@@ -252,3 +252,37 @@ def test_pings_alone_are_silence() -> None:
     assert reader.signs_of_work == 0
     reader.feed(json.dumps({"type": "stream_event", "event": {"type": "message_start"}}).encode())
     assert reader.signs_of_work == 1
+
+
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
+
+
+def read_of(path: str, *content: dict[str, Any], is_error: bool = False, parent: str | None = None) -> list[bytes]:
+    """A use of Read on ``path`` and what it gave back."""
+    use = {"type": "tool_use", "id": path, "name": "Read", "input": {"file_path": path}}
+    result = {"type": "tool_result", "tool_use_id": path, "is_error": is_error, "content": list(content)}
+    return lines(
+        {"type": "assistant", "parent_tool_use_id": parent, "message": {"id": path, "model": "m", "content": [use]}},
+        {"type": "user", "parent_tool_use_id": parent, "message": {"content": [result]}},
+    )
+
+
+@pytest.mark.parametrize(
+    "told, opened",
+    [
+        (read_of("a.png", IMAGE), ("a.png",)),
+        (read_of("/tree/b/../a.png", IMAGE), ("a.png",)),
+        (read_of("./b//a.png", {"type": "text", "text": "a picture"}, IMAGE), ("b/a.png",)),
+        (read_of("/trees/a.png", IMAGE), ("/trees/a.png",)),
+        (read_of("a.png", {"type": "text", "text": "no such file"}), ()),
+        (read_of("a.png", IMAGE, is_error=True), ()),
+        (read_of("a.png", IMAGE, parent="consult"), ()),
+        (read_of("a.png", IMAGE)[:1], ()),
+        (read_of("a.png", IMAGE)[1:], ()),
+        (read_of("a.png", IMAGE) * 2, ("a.png",)),
+    ],
+)
+def test_a_file_counts_as_opened_once_the_main_loop_was_given_it_as_a_picture(
+    told: list[bytes], opened: tuple[str, ...]
+) -> None:
+    assert decode([*lines({"type": "system", "subtype": "init", "cwd": "/tree"}), *told]).opened == opened

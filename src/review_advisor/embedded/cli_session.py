@@ -32,6 +32,7 @@ class CliSession:
 
     def __init__(self, options: Options, prompt: str, cwd: Path, out: TextIO) -> None:
         self.options = options
+        self.prompt = prompt
         self.cwd = cwd
         self.session_id = str(uuid.uuid4())
         self.model = resolved(options.model)

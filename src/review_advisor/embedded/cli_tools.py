@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import time
 import uuid
@@ -163,6 +164,19 @@ class AgentTool:
             "tool_input": tool_input,
             "tool_use_id": use,
         }
+
+
+def read_picture(session: CliSession, name: str) -> None:
+    """Read a PNG file of the working folder and show it in the stream as a picture; a missing one is an error."""
+    place = session.cwd / name
+    use = f"toolu_{uuid.uuid4().hex[:24]}"
+    session.assistant([{"type": "tool_use", "id": use, "name": "Read", "input": {"file_path": str(place)}}])
+    if not place.is_file():
+        session.tool_result(use, "File does not exist.", is_error=True, details="Error: File does not exist.")
+        return
+    data = base64.b64encode(place.read_bytes()).decode("ascii")
+    source = {"type": "base64", "media_type": "image/png", "data": data}
+    session.tool_result(use, [{"type": "image", "source": source}])
 
 
 def write_file(session: CliSession, path: str, text: str) -> bool:

@@ -13,8 +13,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from review_advisor.core.answers.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.core.roles.picture_prompt import crops_shown
 from review_advisor.embedded.cli_session import CliSession
-from review_advisor.embedded.cli_tools import AgentTool, Failed, Said, write_file
+from review_advisor.embedded.cli_tools import AgentTool, Failed, Said, read_picture, write_file
 from review_advisor.embedded.command_line import UsageError
 
 CONSULT = "consult"
@@ -63,9 +64,14 @@ _BUILT = ("value_error", "assertion_error")
 
 
 def play(session: CliSession, script: Script) -> int:
-    """Take the next reply to this session's question and play it. Returns the exit code."""
+    """Take the next reply to this session's question and play it. Returns the exit code.
+
+    Its ``open`` names the crops that are opened as pictures first: all that the prompt shows, unless it says otherwise.
+    """
     reply = script.take(session.options.question)
     session.init()
+    for crop in reply.pop("open", crops_shown(session.prompt)):
+        read_picture(session, str(crop))
     agent_tool = AgentTool(session, lambda _: _subagent(script))
     while "consult" in reply or "edit" in reply:
         if "consult" in reply:

@@ -29,6 +29,7 @@ from review_advisor.core.roles.calls import (
     Receipt,
     Stop,
 )
+from review_advisor.core.roles.picture_prompt import crops_shown
 from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES
 from review_advisor.mockworld.editable_copies import EditResult
 from review_advisor.mockworld.lines import Line, approve, confirm, guidance, opinion, plan, stands, voices, vote
@@ -153,6 +154,7 @@ class FakeAdvisorRunner:
             consults=records,
             turns=turns,
             tool_failures=line.failures,
+            opened=crops_shown(call.prompt) if line.opens is None else line.opens,
             failures_unadvised=line.failures,
             readings_unadvised=line.readings,
         )

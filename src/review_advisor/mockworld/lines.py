@@ -34,7 +34,8 @@ class Line:
     ``said`` are all answers of the call, if there is more than one; ``answer`` is the last of them. A lost line may
     have said something, too. ``meanwhile`` is called while the agent works: a story uses it to flip a switch or to
     look around. ``fault`` is the story's word for what goes wrong. With ``quotes_nonce``, ``{nonce}`` in the answer
-    becomes the nonce that the prompt states.
+    becomes the nonce that the prompt states. ``opens`` are the crops that it opens as pictures, all that it is shown
+    unless a story says otherwise.
     """
 
     answer: Json | None = None
@@ -51,6 +52,7 @@ class Line:
     edits: tuple[tuple[str, EditResult], ...] = ()
     failures: int = 0
     readings: int = 0
+    opens: tuple[str, ...] | None = None
     meanwhile: Callable[[], None] | None = field(default=None, compare=False)
 
     def after_saying(self, *said: Json) -> Line:
@@ -64,6 +66,10 @@ class Line:
     def reading(self, times: int) -> Line:
         """The same line, after reading one place of a file so often."""
         return replace(self, readings=times)
+
+    def opening(self, *crops: str) -> Line:
+        """The same line, after opening only these crops as pictures; none: it looks at no picture."""
+        return replace(self, opens=crops)
 
     def sure(self, confidence: float) -> Line:
         """The same report, with this confidence in its verdict."""

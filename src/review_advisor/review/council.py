@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -41,7 +42,10 @@ class PartJudges:
     """The judges of one part. Each member of a council is asked for its own findings once a version."""
 
     dispatch: Dispatch
-    _found: dict[tuple[str | None, str], CheckedReport] = field(default_factory=dict)
+    heard: tuple[MemberAnswer, ...] = ()
+    """The latest answers of all members."""
+    _found: dict[tuple[str | None, str], tuple[CheckedReport, tuple[str, ...]]] = field(default_factory=dict)
+    """What each member found in a version, and which pictures it opened for that."""
     _latest: tuple[Version, AgentCall] | None = None
 
     def judge(
@@ -51,6 +55,11 @@ class PartJudges:
         call = PostVerifyAdvisor(version.briefing).call(version.row, version.part, plan, report, attempts)
         self._latest = version, call
         panel = version.briefing.policy.roster.panel
+        answers = self._answers(version, call, panel)
+        self.heard = answers.members
+        return answers
+
+    def _answers(self, version: Version, call: AgentCall, panel: Sequence[Advisor]) -> PanelAnswers:
         if len(panel) == 1 and panel[0].id == ADR_ADVISOR.id:
             return self._alone(version, call, panel[0])
         voices = self.dispatch.together(panel, lambda member: self._voice(version, call, member))
@@ -80,15 +89,18 @@ class PartJudges:
     def _alone(self, version: Version, call: AgentCall, member: Advisor) -> PanelAnswers:
         asked = _asked_through_outage(self.dispatch, call, PostVerifyResult, version.briefing.policy.outage)
         fallback = "" if asked.model == call.model else asked.model
-        return PanelAnswers((MemberAnswer(member, asked.answer, fallback),), asked.raw, asked.number)
+        return PanelAnswers(
+            (MemberAnswer(member, asked.answer, fallback, asked.receipt.opened),), asked.raw, asked.number
+        )
 
     def _voice(self, version: Version, judge: AgentCall, member: Advisor) -> tuple[MemberAnswer, str]:
         """One member's own findings first, then its vote, and all that it said of that. Without findings no vote."""
         found = self._findings(version, judge, member)
         if isinstance(found, Lost | Refused):
             return MemberAnswer(member, found), ""
+        report, opened = found
         briefing = version.briefing
-        call = vote_call(judge, member, found, briefing.nonce)
+        call = vote_call(judge, member, report, briefing.nonce)
         form = form_of(member)
         asked = _asked_through_outage(self.dispatch, call, form, briefing.policy.outage)
         answer = asked.answer
@@ -99,9 +111,11 @@ class PartJudges:
             Voted, version.row, version.part, call.attempt, number=asked.number, advisor=call.advisor, vote=vote
         )
         fallback = "" if asked.model == call.model else asked.model
-        return MemberAnswer(member, vote, fallback), asked.raw
+        return MemberAnswer(member, vote, fallback, opened + asked.receipt.opened), asked.raw
 
-    def _findings(self, version: Version, judge: AgentCall, member: Advisor) -> CheckedReport | Lost | Refused:
+    def _findings(
+        self, version: Version, judge: AgentCall, member: Advisor
+    ) -> tuple[CheckedReport, tuple[str, ...]] | Lost | Refused:
         known = self._found.get((version.tree, member.id))
         if known is not None:
             return known
@@ -110,7 +124,7 @@ class PartJudges:
         if not isinstance(asked.answer, ReviewReport):
             return asked.answer
         report = version.check(asked.answer, frozenset())
-        self._found[version.tree, member.id] = report
+        self._found[version.tree, member.id] = report, asked.receipt.opened
         self.dispatch.record_step(
             MemberReviewed,
             version.row,
@@ -120,7 +134,7 @@ class PartJudges:
             advisor=asked_as(member),
             report=report,
         )
-        return report
+        return report, asked.receipt.opened
 
 
 def _asked_through_outage(

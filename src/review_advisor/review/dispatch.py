@@ -381,6 +381,7 @@ class Dispatch:
                 consulted=tuple(each.resolved_model for each in receipt.consults if each.status != "denied"),
                 duration_seconds=receipt.duration_seconds,
                 tool_failures=receipt.tool_failures,
+                opened=receipt.opened,
                 turns=receipt.turns,
                 failures_unadvised=receipt.failures_unadvised,
                 readings_unadvised=receipt.readings_unadvised,

@@ -27,6 +27,8 @@ from review_advisor.core.outcome.ends import (
     ruled,
     settled,
     still_unfounded,
+    unopened_pictures,
+    unopened_words,
     unread,
     unseen_blind,
 )
@@ -115,6 +117,7 @@ class ReviewLoop:
         before: CheckedReport | None = None
         consults: tuple[ConsultNote, ...] = ()
         unapplied: tuple[str, ...] = ()
+        pictures = version.subject.pictures
         while True:
             told = AttemptBrief(plan, attempts, before, consults, unapplied)
             with repairs.editable(version, attempts) as editable:
@@ -132,17 +135,19 @@ class ReviewLoop:
             self._dispatch.record_step(
                 Reported, row, part, len(attempts), number=said.number, report=report, put_back=said.put_back
             )
+            unopened = partial(unopened_pictures, row, pictures, said.receipt.opened)
             if said.halted is not None:
-                return len(attempts), halted(said.halted)
+                return len(attempts), replace(halted(said.halted), unopened=unopened(()))
             unchanged = nothing_changed(before, report, same_diff=latest.tree == version.tree)
             version = latest
             turned = flipped(alone, report, len(attempts)) if alone is not None else None
             halt = version.halt(said.consults) or turned or unchanged
             if halt is not None:
-                return len(attempts), halted(halt)
+                return len(attempts), replace(halted(halt), unopened=unopened(()))
             ruling, judged = self._post_verify(judges, version, plan, report, attempts, said=said)
             if ruling.move is not Move.RETRY or judged is None:
                 ending = ruled(ruling, report, attempts, version.briefing.repair, judged=judged)
+                ending = replace(ending, unopened=unopened(judges.heard))
                 return len(attempts), self._challenged(version, told, report, judged, ending)
             attempts += (judged,)
             consults += said.consults
@@ -230,5 +235,5 @@ class ReviewLoop:
         )
 
     def _end(self, version: Version, attempt: int, ending: PartEnding) -> PartEnded:
-        ending = never_approved(ending, version.part.unread)
+        ending = never_approved(ending, version.part.unread + unopened_words(ending.unopened))
         return self._dispatch.record_step(PartEnded, version.row, version.part, attempt, **asdict(ending))

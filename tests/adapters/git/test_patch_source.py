@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.adapters.git_repository import Repo
 
 from review_advisor.adapters.git.open import open_patch, open_range
 from review_advisor.adapters.git.source import About
 from review_advisor.core.facts.change import FileChange, Spec
+from review_advisor.core.facts.patches.patch_files import entries_of_patch, merged_types
 from review_advisor.ports.review import SourceError
 
 NAMES = [
@@ -83,6 +87,71 @@ def test_a_patch_tells_the_same_as_the_repository(repo: Repo, tmp_path: Path, co
     assert (change.title, change.body, change.author) == ("my-change", "", "")
     assert (change.base_sha, change.head_sha) == (None, None)
     assert change.label == "patch-" + hashlib.sha256(patch.read_bytes()).hexdigest()[:12]
+
+
+WORDS = [
+    "",
+    "one",
+    "two",
+    "--- a/x",
+    "-- ",
+    "@@ -1 +1 @@",
+    "diff --git a/x b/x",
+    "From 1 Mon",
+    "\r",
+    "1d",
+    "*** 1 ****",
+]
+trees = st.dictionaries(
+    st.sampled_from(["a.py", "b c.py", "src/d.py", "src/ü.py", "e.png"]),
+    st.tuples(
+        st.lists(st.sampled_from(WORDS), max_size=8).map("\n".join),
+        st.sampled_from([0o644, 0o755]),
+        st.sampled_from(["", "\n", "\0"]),
+    ),
+)
+
+
+def put(repo: Repo, tree: dict[str, tuple[str, int, str]], message: str) -> None:
+    for path in repo.git("ls-files", "-z").decode().split("\0")[:-1]:
+        (repo.path / path).unlink()
+    for path, (text, mode, end) in tree.items():
+        repo.write(path, text + end)
+        (repo.path / path).chmod(mode)
+    repo.git("add", "--all")
+    repo.git("commit", "--quiet", "--allow-empty", "--message", message)
+
+
+@pytest.mark.every_case
+@settings(max_examples=15)
+@given(base=trees, heads=st.lists(trees, min_size=1, max_size=2), crlf=st.booleans())
+def test_whatever_git_writes_is_accepted_and_means_the_same_to_git(
+    base: dict[str, tuple[str, int, str]], heads: list[dict[str, tuple[str, int, str]]], crlf: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        repo = Repo(Path(name) / "repo")
+        put(repo, base, "start")
+        for number, head in enumerate(heads):
+            put(repo, head, f"Change {number}\n\ndiff -u and --- a/x\n@@ words @@\n")
+        ago = f"HEAD~{len(heads)}"
+        for command in (
+            ["diff", "--find-renames", "--find-copies-harder", ago, "HEAD"],
+            ["diff", "--binary", "--unified=0", ago, "HEAD"],
+            ["format-patch", "--stdout", "--cover-letter", ago],
+        ):
+            patch = Path(name) / "p.patch"
+            text = repo.git(*command)
+            patch.write_bytes(text.replace(b"\n", b"\r\n") if crlf else text)
+            if b"diff --git" not in text:
+                continue
+            (Path(name) / "git.patch").write_bytes(text)
+            listed = repo.git("apply", "--numstat", "-z", str(Path(name) / "git.patch")).split(b"\0")[:-1]
+            entries = entries_of_patch(patch.read_bytes())
+            assert [
+                (b"-\t-\t" if each.binary else b"%d\t%d\t" % (each.added, each.removed)) + each.path.encode()
+                for each in entries
+            ] == listed
+            assert open_patch(patch).change().files == merged_types(entries)
 
 
 def test_words_and_spec_of_the_caller_and_no_tree(tmp_path: Path) -> None:

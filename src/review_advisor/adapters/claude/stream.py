@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -80,6 +81,8 @@ class StreamSummary:
     """The same since the last consult that was answered."""
     readings_unadvised: int = 0
     """How often one place of a file was read since then."""
+    opened: tuple[str, ...] = ()
+    """The files that the main loop's Read tool brought back as pictures, relative to the working folder."""
     turns: int = 0
     """The messages of the main loop, each a request of its own. The CLI's ``num_turns`` counts uses of tools instead:
     seven in one message are seven."""
@@ -127,6 +130,10 @@ class StreamReader:
     _session_id: str = ""
     _model: str = ""
     _tool_names: dict[str, str] = field(default_factory=dict)
+    _cwd: str = "/"
+    _reading: dict[str, str] = field(default_factory=dict)
+    """The path that each open use of Read names."""
+    _opened: set[str] = field(default_factory=set)
     _in_all: _ToolsUsed = field(default_factory=_ToolsUsed)
     _unadvised: _ToolsUsed = field(default_factory=_ToolsUsed)
     """Since the last consult that was answered."""
@@ -173,6 +180,7 @@ class StreamReader:
         if subtype == "init":
             self._session_id = text_of(event, "session_id")
             self._model = self._model or text_of(event, "model")
+            self._cwd = text_of(event, "cwd") or self._cwd
             self._tools = tuple(str(tool) for tool in list_of(event, "tools"))
         elif subtype == "api_retry":
             self._retries_since_answer += 1
@@ -213,6 +221,8 @@ class StreamReader:
             for block in _blocks(message, "tool_use"):
                 self._tool_names[text_of(block, "id")] = text_of(block, "name")
                 self._unadvised.used(text_of(block, "name"), dict_of(block, "input"))
+                if text_of(block, "name") == "Read":
+                    self._reading[text_of(block, "id")] = text_of(dict_of(block, "input"), "file_path")
                 if text_of(block, "name") == _ANSWER_TOOL:
                     self._answers += _answers(block.get("input"))
 
@@ -226,6 +236,9 @@ class StreamReader:
             return
         for block in _blocks(dict_of(event, "message"), "tool_result"):
             failed = block.get("is_error") is True
+            path = self._reading.pop(text_of(block, "tool_use_id"), "")
+            if path and not failed and _blocks(block, "image"):
+                self._opened.add(_within(self._cwd, path))
             name = self._tool_names.pop(text_of(block, "tool_use_id"), "")
             if name in _NOT_WORK:
                 self._unadvised = _ToolsUsed() if name in _CONSULT_TOOLS and not failed else self._unadvised
@@ -244,6 +257,7 @@ class StreamReader:
             session_id=self._session_id,
             resolved_model=self._model,
             tool_failures=self._in_all.failures_longest,
+            opened=tuple(sorted(self._opened)),
             turns=sum(bool(message["main"]) for message in self._messages.values()),
             failures_unadvised=self._unadvised.failures_longest,
             readings_unadvised=max(self._unadvised.readings.values(), default=0),
@@ -267,6 +281,12 @@ def decode(lines: Iterable[bytes]) -> StreamSummary:
     for line in lines:
         reader.feed(line)
     return reader.summary()
+
+
+def _within(folder: str, path: str) -> str:
+    """``path`` in its shortest form: relative to ``folder``, or absolute if it lies elsewhere."""
+    whole = posixpath.normpath(posixpath.join(folder, path))
+    return whole.removeprefix(posixpath.normpath(folder).rstrip("/") + "/")
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

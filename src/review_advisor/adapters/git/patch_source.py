@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
-from review_advisor.core.facts.change import Change, Spec, Status
+from review_advisor.adapters.git.run import Git, find_git
+from review_advisor.core.facts.change import Change, FileChange, Spec, Status
 from review_advisor.core.facts.files.paths import OWN_PIPELINE, PYPROJECT, may_configure
 from review_advisor.core.facts.guidelines import BaseText
 from review_advisor.core.facts.patches.around import UseCollector
 from review_advisor.core.facts.patches.patch import PatchError
-from review_advisor.core.facts.patches.patch_files import files_of_patch
+from review_advisor.core.facts.patches.patch_files import entries_of_patch, merged_types, shown_name
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.facts.tree_bounds import TreeBounds
+from review_advisor.lifetime.belongings import temporary_folder
 from review_advisor.ports.review import SourceError
 
 _SHORT = 12
+_ACCEPTED = "make it with `git diff` or `git format-patch`, with the prefixes a/ and b/, and pass it as it is"
+_MOST_MAILS = 1_000
+_MOST_LISTED = 200_000_000
+_SECONDS = 60
 
 
 class PatchSource:
@@ -36,6 +43,7 @@ class PatchSource:
         self._title = title
         self._body = body
         self._spec = spec
+        self._read: tuple[FileChange, ...] | None = None
 
     def within(self, bounds: TreeBounds) -> PatchSource:  # noqa: ARG002 (as GitSource)
         """The same source: no tree is read."""
@@ -48,10 +56,7 @@ class PatchSource:
 
     def change(self) -> Change:
         """The facts, as far as the patch tells them. Raises ``SourceError`` for a damaged patch."""
-        try:
-            files = files_of_patch(self._patch)
-        except PatchError as error:
-            raise SourceError(f"The patch cannot be read: {error}.") from error
+        files = self._files()
         if not files:
             raise SourceError("The patch holds no change: make it with `git diff` or `git format-patch`.")
         lines = (line for file in files if PYPROJECT in file.paths for hunk in file.hunks for line in hunk.lines)
@@ -65,6 +70,17 @@ class PatchSource:
             own_repository=self.base_file(OWN_PIPELINE) is not None,
             config_in_pyproject=configured or any(may_configure(line.encode()) for line in lines),
         )
+
+    def _files(self) -> tuple[FileChange, ...]:
+        """The files of the patch, once git was seen to read the same."""
+        if self._read is None:
+            try:
+                entries = entries_of_patch(self._patch)
+            except PatchError as error:
+                raise SourceError(f"The patch cannot be read: {error}; {_ACCEPTED}.") from error
+            _check_with_git(self._patch, entries)
+            self._read = merged_types(entries)
+        return self._read
 
     def head_tree(self, tree: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002 (as GitSource)
         """A patch comes without a tree: None."""
@@ -103,7 +119,7 @@ class PatchSource:
 
     def head_text(self, path: str) -> str | None:
         """The text of a file that the patch adds, which stands in it whole; None for any other."""
-        for file in self.change().files:
+        for file in self._files():
             if file.path == path and file.status is Status.ADDED and not file.binary:
                 return "\n".join(line[1:] for hunk in file.hunks for line in hunk.lines if line.startswith("+"))
         return None
@@ -120,3 +136,51 @@ class PatchSource:
         """Remove the private folder that the reading goes through."""
         if self._base is not None:
             self._base[0].close()
+
+
+def _check_with_git(patch: bytes, entries: Sequence[FileChange]) -> None:
+    """Raise ``SourceError`` unless git reads these files and counts in the patch, as a diff and as mails."""
+    due = [(str(each.added), str(each.removed), each.path) for each in entries]
+    due = [("-", "-", each.path) if each.binary else counts for each, counts in zip(entries, due, strict=True)]
+    with temporary_folder("patch") as place:
+        git = Git(find_git(Path.cwd()), place, environment={"GIT_CEILING_DIRECTORIES": str(place.parent)})
+        try:
+            (place / "diff").write_bytes(patch.replace(b"\r\n", b"\n"))
+            (place / "mails").write_bytes(patch)
+            for said in (_numstat(git, "diff"), _numstat(git, _mailed(git))) if entries else ():
+                if said != due:
+                    raise SourceError(f"The patch means something else to git than to this review: {_ACCEPTED}.")
+        except OSError as error:
+            raise SourceError(f"The patch cannot be given to git: {error.strerror}.") from error
+
+
+def _numstat(git: Git, name: str) -> list[tuple[str, ...]] | None:
+    """Added and removed lines and path of each section in a file; None if git cannot read it.
+
+    By git's rule the first step of each path is a prefix; only where that leaves no name, paths have none.
+    """
+    for strip in ("-p1", "-p0"):
+        output, code = git.beginning("apply", "--numstat", "-z", strip, name, most=_MOST_LISTED, seconds=_SECONDS)
+        if code == 0:
+            lines = output.split(b"\0")[:-1]
+            return [tuple(map(shown_name, line.split(b"\t", 2))) for line in lines]
+    return None
+
+
+def _mailed(git: Git) -> str:
+    """The name of a file with all diffs that ``git am`` finds in the patch. Raises ``SourceError``."""
+    (git.folder / "split").mkdir()
+    _, code = git.beginning("mailsplit", "-b", "-osplit", "mails", most=100, seconds=_SECONDS)
+    mails = sorted((git.folder / "split").iterdir())
+    if code != 0 or len(mails) > _MOST_MAILS:
+        raise SourceError(f"The patch cannot be read as mails, or holds over {_MOST_MAILS} of them: {_ACCEPTED}.")
+    with (git.folder / "mailed").open("wb") as mailed:
+        for mail in mails:
+            with mail.open("rb") as told:
+                _, code = git.beginning("mailinfo", "-n", "message", "body", most=100_000, seconds=_SECONDS, stdin=told)
+            if code != 0:
+                raise SourceError(f"A mail of the patch cannot be read: {_ACCEPTED}.")
+            with (git.folder / "body").open("rb") as body:
+                shutil.copyfileobj(body, mailed)
+            mailed.write(b"\n")
+    return "mailed"

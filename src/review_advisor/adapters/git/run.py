@@ -107,21 +107,23 @@ class Git:
             if process.wait() != 0:
                 raise SourceError(f"git {arguments[0]} failed, or took too long.")
 
-    def beginning(self, *arguments: str, most: int, seconds: float) -> tuple[bytes, int]:
+    def beginning(
+        self, *arguments: str, most: int, seconds: float, stdin: IO[bytes] | int = DEVNULL
+    ) -> tuple[bytes, int]:
         """What a command says, up to one byte more than ``most``, and its exit code; it has ended then.
 
         Past either bound it was killed.
         """
-        with self._watched(arguments, seconds) as process:
+        with self._watched(arguments, seconds, stdin) as process:
             output = b"" if process.stdout is None else process.stdout.read(most + 1)
             if len(output) > most:
                 process.kill()
             return output, process.wait()
 
     @contextmanager
-    def _watched(self, arguments: tuple[str, ...], seconds: float) -> Iterator[Child]:
+    def _watched(self, arguments: tuple[str, ...], seconds: float, stdin: IO[bytes] | int = DEVNULL) -> Iterator[Child]:
         """A process that is killed after so many seconds."""
-        with self.start(*arguments, stdin=DEVNULL) as process:
+        with self.start(*arguments, stdin=stdin) as process:
             watch = Timer(seconds, process.kill)
             watch.start()
             try:

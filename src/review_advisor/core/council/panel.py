@@ -30,11 +30,15 @@ _BESIDE = 110
 
 @dataclass(frozen=True, slots=True)
 class MemberAnswer:
-    """The answer of one member of a panel. ``fallback`` is the model that answered instead of its own."""
+    """The answer of one member of a panel. ``fallback`` is the model that answered instead of its own.
+
+    ``opened`` names the files that it opened as pictures before it answered.
+    """
 
     advisor: Advisor
     answer: PostVerifyResult | Lost | Refused
     fallback: str = ""
+    opened: tuple[str, ...] = ()
 
 
 def panel_tally(executor: Literal["approve", "reject"], members: Sequence[MemberAnswer]) -> Tally:

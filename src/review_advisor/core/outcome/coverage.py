@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +11,8 @@ from review_advisor.core.facts.change import Change, Status
 from review_advisor.core.facts.files.kinds import kind_of
 from review_advisor.core.facts.pictures import PictureDifference
 from review_advisor.core.facts.shards import Extent, Shard, Unsent
-from review_advisor.core.outcome.events import Event, FileFact, PolicyFrozen, Reported
+from review_advisor.core.outcome.ends import NOT_OPENED
+from review_advisor.core.outcome.events import Event, FileFact, PartEnded, PolicyFrozen, Reported
 from review_advisor.core.policy.scope import WHOLE, Scope, files_to_show
 from review_advisor.core.policy.surfaces import Surface
 
@@ -43,8 +44,9 @@ def coverage(first: PolicyFrozen, events: Sequence[Event]) -> tuple[FileCoverage
     unsent = {gap.path: gap for report in reports for gap in report.report.unchecked}
     unsent |= {gap.path: gap for gap in first.unsent}
     pictures = {picture.name: picture for picture in first.pictures}
+    unopened = {name for event in events if isinstance(event, PartEnded) for name in event.unopened}
     files = tuple(
-        _file(file, read_parts, unsent.pop(file.path, None), _picture(pictures.get(file.path), judged=judged))
+        _file(file, read_parts, unsent.pop(file.path, None), _picture(pictures.get(file.path), unopened, judged=judged))
         for file in first.files
     )
     return files + tuple(FileCoverage(gap.path, gap.extent, gap.why) for gap in unsent.values())
@@ -65,7 +67,7 @@ def _file(file: FileFact, read_parts: set[int], gap: Unsent | None, picture: Fil
     return FileCoverage(file.path, "read")
 
 
-def _picture(picture: PictureDifference | None, *, judged: bool) -> FileCoverage | None:
+def _picture(picture: PictureDifference | None, unopened: Collection[str], *, judged: bool) -> FileCoverage | None:
     """What visual_gate saw of a picture. Without its report, nobody has looked at what differs."""
     if picture is None:
         return None
@@ -75,6 +77,8 @@ def _picture(picture: PictureDifference | None, *, judged: bool) -> FileCoverage
         return FileCoverage(picture.name, "not", picture.why or "nothing of it could be shown")
     if not judged:
         return FileCoverage(picture.name, "not", "no report of visual_gate came on what differs in it")
+    if picture.name in unopened:
+        return FileCoverage(picture.name, "not", f"by visual_gate: {NOT_OPENED}")
     if picture.partly:
         return FileCoverage(picture.name, "partly", f"by visual_gate: {picture.why}", picture=True)
     return FileCoverage(picture.name, "read", "visual_gate judged what differs in it", picture=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from review_advisor.core.answers.evidence import CheckedReport
+from review_advisor.core.council.panel import MemberAnswer
 from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.core.facts.pictures import PictureDifference, judged_pictures
 from review_advisor.core.facts.repair_edits import RepairState
 from review_advisor.core.facts.shards import EXTENT_WORDS, MAY_BE_APPROVED, Unsent
 from review_advisor.core.outcome.events import Event, FileFact, PartEnded, ReviewStopped, StopReason
@@ -29,8 +31,10 @@ from review_advisor.core.roles.calls import (
     Stop,
     TreeChangedError,
 )
+from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
 from review_advisor.core.roles.transcript import Attempt
 
+NOT_OPENED = "whoever judged it did not open all of its crops"
 _OF_SETTINGS: frozenset[StopReason] = frozenset({"credit_exhausted", "authentication_failed", "model_unknown"})
 
 
@@ -53,6 +57,7 @@ class PartEnding:
     recovered: bool = False
     exhausted: bool = False
     repaired: bool = False
+    unopened: tuple[str, ...] = ()
 
 
 def unread(missing: Lost | Refused) -> PartEnding:
@@ -210,6 +215,31 @@ def never_approved(ending: PartEnding, unread: Sequence[str]) -> PartEnding:
         return ending
     because = "; ".join((*unread, ending.because) if ending.outcome is Outcome.ESCALATED else unread)
     return replace(ending, outcome=Outcome.ESCALATED, because=because)
+
+
+def unopened_pictures(
+    row: SurfacePolicy,
+    pictures: Sequence[PictureDifference],
+    executor_opened: Collection[str],
+    judges: Sequence[MemberAnswer],
+) -> tuple[str, ...]:
+    """The names of the pictures of a surface that somebody who judged them has not opened, crop by crop.
+
+    Every judge that answered has to open them. Where none did, or a fallback model stands in, the executor's verdict
+    stands, so the executor has to.
+    """
+    if SURFACE_INPUTS[row.surface].reads != "gallery":
+        return ()
+    answered = [each for each in judges if not isinstance(each.answer, Lost | Refused)]
+    alone = not answered or any(each.fallback for each in answered)
+    opened = [each.opened for each in answered if not each.fallback] + ([executor_opened] if alone else [])
+    shown = judged_pictures(pictures)
+    return tuple(each.name for each in shown if not all(set(each.crops).issubset(crops) for crops in opened))
+
+
+def unopened_words(names: Sequence[str]) -> tuple[str, ...]:
+    """Why these pictures are not approved, one sentence each."""
+    return tuple(f"{shown_path(name)} was not read: {NOT_OPENED}" for name in names)
 
 
 def nothing_changed(before: CheckedReport | None, now: CheckedReport, *, same_diff: bool = True) -> str | None:

@@ -140,6 +140,7 @@ class CallEnded(OfCall):
     the diff alone. ``kept``: an earlier run of this review, which was killed or has stopped, was given the reply and
     paid for it. That run is ``paid_by``, and ``reply`` names the reply among those of that run; both are empty without.
     ``tools``: the model had tools. ``own`` are the call's tokens without its consults', None where they are not known.
+    ``opened`` names the files that the call itself opened as pictures, relative to the folder that it worked in.
     ``consulted`` names the model of each consult that was asked, empty for one that failed before it was known.
     ``turns`` are the model's messages, consults apart; 0 where nobody knows. Since the last answered consult of the
     call, ``failures_unadvised`` is the longest run of failed tool calls, ``readings_unadvised`` how often one place of
@@ -163,6 +164,7 @@ class CallEnded(OfCall):
     consulted: tuple[str, ...] = ()
     duration_seconds: float = 0.0
     tool_failures: int = 0
+    opened: tuple[str, ...] = ()
     turns: int = 0
     failures_unadvised: int = 0
     readings_unadvised: int = 0
@@ -310,7 +312,8 @@ class Ruled(Step):
 class PartEnded(Step):
     """One part of one surface came to its end. ``read``: the executor gave a report on it.
 
-    ``repaired``: with the attempt's repair, and only with it, executor and advisor approve.
+    ``repaired``: with the attempt's repair, and only with it, executor and advisor approve. ``unopened`` names the
+    pictures that whoever judged them has not opened.
     """
 
     kind: Literal["part_ended"] = "part_ended"
@@ -321,6 +324,7 @@ class PartEnded(Step):
     recovered: bool = False
     exhausted: bool = False
     repaired: bool = False
+    unopened: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

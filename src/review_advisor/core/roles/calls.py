@@ -215,6 +215,8 @@ class Receipt:
     consults: tuple[ConsultRecord, ...] = ()
     tool_failures: int = 0
     """The longest run of consecutive failed tool calls, seen in the CLI's own event stream."""
+    opened: tuple[str, ...] = ()
+    """The files that the call itself opened as pictures, relative to its tree, seen in the CLI's own event stream."""
     turns: int = 0
     """How many messages the model wrote, consults apart; 0 where nobody knows."""
     failures_unadvised: int = 0

@@ -9,7 +9,8 @@ from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding, RefusedFinding, finding_id, merged
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference, judged_pictures
-from review_advisor.core.safety.fence import fence
+from review_advisor.core.roles.prompts import nonce_of
+from review_advisor.core.safety.fence import fence, fenced
 
 PICTURES = "PICTURES"
 _STATES = {
@@ -36,6 +37,14 @@ def pictures_section(pictures: Sequence[PictureDifference], nonce: str) -> str:
         "The pictures, compared pixel by pixel, each with its crops: files in your working folder. Read every crop;"
         " names that differ only in before and after show the same place:\n" + fence(PICTURES, "\n".join(lines), nonce)
     )
+
+
+def crops_shown(prompt: str) -> tuple[str, ...]:
+    """The crops that a prompt asks to read, by name; none in a prompt without pictures."""
+    if f"UNTRUSTED {PICTURES} " not in prompt:
+        return ()
+    inside = fenced(prompt, PICTURES, nonce_of(prompt)) or ""
+    return tuple(line[2:] for line in inside.split("\n") if line.startswith("  "))
 
 
 def compared_report(pictures: Sequence[PictureDifference]) -> CheckedReport | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.events import KnowledgeStored, PartEnded, SurfaceEnded, Verified
+from review_advisor.core.outcome.events import CallEnded, KnowledgeStored, PartEnded, SurfaceEnded, Verified
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.promises.on_switches import is_off
 from review_advisor.mockworld.promises.on_verdicts import touches_itself
@@ -33,6 +33,9 @@ def a_picture_that_nobody_saw_is_never_approved(reading: Reading) -> Iterator[st
     for picture in reading.review.pictures if looked else ():
         if picture.state in UNSEEN or picture.partly:
             yield f"approved although {picture.name} is {picture.state}{' in part' * picture.partly}"
+        seen = [call.opened for call in reading.events(CallEnded) if call.surface is Surface.VISUAL_GATE]
+        if not any(set(picture.crops) <= set(opened) for opened in (*seen, ())):
+            yield f"approved although nobody opened {picture.name}"
 
 
 def knowledge_is_stored_only_after_its_gate(reading: Reading) -> Iterator[str]:

@@ -110,6 +110,7 @@ class _Unspoken:
             cost_usd=spoken.cost_usd,
             edits=tuple((each.path, each.edit()) for each in spoken.edits) if isinstance(spoken, ExecutorLine) else (),
             failures=spoken.failures if isinstance(spoken, ExecutorLine) else 0,
+            opens=spoken.opens,
             meanwhile=self._meanwhile(),
         )
 

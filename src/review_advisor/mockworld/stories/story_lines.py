@@ -61,6 +61,9 @@ class SpokenLine(Block):
     seconds: StorySeconds = Field(default=1.0, description="How long it takes. Past the call's time it is a timeout.")
     cost_usd: StoryUsd | None = Field(default=0.0, description="What the call reports to have cost; null: nothing.")
     meanwhile: Meanwhile | None = Field(default=None, description="What happens in the world in the meantime.")
+    opens: tuple[str, ...] | None = Field(
+        default=None, description="The crops that it opens as pictures; null: all that it is shown."
+    )
 
     @model_validator(mode="before")
     @classmethod

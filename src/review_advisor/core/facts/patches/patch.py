@@ -17,6 +17,23 @@ _HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))
 _BLOCK = 65_536
 _FILE = b"diff --git "
 _COMBINED = (b"diff --cc ", b"diff --combined ")
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_QUOTING = re.compile(rb"(?:[ \t>|X]++|- )*+")
+"""What ``patch`` takes off the lines of a diff that stands in a mail or is indented."""
+_APPLIED = re.compile(
+    rb"diff --git |@@ -\d|\*\*\* \d|\d[\d,]*[acd][\d,]*[pln]*\s*$"  # git, unified, context; ed and normal
+)
+_BEGINNINGS = frozenset(bytes((each,)) for each in b"d@*-I0123456789")
+"""With what every line begins that may be taken for a diff."""
+_COMMAND = re.compile(rb"\d[\d,]*[acd]")
+_MIME = re.compile(rb"^content-(type|transfer-encoding)[ \t]*:(.*)$", re.IGNORECASE | re.MULTILINE)
+_PLAIN_ENCODING = re.compile(rb"(?:[78]bit)?", re.IGNORECASE)
+_CHARSET = rb"(?:utf-?8|(?:us-)?ascii|iso-8859-\d\d?|latin-?1|windows-125\d|koi8-[ru])"
+_PLAIN_TYPE = re.compile(
+    rb"text/plain(?:[ \t]*;[ \t]*(?:charset[ \t]*=[ \t]*\"?%s\"?|format[ \t]*=[ \t]*\"?fixed\"?))*[ \t]*;?" % _CHARSET,
+    re.IGNORECASE,
+)
+_BASE85 = re.compile(rb"(?:literal|delta) \d+|[A-Za-z][0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]+")
 _HEADER = re.compile(
     rb"(?:(?:old|new|deleted file|new file) mode|(?:copy|rename) (?:from|to)|(?:dis)?similarity index|index|---|\+\+\+"
     rb"|Binary files) |GIT binary patch"
@@ -58,21 +75,107 @@ def split_patch(data: bytes) -> tuple[FilePatch, ...]:
     """The sections of a patch from anywhere: ``git diff``, ``git format-patch``, ``diff -u``.
 
     Text before, between and after the sections (a mail's message and signature) is passed over, as ``git apply``
-    does. Raises ``PatchError`` for a hunk that is cut short or has no file, and for a merge's combined diff.
+    does. Raises ``PatchError`` for a hunk that is cut short or has no file, for a merge's combined diff, and for text
+    outside of the sections that ``git am`` or ``patch`` might apply all the same: encoded mails, other kinds of diffs,
+    quoted and indented ones.
     """
+    if data.startswith(_BYTE_ORDER_MARKS):
+        raise PatchError("it begins with a byte order mark: it has to be UTF-8 without one")
     lines = _Lines(_blocks(data))
     sections: list[FilePatch] = []
+    between = _Between()
     while (line := lines.ahead()) is not None:
-        number = lines.read + 1
-        if line.startswith(_COMBINED):
-            raise PatchError(f"line {number}: a merge's combined diff cannot be reviewed, make it against one parent")
         if line.startswith(_FILE) or _plain_header(lines):
             sections.append(_section(lines))
-        elif _HUNK.fullmatch(line):
-            raise PatchError(f"line {number}: a hunk without a file header")
+            between.ends(sections[-1])
         else:
+            between.passes(line, lines.ahead(1) or b"", lines.read + 1)
             lines.take(1)
+    between.ends(None)
     return tuple(sections)
+
+
+class _Between:
+    """The text between two sections. Raises ``PatchError`` for what another program might apply."""
+
+    def __init__(self) -> None:
+        self._header: list[bytes] | None = []
+        """The lines of a mail's header so far; None outside of one."""
+        self._indexed = b""
+
+    def passes(self, line: bytes, following: bytes, number: int) -> None:
+        """Take one line, and look at the one that follows."""
+        if b"\0" in line:
+            raise PatchError(f"line {number}: a NUL byte: it has to be UTF-8")
+        plain = _freed(line)
+        if plain[:1] in _BEGINNINGS:
+            self._looks(line, plain, following, number)
+        self._in_header(line.removesuffix(b"\r"))
+
+    def _looks(self, line: bytes, plain: bytes, following: bytes, number: int) -> None:
+        if plain.startswith(_COMBINED):
+            raise PatchError(f"line {number}: a merge's combined diff cannot be reviewed, make it against one parent")
+        if plain == line and _HUNK.fullmatch(line):
+            raise PatchError(f"line {number}: a hunk without a file header")
+        normal = _COMMAND.match(plain) is not None and following.lstrip().startswith((b"< ", b"> "))
+        if normal or _is_applied(plain, _freed(following)):
+            raise PatchError(
+                f"line {number}: it resembles a diff that is indented, quoted or of another kind than a unified one"
+            )
+        if plain.startswith(b"Index:"):
+            self._is_indexed(plain[6:].strip())
+
+    def ends(self, section: FilePatch | None) -> None:
+        """A section begins here, or the patch ends."""
+        self._header_ends()
+        if self._indexed and (section is None or self._indexed not in _stated_names(section)):
+            raise PatchError("an `Index:` line names another file than the diff below it")
+        self._indexed = b""
+
+    def _is_indexed(self, name: bytes) -> None:
+        if self._indexed:
+            raise PatchError("two `Index:` lines stand above one diff")
+        self._indexed = name
+
+    def _in_header(self, line: bytes) -> None:
+        if line.startswith(b"From "):
+            self._header_ends()
+            self._header = []
+        elif not line and self._header:
+            self._header_ends()
+        elif line and self._header is not None:
+            self._header.append(line)
+
+    def _header_ends(self) -> None:
+        header, self._header = self._header, None
+        for kind, value in _MIME.findall(re.sub(rb"\n[ \t]+", b" ", b"\n".join(header or ()))):
+            encoding = kind.lower() != b"type"
+            if not (_PLAIN_ENCODING if encoding else _PLAIN_TYPE).fullmatch(value.strip()):
+                what = "an encoding" if encoding else "a type"
+                said = value.strip()[:60].decode("ascii", "backslashreplace")
+                raise PatchError(f"a mail has {what} ({said!r}) other than plain text in 7bit or 8bit")
+
+
+def _freed(line: bytes) -> bytes:
+    """The line without what ``patch`` takes off a quoted or indented diff."""
+    found = _QUOTING.match(line)
+    return line[found.end() :] if found and found.end() else line
+
+
+def _is_applied(line: bytes, following: bytes) -> bool:
+    """Whether ``patch`` may take a line, freed from quoting, for the beginning of a diff, by it and the next one."""
+    return (
+        _APPLIED.match(line) is not None
+        or (line.startswith(b"--- ") and following.startswith(b"+++ "))
+        or (line.startswith(b"*** ") and following.startswith(b"--- "))
+        or (line.startswith(b"********") and following.startswith(b"*** "))
+    )
+
+
+def _stated_names(section: FilePatch) -> set[bytes]:
+    """The names in the lines ``---`` and ``+++``, with and without the prefixes of git."""
+    names = {line[4:].partition(b"\t")[0] for line in section.header if line.startswith((b"--- ", b"+++ "))}
+    return names | {name[2:] for name in names if name.startswith((b"a/", b"b/"))}
 
 
 def _blocks(data: bytes) -> Iterator[bytes]:
@@ -135,7 +238,21 @@ def _section(lines: _Lines) -> FilePatch:
     header = lines.take(1)
     while _HEADER.match(lines.ahead() or b""):
         header += lines.take(1)
-    return FilePatch(tuple([line.removesuffix(b"\r") for line in header]), tuple(_hunks(lines)))
+    section = FilePatch(tuple([line.removesuffix(b"\r") for line in header]), tuple(_hunks(lines)))
+    if section.binary and section.hunks:
+        raise PatchError(f"line {lines.read}: a file that is said to be binary has lines")
+    if section.header[-1] == b"GIT binary patch":
+        _pass_binary(lines)
+    return section
+
+
+def _pass_binary(lines: _Lines) -> None:
+    """Take the content of a binary file and, where there is one, its reverse: each ends with an empty line."""
+    while (lines.ahead() or b"").startswith((b"literal ", b"delta ")):
+        while _BASE85.fullmatch((lines.ahead() or b"").removesuffix(b"\r")):
+            lines.take(1)
+        if lines.ahead() in (b"", b"\r"):
+            lines.take(1)
 
 
 def _hunks(lines: _Lines) -> Iterator[Hunk]:

@@ -28,8 +28,18 @@ def files_of_patch(data: bytes) -> tuple[FileChange, ...]:
     A file's deletion followed by its creation as something else is one type change, as git writes it. Modes that
     the patch does not state are taken to be those of a regular file.
     """
+    return merged_types(entries_of_patch(data))
+
+
+def entries_of_patch(data: bytes) -> tuple[FileChange, ...]:
+    """The same with each section on its own, as ``git apply --numstat`` lists them."""
+    return tuple(map(_file, split_patch(data)))
+
+
+def merged_types(entries: Sequence[FileChange]) -> tuple[FileChange, ...]:
+    """``entries`` with each deletion and creation that together change a file's type as one."""
     files: list[FileChange] = []
-    for file in map(_file, split_patch(data)):
+    for file in entries:
         if files and _is_type_change(files[-1], file):
             files[-1] = _type_change(files[-1], file)
         else:
@@ -110,7 +120,10 @@ def _names(section: FilePatch, header: dict[str, bytes]) -> tuple[bytes | None, 
     old: bytes | None
     new: bytes | None
     plain = (_plain_name(header["---"]), _plain_name(header["+++"])) if {"---", "+++"} <= header.keys() else None
-    if stated := _moved(header, "rename") or _moved(header, "copy") or _git_pair(header.get("diff --git", b"")):
+    moved, pair = _moved(header, "rename") or _moved(header, "copy"), _git_pair(header.get("diff --git", b""))
+    if moved and pair and moved != pair:
+        raise PatchError(f"the header lines under {where} name different files")
+    if stated := moved or pair:
         old, new = stated
         if plain and not all(raw is None or _same(raw, name) for raw, name in zip(plain, stated, strict=True)):
             raise PatchError(f"the header lines under {where} name different files")

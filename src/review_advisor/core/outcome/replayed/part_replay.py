@@ -6,7 +6,7 @@ It calls the functions by which the review itself decides, so whatever they come
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.council.panel import MemberAnswer
@@ -21,6 +21,8 @@ from review_advisor.core.outcome.ends import (
     ruled,
     settled,
     still_unfounded,
+    unopened_pictures,
+    unopened_words,
     unread,
     unseen_blind,
 )
@@ -75,6 +77,8 @@ class PartReplay(StepsInOrder):
         self._shard = steps[0].shard
         self._repair, self._tree = RepairState(), ""
         self._members: list[MemberAnswer] = []
+        self._counted: Sequence[MemberAnswer] = ()
+        """The members whose answers the latest ruling rests on."""
         self._judges = ReplayedJudges(self)
 
     def ended(self) -> PartEnded | None:
@@ -87,8 +91,8 @@ class PartReplay(StepsInOrder):
             told = self.take(PartEnded)
         except CutShort:
             return None
-        said = (told.outcome, told.read, told.degraded, told.recovered, told.exhausted, told.repaired)
-        led_to = (ending.outcome, ending.read, ending.degraded, ending.recovered, ending.exhausted, ending.repaired)
+        led_to = asdict(replace(ending, because=told.because))
+        said = {name: getattr(told, name) for name in led_to}
         require(said == led_to, "the end of a part does not follow from its events")
         stored = self._every(KnowledgeStored)
         require(len({each.name for each in stored}) == len(stored), "a knowledge entry is stored twice")
@@ -109,7 +113,10 @@ class PartReplay(StepsInOrder):
             if isinstance(blind, Lost | Refused):
                 ending = unseen_blind(ending, blind, guarded=self._head[0].guard.holds)
         self._judges.voices(self._policy.roster.voices)
-        return never_approved(ending, self._looks.unread(self._first.pictures))
+        if ending.read and self.turn is not None:
+            unopened = unopened_pictures(self._row, self._first.pictures, self.turn.opened, self._counted)
+            ending = replace(ending, unopened=unopened)
+        return never_approved(ending, self._looks.unread(self._first.pictures) + unopened_words(ending.unopened))
 
     # --- before the loop ---
 
@@ -296,6 +303,7 @@ class PartReplay(StepsInOrder):
             due = rule(at, Disabled(switch))
         else:
             due, judged = self._by_the_judges(at, report)
+            self._counted = self._members
         told = self.take(Ruled).ruling
         said = (told.move, told.degraded, told.exhausted, told.verdict)
         require(

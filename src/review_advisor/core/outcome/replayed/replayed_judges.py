@@ -22,7 +22,8 @@ class ReplayedJudges:
     """The judges of one ``part``, and the refuter. Raises ``Unsound`` where its events do not fit."""
 
     part: StepsInOrder
-    _found: set[tuple[str, str]] = field(default_factory=set)
+    _found: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    """The pictures that each member opened when it was asked what it finds in a version."""
     _judged: bool = False
 
     def alone(self, member: Advisor, model: str) -> tuple[MemberAnswer, Attempt | None]:
@@ -43,13 +44,13 @@ class ReplayedJudges:
             if missing is not None:
                 return MemberAnswer(member, missing)
             self._is_read_from_its_call(self.part.take(MemberReviewed).number)
-            self._found.add((tree, advisor))
+            self._found[tree, advisor] = self.part.opened
         missing = self.part.asked(Role.POST_VERIFY, advisor=advisor)
         if missing is not None:
             return MemberAnswer(member, missing)
         told = self.part.take(Voted)
         self._is_read_from_its_call(told.number)
-        return self._answer(member, told.vote, member.model or model)
+        return self._answer(member, told.vote, member.model or model, self._found[tree, advisor])
 
     def voices(self, members: Sequence[Advisor]) -> None:
         """What inline members advise once the part is decided, if any judge was asked."""
@@ -73,6 +74,8 @@ class ReplayedJudges:
     def _is_read_from_its_call(self, number: int) -> None:
         require(number == self.part.answered_by, "what a member of the council says is read from another call")
 
-    def _answer(self, member: Advisor, answer: PostVerifyResult, model: str) -> MemberAnswer:
+    def _answer(
+        self, member: Advisor, answer: PostVerifyResult, model: str, opened: tuple[str, ...] = ()
+    ) -> MemberAnswer:
         answered_as = self.part.answered_as
-        return MemberAnswer(member, answer, "" if answered_as == model else answered_as)
+        return MemberAnswer(member, answer, "" if answered_as == model else answered_as, opened + self.part.opened)

@@ -38,7 +38,8 @@ class StepsInOrder:
     """What is left of a part's events. ``stopped``: a stop ended the review, so that they may end anywhere.
 
     ``answered_by`` and ``answered_as`` are the call that brought the latest answer, and its model. ``consults`` are
-    those of the latest question, and ``turn`` is the executor's latest call with an answer.
+    those of the latest question, and ``turn`` is the executor's latest call with an answer. ``opened`` names the files
+    that the call ``answered_by`` opened as pictures.
     """
 
     def __init__(self, steps: Sequence[Step], *, stopped: bool) -> None:
@@ -46,6 +47,7 @@ class StepsInOrder:
         self._stopped = stopped
         self._attempt = 0
         self.answered_by, self.answered_as = 0, ""
+        self.opened: tuple[str, ...] = ()
         self.consults: list[ConsultNote] = []
         self.turn: CallEnded | None = None
 
@@ -120,7 +122,7 @@ class StepsInOrder:
             require(missing is not None or call.ended != "lost", "a call was lost for a reason that does not exist")
             require(missing is not None, "a call was refused for a reason that does not exist")
             return missing
-        self.answered_by, self.answered_as = call.number, call.requested_model
+        self.answered_by, self.answered_as, self.opened = call.number, call.requested_model, call.opened
         self.turn = call if call.role is Role.EXECUTOR else self.turn
         return None
 

@@ -134,6 +134,7 @@ class PartOtherwise(PartReplay):
         else:
             members = counted_by(self._members, policy.roster, self._asked_like(Role.POST_VERIFY))
             due, joint = rule_panel(at, members)
+        self._counted = members
         if due.move is Move.RETRY and told.move is not Move.RETRY:
             again = self._asked_like(Role.EXECUTOR, Role.POST_VERIFY)
             raise WouldAsk("a retry would have been asked, and its answer is unknown", again)
