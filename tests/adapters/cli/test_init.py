@@ -166,14 +166,15 @@ def test_the_repository_is_read_from_a_remote(url: str, repository: str | None) 
 # --- the configuration -----------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_set_in_the_configuration() -> None:
-    assert parse_config(config_text(), CONFIG_FILE) == Config()
+def test_an_approval_that_nobody_judged_does_not_pass_the_check_that_init_sets_up() -> None:
+    assert parse_config(config_text(), CONFIG_FILE) == Config(fail_on="degraded")
+    assert parse_config(config_text(shadow=True), CONFIG_FILE) == Config(fail_on="degraded", mode="shadow")
 
 
 def test_every_line_without_its_mark_is_the_default() -> None:
     text = "\n".join(line.removeprefix("#") if line[:2] != "# " else line for line in config_text().splitlines())
     assert text != config_text()
-    assert parse_config(text, CONFIG_FILE) == Config()
+    assert parse_config(text, CONFIG_FILE) == Config(fail_on="degraded")
 
 
 def test_every_setting_is_explained() -> None:
