@@ -16,6 +16,7 @@ from tests.adapters.git_repository import Repo
 from tests.adapters.ledgers import five, record
 
 from review_advisor.adapters.git.open import open_base, open_range, open_staged, open_working_tree
+from review_advisor.adapters.git.source import GitSource
 from review_advisor.adapters.ledger.database import open_to_write
 from review_advisor.app.pull_requests.begin_and_publish import read_document
 from review_advisor.core.outcome.document import outcome_json
@@ -107,7 +108,7 @@ def test_an_unusable_file_is_named_where_it_stands(tmp_path: Path, branched_earl
     assert broken[:12] in done.sentence
 
 
-OPENED = {
+OPENED: dict[str, Callable[[Path], GitSource]] = {
     "base": lambda path: open_base(path, "origin/main"),
     "range": lambda path: open_range(path, "origin/main...HEAD"),
     "staged": open_staged,
@@ -116,7 +117,7 @@ OPENED = {
 
 
 @pytest.mark.parametrize("opened", OPENED.values(), ids=OPENED)
-def test_everything_that_a_base_says_is_the_tips(branched_early: Repo, opened: Callable[..., object]) -> None:
+def test_everything_that_a_base_says_is_the_tips(branched_early: Repo, opened: Callable[[Path], GitSource]) -> None:
     branched_early.write("index.php", HOLE + HOLE)
     branched_early.git("add", ".")
     source = opened(branched_early.path)
@@ -125,7 +126,7 @@ def test_everything_that_a_base_says_is_the_tips(branched_early: Repo, opened: C
         assert set(source.base_texts(("REVIEW.md",))) == {"REVIEW.md"}
         (file,) = source.change().files
         assert not file.generated
-        assert any(line.startswith("-<?php") for hunk in file.hunks for line in hunk.lines)
+        assert file.added
     finally:
         source.close()
 
@@ -232,7 +233,7 @@ READERS = (
     ("ledger", "rebuild"),
     ("ledger", "repair", "out.sqlite3"),
     ("ledger", "merge", "out.sqlite3", LEDGER),
-    ("replay", "--prices", "prices.json"),
+    ("replay", "--all", "--fail-as-veto"),
     ("calibrate",),
     ("golden", "from-ledger", "out"),
     ("retro", "--run", "run"),
@@ -255,6 +256,17 @@ def test_no_verb_reads_one(terminal: Terminal, words: tuple[str, ...]) -> None:
     done = terminal.run(*words, env=CREDENTIAL)
     assert done.code == 2
     assert "does not count: git tracks review_logs/ledger/ledger.sqlite3" in done.sentence
+
+
+def test_a_linked_work_tree_has_rules_and_a_ledger_like_any_other(tmp_path: Path, branched_early: Repo) -> None:
+    branched_early.git("worktree", "add", "--quiet", "-b", "other", str(tmp_path / "linked"), "topic")
+    linked = Repo(tmp_path / "linked")
+    document = json.loads(terminal_in(linked.path, tmp_path).review("--json", of=()).out)
+    assert document["policy"]["blast"]["radius"] == "high"
+    tracked(linked)
+    assert "does not count" in terminal_in(linked.path, tmp_path).run("ledger", "verify").sentence
+    ledger_in(branched_early)
+    assert terminal_in(branched_early.path, tmp_path).run("ledger", "verify").code == 0
 
 
 def test_a_link_from_outside_leads_to_no_tracked_one(terminal: Terminal, tmp_path: Path) -> None:

@@ -199,10 +199,12 @@ def test_no_file_of_a_stranger_points_to_a_page_that_it_does_not_have(
 
 
 def test_a_team_begins_in_shadow_mode(terminal: Terminal) -> None:
-    """The workflow is the same; the configuration sets the mode and nothing else."""
+    """The workflow is the same; the configuration also sets the mode."""
     done = init(terminal, "--shadow")
     assert (terminal.folder / WORKFLOW_FILE).read_text() == workflow_text(ACTION)
-    assert parse_config((terminal.folder / CONFIG_FILE).read_text(), CONFIG_FILE) == Config(mode="shadow")
+    assert parse_config((terminal.folder / CONFIG_FILE).read_text(), CONFIG_FILE) == Config(
+        fail_on="degraded", mode="shadow"
+    )
     assert "Require neither that check nor review-advisor" in done.out
     assert "The mode is shadow: nothing is enforced." in terminal.run("doctor").out
 

@@ -168,7 +168,7 @@ def _refuse_links(path: Path) -> None:
 def _refuse_brought_along(path: Path) -> None:
     """A ledger that may have come with a branch is neither read nor written: its chains do not say who wrote it."""
     if why := why_not_yours(path):
-        raise LedgerError(f"The ledger {path} does not count: {why}. Name one of your own with --ledger.")
+        raise LedgerError(f"The ledger {path} does not count: {why}; name one of your own with --ledger.")
 
 
 def _patiently(connection: sqlite3.Connection, statement: str) -> None:
