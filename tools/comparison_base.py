@@ -1,6 +1,7 @@
 """Print the commit that this checkout is reviewed against, or say on stderr why there is none and exit 3.
 
 The order: QUALITY_BASE if set; the fork point from origin/main, unless that is HEAD itself; the commit before HEAD.
+A shallow clone shows no fork point for certain, and not how many commits the change has, so there it is none.
 """
 
 import os
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 NOTHING_TO_COMPARE = 3
+DEEPEN = "git fetch --unshallow origin '+refs/heads/*:refs/remotes/origin/*'"
 
 
 class NoBaseError(Exception):
@@ -32,13 +34,13 @@ def comparison_base(checkout: Path, environment: Mapping[str, str]) -> str:
         if named is None:
             raise SystemExit(f"QUALITY_BASE={wanted} is not a commit of this checkout")
         return named
+    if git(checkout, "rev-parse", "--is-shallow-repository") == "true":
+        raise NoBaseError(f"nothing to compare: this clone is shallow; `{DEEPEN}` helps")
     fork_point = git(checkout, "merge-base", "origin/main", "HEAD")
     if fork_point and fork_point != head:
         return fork_point
     if before := git(checkout, "rev-parse", "--verify", "--quiet", "HEAD~1^{commit}"):
         return before
-    if git(checkout, "rev-parse", "--is-shallow-repository") == "true":
-        raise NoBaseError("nothing to compare: this clone is shallow and ends at HEAD; `git fetch --unshallow` helps")
     raise NoBaseError("nothing to compare: this checkout has one commit only")
 
 

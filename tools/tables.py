@@ -415,7 +415,7 @@ def own_implementation() -> str:
 def exits() -> str:
     """The exit codes."""
     meanings = {
-        Outcome.APPROVED: "approved",
+        Outcome.APPROVED: "approved, or nothing to review because the change is empty",
         Outcome.CHANGES_REQUESTED: "changes requested",
         Outcome.ESCALATED: "escalated: a human decides",
         Outcome.STOPPED: "stopped: the review did not run to its end",

@@ -23,7 +23,7 @@ class Selection:
     For a working tree, any ``value`` asks for untracked files, too. ``head`` is the only head of the pull request that
     is reviewed; empty: any. ``memory`` is what ``begin`` said of the state; empty if it said nothing.
     ``settle_seconds``: how long to wait for a newer push. ``rules`` is the commit whose rules hold for a range; empty:
-    its base.
+    its left side.
     """
 
     kind: Literal["range", "base", "staged", "working_tree", "patch", "pull_request"]

@@ -28,7 +28,7 @@ _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}@[0-9a
 _PINNED_USE = re.compile(rf"^(\s*(?:- )?uses: )(?!actions/){_ACTION.pattern}(?: #.*)?$", re.MULTILINE)
 _REMOTE = re.compile(r"(?:https://(?:[^/@]+@)?[^/]+/|ssh://[^/]+/|[\w.-]+@[\w.-]+:)([\w.-]+/[\w.-]+?)(?:\.git)?/?")
 _ABOUT = """\
-# Settings of review-advisor, with their defaults: remove the # of a line to change it.
+# Settings of review-advisor, with their defaults: remove the # of a line to change it. `fail_on` is set already.
 # Reviews read this file from the base branch: no pull request can configure its own review.
 # More on each: docs/configuration.md in the repository of the action that your workflow runs.
 """
@@ -85,8 +85,11 @@ def evaluation_text(action: str) -> str:
 
 
 def config_text(*, shadow: bool = False) -> str:
-    """A configuration file in which every setting is explained and nothing is set, but the mode with ``shadow``."""
-    text = "\n".join([_ABOUT, *_settings(Config, ()), ""])
+    """A configuration file in which every setting is explained. Set are ``fail_on`` and, with ``shadow``, the mode.
+
+    Its check is meant to be required, so an approval that nobody judged does not pass it.
+    """
+    text = "\n".join([_ABOUT, *_settings(Config, ()), ""]).replace('#fail_on = "verdict"', 'fail_on = "degraded"')
     return text.replace('#mode = "enforce"', 'mode = "shadow"') if shadow else text
 
 

@@ -217,10 +217,10 @@ def _settings(options: ReviewOptions, source: GitSource | PatchSource, environ: 
             escalation=options.escalation,
         )
     except ConfigError as problem:
-        if options.config is not None or source.base_sha is None:
+        if options.config is not None or source.rules_sha is None:
             raise
         raise ConfigError(
-            f"{problem} This is the file at the base, {source.base_sha[:12]}: mend it there, or name another one with "
+            f"{problem} This is the file at the base, {source.rules_sha[:12]}: mend it there, or name another one with "
             "--config."
         ) from None
 

@@ -39,20 +39,25 @@ def verify(context: click.Context, ledger_file: Path, full: bool, as_json: bool)
 
     If the number, lengths and last hashes of the runs that you verified before are unchanged, it reads only a
     thousand random ones of these again. Exit code 3 if something is wrong: the first fault of each run is named.
-    Only an earlier verification reveals that somebody removed a run, or replaced it with all its rows.
+    Only an earlier verification reveals that somebody removed a run, or replaced it with all its rows. Nothing in the
+    file reveals who wrote it, or that all of it was written anew.
     """
     with clear_refusals():
         from review_advisor.app.ledger import prove
 
         proof = prove(ledger_file, os.environ, note, full=full)
     if as_json:
-        put(json.dumps(asdict(proof) | {"whole": proof.whole}, indent=2, default=datetime.isoformat) + "\n")
+        from review_advisor.core.ledger.chain import NOT_PROVEN
+
+        told = asdict(proof) | {"whole": proof.whole, "not_proven": NOT_PROVEN}
+        put(json.dumps(told, indent=2, default=datetime.isoformat) + "\n")
     else:
         put(_proof_text(proof))
     context.exit(0 if proof.whole else BROKEN)
 
 
 def _proof_text(proof: Proof) -> str:
+    from review_advisor.core.ledger.chain import NOT_PROVEN, PROVEN
     from review_advisor.core.report.wording import counted, printable_line
 
     lines = [f"BROKEN {broken.run_id}: {broken.says}" for broken in proof.broken]
@@ -66,6 +71,7 @@ def _proof_text(proof: Proof) -> str:
         found = "everything that was read is as recorded" if proof.whole else found
         found += f"; of {before}, {proof.spot_checks:,} were read again (all: --full)"
     lines.append(f"{counted(proof.runs, 'run')}, {counted(proof.events, 'event')}: {found}")
+    lines += [PROVEN, NOT_PROVEN] if proof.whole else []
     return "".join(printable_line(line) + "\n" for line in lines)
 
 

@@ -87,7 +87,7 @@ Examples:
     "config_file",
     type=PATH,
     metavar="FILE",
-    help="Configuration. [default: the base commit's .review-advisor.toml or pyproject.toml]",
+    help="Configuration. [default: the base's .review-advisor.toml or pyproject.toml]",
 )
 @click.option("--profile", type=click.Choice(["adr", "hydraflow"]), help="Default critical paths.")
 @click.option(

@@ -21,7 +21,7 @@ from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES
 if TYPE_CHECKING:
     from review_advisor.core.ledger.runs import Between
 
-STATUSES = ("unfinished", "approved", "changes_requested", "escalated", "stopped")
+STATUSES = ("unfinished", "approved", "changes_requested", "escalated", "stopped", "nothing_to_review")
 TASK_STATUSES = (
     *("completed", "executor_stopped_without_done", "advisor_call_limit_reached", "max_turns_reached"),
     *("advisor_stop_signal", "executor_failed", "advisor_failed", "malformed_block", "running"),

@@ -166,14 +166,15 @@ def test_the_repository_is_read_from_a_remote(url: str, repository: str | None) 
 # --- the configuration -----------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_set_in_the_configuration() -> None:
-    assert parse_config(config_text(), CONFIG_FILE) == Config()
+def test_an_approval_that_nobody_judged_does_not_pass_the_check_that_init_sets_up() -> None:
+    assert parse_config(config_text(), CONFIG_FILE) == Config(fail_on="degraded")
+    assert parse_config(config_text(shadow=True), CONFIG_FILE) == Config(fail_on="degraded", mode="shadow")
 
 
 def test_every_line_without_its_mark_is_the_default() -> None:
     text = "\n".join(line.removeprefix("#") if line[:2] != "# " else line for line in config_text().splitlines())
     assert text != config_text()
-    assert parse_config(text, CONFIG_FILE) == Config()
+    assert parse_config(text, CONFIG_FILE) == Config(fail_on="degraded")
 
 
 def test_every_setting_is_explained() -> None:
@@ -198,10 +199,12 @@ def test_no_file_of_a_stranger_points_to_a_page_that_it_does_not_have(
 
 
 def test_a_team_begins_in_shadow_mode(terminal: Terminal) -> None:
-    """The workflow is the same; the configuration sets the mode and nothing else."""
+    """The workflow is the same; the configuration also sets the mode."""
     done = init(terminal, "--shadow")
     assert (terminal.folder / WORKFLOW_FILE).read_text() == workflow_text(ACTION)
-    assert parse_config((terminal.folder / CONFIG_FILE).read_text(), CONFIG_FILE) == Config(mode="shadow")
+    assert parse_config((terminal.folder / CONFIG_FILE).read_text(), CONFIG_FILE) == Config(
+        fail_on="degraded", mode="shadow"
+    )
     assert "Require neither that check nor review-advisor" in done.out
     assert "The mode is shadow: nothing is enforced." in terminal.run("doctor").out
 

@@ -62,7 +62,7 @@ def prompts_are_kept(terminal: Terminal) -> None:
     repo = Repo(terminal.folder)
     repo.write(".review-advisor.toml", 'recording = "full"\n')
     repo.git("add", ".review-advisor.toml")
-    repo.commit("Configure")
+    repo.git("commit", "--quiet", "--message", "Configure")
 
 
 def declared(terminal: Terminal, targets: list[str]) -> Path:

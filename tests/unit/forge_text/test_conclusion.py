@@ -79,6 +79,7 @@ def test_findings_are_counted_by_severity_the_worst_first_and_only_in_a_verdict(
     found: tuple[Severity, ...] = ("low", "critical", "low", "medium")
     titles = {outcome: title_of(ended(outcome), found) for outcome in Outcome}
     assert titles == {
+        Outcome.NOTHING_TO_REVIEW: "Nothing to review: the change is empty",
         Outcome.APPROVED: "Approved, with findings: 1 critical, 1 medium, 2 low",
         Outcome.CHANGES_REQUESTED: "Changes requested: 1 critical, 1 medium, 2 low",
         Outcome.ESCALATED: "A person has to decide",

@@ -51,7 +51,7 @@ NO = CheckedReport("reject", "not fine", 0.9)
 CONFIRMED = Ruling(Move.ACCEPT, "confirmed", verdict="APPROVE")
 VETO = Attempt(0, "approve", "fine", PostVerifyResult(verdict="VETO", reasoning="no"), "")
 
-APPROVED, REQUESTED, ESCALATED, STOPPED = Outcome
+NOTHING, APPROVED, REQUESTED, ESCALATED, STOPPED = Outcome
 
 
 def part(outcome: Outcome, shard: int = 0, *, read: bool = True, because: str = "so") -> PartEnded:
@@ -79,7 +79,7 @@ def test_the_worst_outcome_wins_in_the_order_of_the_exit_codes() -> None:
     assert worst([APPROVED, ESCALATED, REQUESTED]) is ESCALATED
     assert worst([ESCALATED, STOPPED]) is STOPPED
     assert sorted(EXIT_CODES, key=EXIT_CODES.__getitem__) == list(Outcome)
-    assert list(EXIT_CODES.values()) == [0, 10, 11, 12]
+    assert list(EXIT_CODES.values()) == [0, 0, 10, 11, 12]
 
 
 def test_a_review_in_which_nothing_was_reviewed_did_not_run() -> None:
@@ -278,6 +278,7 @@ def test_knowledge_waits_for_a_verdict_of_the_machines_and_nothing_else_does() -
     wiki, other = row_of(Surface.WIKI_INGEST), row_of(Surface.PR_REVIEW)
     late = {outcome: why_not_run(wiki, Ending(outcome, ()), guarded=True) for outcome in Outcome}
     assert late == {
+        NOTHING: None,
         APPROVED: None,
         REQUESTED: None,
         ESCALATED: NotRun("the review so far is escalated"),
@@ -301,6 +302,7 @@ def test_what_nobody_can_see_is_a_humans_and_nothing_worse_becomes_better() -> N
     unseen = ("a.svg cannot be shown",)
     ended = {outcome: never_approved(PartEnding(outcome, "so"), unseen) for outcome in Outcome}
     assert {outcome: ending.outcome for outcome, ending in ended.items()} == {
+        NOTHING: ESCALATED,
         APPROVED: ESCALATED,
         REQUESTED: ESCALATED,
         ESCALATED: ESCALATED,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
 from review_advisor.adapters.git.patch_source import PatchSource
-from review_advisor.adapters.git.repository import GitRepository, open_repository
+from review_advisor.adapters.git.repository import LOCAL_BRANCHES, GitRepository, open_repository
 from review_advisor.adapters.git.source import About, GitSource, Sides
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.ports.review import SourceError
@@ -20,8 +20,8 @@ _MOST_NAMED = 5
 def open_range(repo: Path, revisions: str, about: About | None = None, rules: str = "") -> GitSource:
     """``A..B`` (from A to B) or ``A...B`` (from their merge base to B); a right side left out is HEAD.
 
-    All paths of the range count, also where ``repo`` is a folder inside the repository. ``rules`` is the commit whose
-    rules hold, where that is not the base. Raises ``SourceError``.
+    All paths of the range count, also where ``repo`` is a folder inside the repository. The rules are those of A, not
+    of the merge base, or of the commit ``rules``. Raises ``SourceError``.
     """
     dots = "..." if "..." in revisions else ".."
     left, found, right = revisions.partition(dots)
@@ -34,19 +34,36 @@ def open_range(repo: Path, revisions: str, about: About | None = None, rules: st
     repository = open_repository(repo)
     store = ObjectStore(repository)
     head = repository.commit(right or "HEAD")
-    base = repository.base(left) if dots == ".." else _merge_base(repository, store, left, head)
-    return _between(store, base, head, about, repository.commit(rules) if rules else None)
+    tip = repository.base(left) if dots == ".." else repository.commit(left)
+    base = tip if dots == ".." else _merge_base(repository, store, left, head)
+    if left != (right or "HEAD"):
+        _refuse_cut_off(repository, left, base, head)
+    return _between(store, base, head, about, repository.commit(rules) if rules else tip)
 
 
 def open_base(repo: Path, ref: str, about: About | None = None) -> GitSource:
-    """What HEAD has brought since it left ``ref``: from their merge base to HEAD. Raises ``SourceError``."""
+    """What HEAD has brought since it left ``ref``: from their merge base to HEAD, by the rules of the tip of ``ref``.
+
+    Raises ``SourceError``.
+    """
     repository = open_repository(repo)
     store = ObjectStore(repository)
-    head = repository.commit("HEAD")
-    return _between(store, _merge_base(repository, store, ref, head), head, about)
+    head, tip = repository.commit("HEAD"), repository.commit(ref)
+    base = _merge_base(repository, store, ref, head)
+    _refuse_cut_off(repository, ref, base, head)
+    return _between(store, base, head, about, tip)
 
 
-def _between(store: ObjectStore, base: str, head: str, about: About | None, rules: str | None = None) -> GitSource:
+def _refuse_cut_off(repository: GitRepository, ref: str, base: str, head: str) -> None:
+    """Refuse an empty range of a shallow clone: the commits that it lacks are not known to change nothing."""
+    if repository.shallow and base == head:
+        raise SourceError(
+            f"The head is no newer than {ref!r} in this shallow clone, so there is no base to compare with: "
+            f"run `{repository.fetch_command}` (in CI: `fetch-depth: 0`)."
+        )
+
+
+def _between(store: ObjectStore, base: str, head: str, about: About | None, rules: str) -> GitSource:
     base_tree, head_tree = store.trees(base, head)
     return GitSource(store, Sides(base, head, base_tree, head_tree, commits=True, rules=rules), about or About())
 
@@ -54,34 +71,51 @@ def _between(store: ObjectStore, base: str, head: str, about: About | None, rule
 def open_staged(repo: Path, about: About | None = None) -> GitSource:
     """What is staged: HEAD (nothing, before the first commit) against the index as it is. Raises ``SourceError``.
 
-    In a hook it is the index of the commit that is being made.
+    In a hook it is the index of the commit that is being made. The rules are those of the default branch's tip, because
+    the earlier commits of a branch are its author's; without a default branch they are those of HEAD.
     """
     repository = open_repository(repo).of_commit_in_progress()
     store = ObjectStore(repository)
-    base = repository.head() or store.empty_tree()
+    base, branch = repository.head() or store.empty_tree(), repository.default_branch()
+    rules = base if branch is None else repository.commit(branch)
     staged = store.staged_tree(repository)
-    return GitSource(store, Sides(base, staged, store.tree(base), staged, commits=False), about or About())
+    return GitSource(store, Sides(base, staged, store.tree(base), staged, commits=False, rules=rules), about or About())
 
 
 def open_working_tree(repo: Path, about: About | None = None, *, untracked: bool = False) -> GitSource:
     """All that a developer has: what HEAD has brought since the default branch, and tracked files as they are on disk.
 
     ``untracked``: the files that git does not know, too; ignored ones never. What was chosen is told in ``remarks``.
-    Raises ``SourceError``.
+    The rules are those of the default branch's tip. Raises ``SourceError``, also where the default branch is not here
+    and the change may therefore be larger than what can be seen of it.
     """
     repository = open_repository(repo)
     top = repository.top()
+    head, branch, remote = repository.head(), repository.default_branch(), repository.has_remote()
+    if branch is None and (repository.shallow or remote):
+        raise _no_base(repository)
     store = ObjectStore(repository)
-    head, branch = repository.head(), repository.default_branch()
     base, since = head or store.empty_tree(), "the last commit"
+    rules = base if branch is None else repository.commit(branch)
     if head is not None and branch is not None:
-        forked = store.merge_base(repository.commit(branch), head)
-        base, since = (forked, f"{branch} ({forked[:_SHORT]})") if forked not in (None, head) else (base, since)
+        forked = _merge_base(repository, store, branch, head)
+        base, since = (forked, f"{branch} ({forked[:_SHORT]})") if forked != head else (base, since)
     others = repository.untracked(top)
     tree = store.working_tree(repository, top, others if untracked else ())
+    base_tree = store.tree(base)
+    is_certain = branch is not None and not repository.shallow and (branch not in LOCAL_BRANCHES or not remote)
+    if head in (None, base) and tree == base_tree and not is_certain:
+        raise _no_base(repository)
     title = f"changes since {since}, with what is not committed"
-    sides = Sides(base, tree, store.tree(base), tree, commits=False, kind="work", title=title)
+    sides = Sides(base, tree, base_tree, tree, commits=False, rules=rules, kind="work", title=title)
     return GitSource(store, sides, about or About(), remarks=tuple(_remarks(since, others, sent=untracked)))
+
+
+def _no_base(repository: GitRepository) -> SourceError:
+    """Why nothing is reviewed without a base: the change would look empty, or smaller than it is."""
+    fetch = f"run `{repository.fetch_command}` (in CI: `fetch-depth: 0`), or " if repository.has_remote() else ""
+    where = "in this shallow clone" if repository.shallow else "here"
+    return SourceError(f"There is no base to compare with {where}: {fetch}name one with --base REF.")
 
 
 def _remarks(since: str, untracked: Sequence[str], *, sent: bool) -> Iterator[str]:

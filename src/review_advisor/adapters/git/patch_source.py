@@ -32,6 +32,7 @@ class PatchSource:
     """A patch from a file. Made by ``open_patch``; ``base`` is the tree of the repository around it, if any."""
 
     base_sha: str | None = None
+    rules_sha: str | None = None
 
     remarks: tuple[str, ...] = ()
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,7 +19,12 @@ from review_advisor.core.report.wording import printable_line
 from review_advisor.ports.review import SourceError
 
 _NEAR = 3
-_USUAL_BRANCHES = ("origin/main", "origin/master", "main", "master")
+LOCAL_BRANCHES = ("main", "master")
+"""What the default branch is called where no remote names one."""
+_USUAL_BRANCHES = ("origin/main", "origin/master", *LOCAL_BRANCHES)
+_REFS_OF_A_BASE = tuple(
+    f"refs/{'remotes' if '/' in name else 'heads'}/{name}" for name in ("origin/HEAD", *_USUAL_BRANCHES)
+)
 _OBJECT_NAME = re.compile(OBJECT_NAME)
 _WHERE = (
     "rev-parse",
@@ -85,6 +92,18 @@ class GitRepository:
         names = (named, *_USUAL_BRANCHES)
         return next((name for name in names if name and self._resolve(name, "commit")), None)
 
+    def has_remote(self) -> bool:
+        """Whether this is a clone of another repository, as far as it says so."""
+        return any(
+            self.git.attempt(*words).stdout
+            for words in (("remote",), ("for-each-ref", "--count=1", "--format=%(refname)", "refs/remotes"))
+        )
+
+    @property
+    def fetch_command(self) -> str:
+        """What brings the history of every branch, also into a clone of one branch or of one commit."""
+        return f"git fetch {'--unshallow ' if self.shallow else ''}origin '+refs/heads/*:refs/remotes/origin/*'"
+
     def untracked(self, top: Path) -> tuple[str, ...]:
         """Files below ``top`` that git does not track and is not told to ignore, as paths from there."""
         listed = replace(self.git, folder=top).run("ls-files", "--others", "--exclude-standard", "-z")
@@ -120,8 +139,9 @@ class GitRepository:
     def advice(self, otherwise: str) -> str:
         """What to do about history that is not here."""
         if self.shallow:
-            return "the clone is shallow, fetch the whole history (`git fetch --unshallow`, in CI `fetch-depth: 0`)"
-        return f"{otherwise} fetch it first (in CI: `fetch-depth: 0`)"
+            return f"the clone is shallow, fetch the whole history (`{self.fetch_command}`, in CI `fetch-depth: 0`)"
+        fetch = f" (`{self.fetch_command}`, in CI `fetch-depth: 0`)" if self.has_remote() else ""
+        return f"{otherwise} fetch it first{fetch}"
 
     def _resolve(self, revision: str, kind: str) -> str | None:
         if not revision or "\0" in revision:
@@ -187,3 +207,56 @@ def _allowed_folders(git: Git) -> list[str]:
         )
         values += [os.fsdecode(value) for value in reply.stdout.split(b"\0")[:-1]]
     return values
+
+
+def why_not_yours(path: Path) -> str | None:
+    """Why what lies at ``path`` may have come with a branch, to follow its name; None if it is the user's own.
+
+    Whoever writes a branch also writes what git checks out. So in a checkout a file or folder is the user's own only if
+    the user owns it and its folder, no link leads to it, and neither the index nor HEAD nor the default branch tracks
+    anything of its path, in whatever case. Outside of every checkout everything is the user's own.
+    """
+    for place in dict.fromkeys((Path(os.path.abspath(path)), path.resolve())):  # noqa: PTH100 (links stay)
+        for top in (above for above in place.parents if os.path.lexists(above / ".git")):
+            below = place.relative_to(top)
+            steps = [top / step for step in (below, *below.parents[:-1])]
+            if link := next((step for step in reversed(steps) if step.is_symlink()), None):
+                return f"{link.relative_to(top)} is a symbolic link in a checkout"
+            if not all(_is_of_this_user(each) for each in (place, place.parent)):
+                return "another user owns it in a checkout"
+            try:
+                tracked = next(_tracked(open_repository(top), below.as_posix()), None)
+            except NoRepositoryError:
+                continue
+            except SourceError as problem:
+                return f"nobody can tell whether git tracks it: {str(problem).rstrip('.')}"
+            if tracked is not None:
+                return f"git tracks {printable_line(tracked)}, so whoever wrote the branch may have written it"
+    return None
+
+
+def _is_of_this_user(path: Path) -> bool:
+    return not os.path.lexists(path) or path.lstat().st_uid == os.geteuid()
+
+
+def _tracked(repository: GitRepository, wanted: str) -> Iterator[str]:
+    """What the index, HEAD and the default branch track of a path: itself, what is above, below or kept beside it."""
+    listed = repository.git.run("for-each-ref", "--format=%(objectname)", *_REFS_OF_A_BASE).decode("ascii").split()
+    first = wanted.partition("/")[0]
+    narrowed = ("--", first) if first.isascii() else ()
+    anyhow = {"GIT_LITERAL_PATHSPECS": None, "GIT_ICASE_PATHSPECS": "1", "GIT_NOGLOB_PATHSPECS": "1"}
+    folded = _folded(wanted)
+    for commit in dict.fromkeys((repository.head(), *listed)):
+        trees = () if commit is None else (f"--with-tree={commit}",)
+        reply = repository.git.attempt("ls-files", "-z", *trees, *narrowed, environment=anyhow)
+        if reply.code != 0:
+            raise SourceError(f"git ls-files failed: {reply.complaint}.")
+        for name in map(os.fsdecode, reply.stdout.split(b"\0")[:-1]):
+            found = _folded(name)
+            if found == folded or folded.startswith(f"{found}/") or found.startswith((f"{folded}/", f"{folded}-")):
+                yield name
+
+
+def _folded(path: str) -> str:
+    """The path as a file system that ignores case and composition sees it."""
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())

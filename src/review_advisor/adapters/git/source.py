@@ -42,8 +42,9 @@ class Sides:
     """Both sides of a change. ``base`` and ``head`` are commits, or trees where there is no commit.
 
     ``commits`` says whether ``head`` is a commit; the index's tree is not one. ``rules`` is the commit whose
-    configuration, attributes and specifications hold, where that is not the base: whoever writes a pull request chooses
-    where its diff begins. ``kind`` and ``title`` name a head that is no commit.
+    configuration, attributes and specifications hold (or the tree, where ``base`` is one): the tip of what the user
+    named, because whoever writes a branch chooses where its diff begins. ``kind`` and ``title`` name a head that is no
+    commit.
     """
 
     base: str
@@ -51,7 +52,7 @@ class Sides:
     base_tree: str
     head_tree: str
     commits: bool
-    rules: str | None = None
+    rules: str
     kind: str = "staged"
     title: str = "staged changes"
 
@@ -91,7 +92,8 @@ class _Commit:
 class GitSource:
     """A range of commits, a pull request, or HEAD against the index. Made by the functions of ``open``.
 
-    ``base_sha`` is the full name of the commit where the diff begins (of the empty tree, where there is none yet).
+    ``base_sha`` is the full name of the commit where the diff begins (of the empty tree, where there is none yet),
+    ``rules_sha`` that of the commit whose rules hold.
     ``fetching`` fetches a commit that may be missing, if it can.
     ``remarks`` are sentences on what was chosen, for the user.
     """
@@ -107,11 +109,12 @@ class GitSource:
         fetching: Callable[[str], None] = lambda _commit: None,
     ) -> None:
         self.base_sha: str | None = sides.base
+        self.rules_sha: str | None = sides.rules
         self.remarks = remarks
         self._store = store
         self._sides = sides
         self._about = about
-        self._rules_tree = store.tree(sides.rules) if sides.rules else sides.base_tree
+        self._rules_tree = sides.base_tree if sides.rules == sides.base else store.tree(sides.rules)
         self._bounds = bounds
         self._fetching = fetching
         self._change: Change | None = None
@@ -239,6 +242,7 @@ class GitSource:
             title=sides.title,
             base_sha=sides.base,
             head_sha=sides.head if sides.commits else None,
+            rules_sha=sides.rules,
             files=files,
             same_decisions=tuple(path for path in _records(files)[:_MOST_RECORDS] if self._decides_the_same(path)),
             workflows=read_workflows(
@@ -256,7 +260,7 @@ class GitSource:
         if about.pull_request is not None:
             earlier = about.earlier and replace(about.earlier, touched=self._touched(about.earlier, about.pull_request))
             known = replace(about, earlier=earlier)
-            change = replace(_of_pull_request(change, about.pull_request, known), rules_sha=sides.rules)
+            change = _of_pull_request(change, about.pull_request, known)
         elif sides.commits:
             change = self._with_words(change)
         change = replace(
@@ -335,8 +339,7 @@ class GitSource:
         if path is None:
             return None
         sides = self._sides
-        base = sides.rules or sides.base
-        for tree, where in ((self._rules_tree, f"base {base[:_SHORT]}"), (sides.head_tree, self._head_name())):
+        for tree, where in ((self._rules_tree, f"base {sides.rules[:_SHORT]}"), (sides.head_tree, self._head_name())):
             text = self._store.blob(tree, path, _LARGEST_TEXT + 1)
             if text is not None and len(text) > _LARGEST_TEXT:
                 raise SourceError(f"The specification {path} is larger than {_LARGEST_TEXT:,} bytes.")

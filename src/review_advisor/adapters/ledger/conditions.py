@@ -8,7 +8,7 @@ from typing import Any
 from review_advisor.core.ledger.moments import microseconds
 from review_advisor.core.ledger.periods import Period
 
-JUDGED = "status NOT IN ('stopped', 'unfinished')"
+JUDGED = "status NOT IN ('stopped', 'unfinished', 'nothing_to_review')"
 """It ended with a verdict."""
 PAID_ELSEWHERE = """
     (EXISTS (

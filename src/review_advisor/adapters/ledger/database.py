@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from review_advisor.adapters.git.repository import why_not_yours
 from review_advisor.adapters.ledger.transactions import BUSY_SECONDS, one_moment, transaction
 from review_advisor.core.ledger.chain import LedgerError
 
@@ -57,10 +58,15 @@ def sentences(path: Path) -> Iterator[None]:
         raise LedgerError(f"The ledger {path} cannot be reached: {error.strerror or error}.") from None
 
 
-def open_to_write(path: Path) -> sqlite3.Connection:
-    """The ledger, made where there is none, its schema brought up to date. Raises ``LedgerError``."""
+def open_to_write(path: Path, *, again: bool = False) -> sqlite3.Connection:
+    """The ledger, made where there is none, its schema brought up to date. Raises ``LedgerError``.
+
+    ``again``: the caller has just opened it, so it is the user's own.
+    """
     with sentences(path):
         _refuse_links(path)
+        if not again:
+            _refuse_brought_along(path)
         make_folder(path.parent)
         _make_by_umask(path)
         connection = _connect(f"{path.absolute().as_uri()}?mode=rwc")
@@ -87,6 +93,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         if not path.is_file():
             raise LedgerError(f"There is no ledger {path}.")
         _refuse_links(path)
+        _refuse_brought_along(path)
         connection = _connect(f"{path.absolute().as_uri()}?{_way_to_read(path)}")
         try:
             connection.execute("PRAGMA query_only = ON")
@@ -99,7 +106,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         connection.close()
     if version == 0:
         raise LedgerError(f"{path} is not a ledger: it is empty.")
-    open_to_write(path).close()
+    open_to_write(path, again=True).close()
     return open_to_read(path)
 
 
@@ -108,6 +115,7 @@ def open_damaged(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise LedgerError(f"There is no ledger {path}.")
     _refuse_links(path)
+    _refuse_brought_along(path)
     connection = _connect(f"{path.absolute().as_uri()}?{_way_to_read(path)}")
     connection.execute("PRAGMA query_only = ON")
     connection.execute("PRAGMA writable_schema = ON")  # else SQLite reads nothing of a file that is cut short
@@ -155,6 +163,12 @@ def _refuse_links(path: Path) -> None:
     for part in (path, _beside(path, "-wal"), _beside(path, "-shm")):
         if part.is_symlink():
             raise LedgerError(f"{part} is a symbolic link; a ledger is only kept in a real file.")
+
+
+def _refuse_brought_along(path: Path) -> None:
+    """A ledger that may have come with a branch is neither read nor written: its chains do not say who wrote it."""
+    if why := why_not_yours(path):
+        raise LedgerError(f"The ledger {path} does not count: {why}; name one of your own with --ledger.")
 
 
 def _patiently(connection: sqlite3.Connection, statement: str) -> None:

@@ -150,7 +150,9 @@ class ChainRecorder(Generic[Told]):
         if self._given_up:
             return
         try:
-            with sentences(self._path), closing(open_to_write(self._path)) as connection, transaction(connection):
+            again = bool(self._chain.events)
+            opened = open_to_write(self._path, again=again)
+            with sentences(self._path), closing(opened) as connection, transaction(connection):
                 self._add(connection, self._chain.since_it_began(event))
         except LedgerError as problem:
             self._given_up = True

@@ -31,6 +31,7 @@ _COUNTS = f"""
     SELECT {{key}} count(*) AS runs,
            count(*) FILTER (WHERE status = 'unfinished') AS unfinished,
            count(*) FILTER (WHERE status = 'stopped') AS stopped,
+           count(*) FILTER (WHERE status = 'nothing_to_review') AS empty,
            count(*) FILTER (WHERE disabled AND {JUDGED}) AS disabled,
            count(*) FILTER (WHERE consults > 0 AND NOT disabled AND {JUDGED}) AS consulting,
            count(*) FILTER (WHERE degraded AND {JUDGED}) AS degraded,
@@ -220,7 +221,7 @@ def _alone(question: str, where: str) -> str:
 def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     where, values = where_within(period)
     counts, kept, *became = (_row(connection, _alone(question, where), values) for question, _ in _SUMS)
-    many = counts["runs"] - counts["unfinished"] - counts["stopped"] > _SORTED_AT_MOST
+    many = _judged(counts) > _SORTED_AT_MOST
     by_wall, by_executor = (
         _TIMED.format(f"INDEXED BY {index}" if many else "NOT INDEXED", where)
         for index in ("runs_by_wall", "runs_by_executor")
@@ -232,6 +233,11 @@ def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     return _added(counts, kept, became, (timed, wall, executor), unpriced)
 
 
+def _judged(counts: dict[str, Any]) -> int:
+    """How many of the counted runs ended with a verdict."""
+    return int(counts["runs"] - counts["unfinished"] - counts["stopped"] - counts["empty"])
+
+
 def _added(
     counts: dict[str, Any],
     kept: dict[str, Any],
@@ -239,7 +245,7 @@ def _added(
     times: tuple[int, float | None, float | None],
     unpriced: Iterable[Unpriced],
 ) -> Added:
-    counts["judged"] = counts["runs"] - counts["unfinished"] - counts["stopped"]
+    counts["judged"] = _judged(counts)
     counts["advised"] = counts["judged"] - counts.pop("disabled")
     reported = float(counts.pop("cost_usd")) - float(kept.pop("cost_usd", 0))
     for name, given in kept.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from review_advisor.adapters.answers.recording_folder import RecordingFolder
+from review_advisor.adapters.git.repository import why_not_yours
 from review_advisor.app.configuration import working_config
 from review_advisor.app.doctor import Diagnosis
 from review_advisor.app.settings import ConfigError
@@ -16,9 +17,12 @@ _RECORDED = {"none": "nothing", "answers": "replies", "full": "prompts, replies 
 
 
 def read_recorded(artifacts: Path, run: str) -> Recording:
-    """The recording of a run. Raises ``LedgerError`` with one sentence."""
+    """The recording of a run. Raises ``LedgerError`` with one sentence, also where a branch may have brought it."""
+    folder = RecordingFolder(artifacts)
+    if why := why_not_yours(folder.path):
+        raise LedgerError(f"The recordings in {folder.path} do not count: {why}.")
     try:
-        return read_recording(RecordingFolder(artifacts).read(run))
+        return read_recording(folder.read(run))
     except LookupError as problem:
         raise LedgerError(str(problem.args[0])) from None
     except OSError as error:

@@ -20,6 +20,7 @@ from review_advisor.adapters.evaluation_folder import (
     keep_text,
     read_evaluation,
 )
+from review_advisor.adapters.git.repository import why_not_yours
 from review_advisor.core.evaluation.golden.golden_case import GoldenCase, GoldenSet
 from review_advisor.core.evaluation.trials.comparison import side_by_side
 from review_advisor.core.evaluation.trials.group_samples import SAMPLES
@@ -74,7 +75,10 @@ def evaluate(
     what was answered by then is kept. An interrupt leaves each review its time to end its calls. Raises
     ``EvaluationError``.
     """
-    kept = EvaluationFolder(folder_of(root, manifest), manifest)
+    folder = folder_of(root, manifest)
+    if why := why_not_yours(folder):
+        raise EvaluationError(f"The evaluation {folder} does not count: {why}.")
+    kept = EvaluationFolder(folder, manifest)
     by_id = {case.id: case for case in cases.cases}
     with kept.opened(fresh=fresh) as there, INTERRUPTION.taken(_last_words):
         missing = [key for key in wanted(manifest) if key not in there]

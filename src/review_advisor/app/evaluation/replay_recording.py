@@ -91,7 +91,8 @@ def _replayed(
     document = finished_review(place.ledger, run_id)
     first = _replayable(document)
     recording = read_recorded(place.artifacts, first.run_id)
-    source = open_range(place.repo, f"{first.base_sha}..{first.head_sha}", About(title=first.title))
+    sides, rules = f"{first.base_sha}..{first.head_sha}", first.rules_sha or ""
+    source = open_range(place.repo, sides, About(title=first.title), rules)
     with closing(source):
         settings = load_settings(place.repo, config, source.base_file, environ, None, declares=declares_of(source))
         was, now = (load_config(place.repo, named, source.base_file)[0].github for named in (None, config))

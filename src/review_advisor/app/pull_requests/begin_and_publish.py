@@ -12,6 +12,7 @@ from review_advisor.adapters.actions import GithubEnvironment, read_github
 from review_advisor.adapters.artifacts import BROKEN, read_refusal
 from review_advisor.adapters.clock import SystemClock
 from review_advisor.adapters.git.apply import GitPatcher
+from review_advisor.adapters.git.repository import why_not_yours
 from review_advisor.adapters.github.forge import connect
 from review_advisor.adapters.user_file import UserFileError, read_user_file
 from review_advisor.app.configuration import (
@@ -246,8 +247,11 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
 def read_document(file: Path, environ: Mapping[str, str]) -> OutcomeDocument | str:
     """The document in ``file`` without this process's secrets, or a sentence that says why it is not trusted.
 
-    The file comes from a job that ran models on hostile text: it counts only if all of it follows from its own events.
+    The file comes from a job that ran models on hostile text: it counts only if all of it follows from its own events,
+    and if no branch can have brought it.
     """
+    if why := why_not_yours(file):
+        return f"The outcome {file} does not count: {why}."
     try:
         raw = read_user_file(file, MOST_BYTES)
     except UserFileError as problem:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from review_advisor.adapters.git.repository import why_not_yours
 from review_advisor.adapters.ledger.run_queries import read_tasks
 from review_advisor.adapters.ledger.transfer import events_of_run
 from review_advisor.adapters.worktree import WorkFolder
@@ -57,6 +58,8 @@ def find_stored_run(named: str, runs: Path, artifacts: Path, ledger: Path) -> St
     if not re.fullmatch(RUN_ID, run_id):
         raise ConfigError(f"{named!r} is no id of a run and no folder of one.")
     has_folder = not folder.is_symlink() and folder.is_dir()
+    if has_folder and (why := why_not_yours(folder)):
+        raise ConfigError(f"The run {folder} does not count: {why}.")
     beside = _of_folder(folder) if has_folder else {}
     recorded = _of_ledger(ledger, run_id)
     if not recorded.texts and "outcome.json" not in beside:

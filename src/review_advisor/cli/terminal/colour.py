@@ -11,6 +11,7 @@ import click
 from review_advisor.core.outcome.outcomes import Outcome
 
 _VERDICTS = {
+    Outcome.NOTHING_TO_REVIEW: "cyan",
     Outcome.APPROVED: "green",
     Outcome.CHANGES_REQUESTED: "red",
     Outcome.ESCALATED: "yellow",

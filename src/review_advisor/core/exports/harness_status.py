@@ -39,7 +39,7 @@ def status_of(events: Sequence[Event]) -> HarnessStatus:
     if not isinstance(last, ReviewEnded):
         return "running"
     match last.outcome:
-        case Outcome.APPROVED | Outcome.CHANGES_REQUESTED:
+        case Outcome.NOTHING_TO_REVIEW | Outcome.APPROVED | Outcome.CHANGES_REQUESTED:
             return "completed"
         case Outcome.ESCALATED:
             return _escalated(events)

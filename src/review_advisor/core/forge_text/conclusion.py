@@ -12,7 +12,6 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.pull_request.writes import Conclusion
 from review_advisor.core.report.report_text import (
     HEADLINES,
-    NOTHING_TO_REVIEW,
     PASSED_STATIC_CHECKS,
     headline,
     unread_words,
@@ -31,17 +30,18 @@ PASSED_SIGN = "\u2705"
 NOT_RUN_SIGN = "\u26d4"
 
 _CONCLUSIONS = {
+    Outcome.NOTHING_TO_REVIEW: Conclusion.SUCCESS,
     Outcome.APPROVED: Conclusion.SUCCESS,
     Outcome.CHANGES_REQUESTED: Conclusion.FAILURE,
     Outcome.ESCALATED: Conclusion.ACTION_REQUIRED,
     Outcome.STOPPED: Conclusion.FAILURE,
 }
 _VERDICTS = {
+    HEADLINES[Outcome.NOTHING_TO_REVIEW]: "Nothing to review: the change is empty",
     HEADLINES[Outcome.APPROVED]: "Approved",
     HEADLINES[Outcome.CHANGES_REQUESTED]: "Changes requested",
     HEADLINES[Outcome.ESCALATED]: "A person has to decide",
     HEADLINES[Outcome.STOPPED]: "The review did not run to its end",
-    NOTHING_TO_REVIEW: "Nothing to review: the change is empty",
     PASSED_STATIC_CHECKS: "No objection",
 }
 """From the verdict as a terminal shows it."""

@@ -21,6 +21,10 @@ LARGEST_RUN = 64 * 1024**2
 
 A packed file of a few kB unpacks to any length, and whoever reads events holds some ten times as much in memory.
 """
+PROVEN = "Proven: since it was written, no event was changed, moved or removed within a run whose last hash is known."
+NOT_PROVEN = (
+    "Not proven: who wrote it, and that no run, nor the whole ledger, was written anew before you first verified it."
+)
 FIRST = "0" * 64
 """What stands for the hash before the first link."""
 

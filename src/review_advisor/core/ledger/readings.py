@@ -147,7 +147,8 @@ def _about(about: PolicyFrozen | OutcomeDocument) -> dict[str, tuple[Row, ...]]:
 
 
 def _shadow_mode(about: PolicyFrozen | OutcomeDocument, exit_code: int | None) -> dict[str, tuple[Row, ...]]:
-    return {"shadow_mode": (row(exit_code=exit_code),)} if about.policy.mode == "shadow" else {}
+    is_empty = isinstance(about, OutcomeDocument) and about.outcome is Outcome.NOTHING_TO_REVIEW
+    return {"shadow_mode": (row(exit_code=exit_code),)} if about.policy.mode == "shadow" and not is_empty else {}
 
 
 def _casting(policy: Policy, events: Iterable[Event]) -> tuple[Participant, ...]:

@@ -36,9 +36,10 @@ NOT_OBSERVED = "no case of it was observed"
 class Sums:
     """What the runs of a period add up to.
 
-    ``judged`` runs ended with a verdict; ``advised`` are those of them with no advisor role switched off; the counts
-    after it are of judged runs, and ``consulting`` of advised ones. ``vetoed`` ones had a veto that was the executor's
-    to repair: it did not come to a rejection of its own. Tokens are those that the period's runs were given
+    ``empty`` runs had nothing to review and ``judged`` ones ended with a verdict; ``advised`` are those of the judged
+    with no advisor role switched off; the counts after it are of judged runs, and ``consulting`` of advised ones.
+    ``vetoed`` ones had a veto that was the executor's to repair: it did not come to a rejection of its own. Tokens are
+    those that the period's runs were given
     and no other run of the same review; ``consult_tokens`` are a part of the advisors'. ``executor_turns`` are those of
     the ``executor_calls`` that these runs made, and whose turns are known; ``prompt_tokens`` are all input of the calls
     that they made, ``cached_tokens`` those of it that the cache had. The two medians are over the
@@ -54,6 +55,7 @@ class Sums:
     runs: int = 0
     unfinished: int = 0
     stopped: int = 0
+    empty: int = 0
     judged: int = 0
     advised: int = 0
     consulting: int = 0
@@ -294,6 +296,7 @@ def rollup_text(rollup: Rollup) -> str:
         for kpi in rollup.kpis
     ]
     ends = f"{sums.judged:,} with a verdict, {sums.stopped:,} stopped, {sums.unfinished:,} unfinished"
+    ends += f", {sums.empty:,} with nothing to review" if sums.empty else ""
     return f"{counted(sums.runs, 'run')}: {ends}\n{rollup.money.words()}\n\n{table([head, *rows])}"
 
 

@@ -316,7 +316,7 @@ def join_review(
     if stopped is not None:
         return Ending(Outcome.STOPPED, (stopped,))
     if not files:
-        return Ending(Outcome.APPROVED, ("the change is empty",))
+        return Ending(Outcome.NOTHING_TO_REVIEW, ("the change is empty",))
     endings = list(surfaces)
     unread = [gap for gap in unsent if gap.extent not in MAY_BE_APPROVED]
     if unread:

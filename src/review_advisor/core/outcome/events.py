@@ -72,11 +72,12 @@ class PolicyFrozen(Happened):
     ``pictures`` are the pairs that were compared. ``unsent`` names what cannot be sent to any call; such a review never
     ends as approved. ``scope`` is what of it the executor is shown. ``cut`` says in words what the prompts shorten
     that is not the change itself. ``repository`` and ``pull_request`` name a pull request, ``base_ref`` its base
-    branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration holds; None for any other
-    change. ``guidelines`` are the team's own rules that apply to the change, or could not be read. ``server`` is the
-    address of the GitHub that the repository is on, where one is known. ``priced_by`` names the repository's own list
-    of prices and its digest; empty where the shipped one counts alone. ``author`` is the account that opened the pull
-    request; empty of any other change, and in streams that were recorded before events said so.
+    branch, ``rules_ref`` the branch whose configuration holds; None for any other change. ``rules_sha`` is the commit
+    whose configuration holds; None for a patch. ``guidelines`` are the team's own rules that apply to the change, or
+    could not be read. ``server`` is the address of the GitHub that the repository is on, where one is known.
+    ``priced_by`` names the repository's own list of prices and its digest; empty where the shipped one counts alone.
+    ``author`` is the account that opened the pull request; empty of any other change, and in streams that were recorded
+    before events said so.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"

@@ -7,8 +7,9 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """How a review ends, from best to worst."""
+    """How a review ends, from best to worst. An empty change is approved by nobody: there is nothing to review."""
 
+    NOTHING_TO_REVIEW = "nothing_to_review"
     APPROVED = "approved"
     CHANGES_REQUESTED = "changes_requested"
     ESCALATED = "escalated"
@@ -16,6 +17,7 @@ class Outcome(StrEnum):
 
 
 EXIT_CODES: dict[Outcome, int] = {
+    Outcome.NOTHING_TO_REVIEW: 0,
     Outcome.APPROVED: 0,
     Outcome.CHANGES_REQUESTED: 10,
     Outcome.ESCALATED: 11,

@@ -13,6 +13,7 @@ from review_advisor.core.pages.text import page_block, page_text
 Tone = Literal["", "good", "bad", "warn", "ask"]
 """How a heading is coloured; its words say the same."""
 TONES: dict[Outcome, Tone] = {
+    Outcome.NOTHING_TO_REVIEW: "",
     Outcome.APPROVED: "good",
     Outcome.CHANGES_REQUESTED: "bad",
     Outcome.ESCALATED: "warn",

@@ -26,7 +26,7 @@ from review_advisor.core.pages.task_pages import task_row
 from review_advisor.core.pages.text import MOST_LINES, page_lines, page_text
 from review_advisor.core.shadow.shadow_rollup import ShadowRollup, shadow_text
 
-STATUSES = ("approved", "changes_requested", "escalated", "stopped", UNFINISHED)
+STATUSES = ("approved", "changes_requested", "escalated", "stopped", "nothing_to_review", UNFINISHED)
 """In the order in which they are stacked."""
 CHUNK = 2_000
 """Runs in one file of the list."""

@@ -42,7 +42,9 @@ TASK = "task"
 """What stands in the place of a surface: a task has none."""
 _ROLES: Mapping[Speaker, Role] = {"executor": Role.EXECUTOR, "advisor": Role.MID_FLIGHT}
 _NAMES: Mapping[Speaker, str] = {"executor": "The executor", "advisor": "The advisor"}
-_LIKE: Mapping[int, Outcome] = {EXIT_CODES[outcome]: outcome for outcome in Outcome}
+_LIKE: Mapping[int, Outcome] = {
+    EXIT_CODES[outcome]: outcome for outcome in Outcome if outcome is not Outcome.NOTHING_TO_REVIEW
+}
 
 
 def like_outcome(status: str) -> str:

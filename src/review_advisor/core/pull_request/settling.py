@@ -19,6 +19,7 @@ from review_advisor.core.safety.redaction import Redactor
 SETTLED_FROM: frozenset[str | None] = frozenset((Conclusion.ACTION_REQUIRED, Conclusion.FAILURE, Conclusion.SUCCESS))
 """What a check may conclude when a person lets its head pass: the same command heard again finds it passed."""
 
+_NOTHING_TO_SETTLE = (Outcome.APPROVED, Outcome.NOTHING_TO_REVIEW)
 _SETTLES_NOTHING = (
     "can neither dismiss its findings nor override its review. Push a change, answer in the thread, or ask somebody"
     " else with write permission."
@@ -135,7 +136,7 @@ def why_not_settled(command: Override | Dismiss, present: Present, redactor: Red
 
 def _why_state_forbids(command: Override | Dismiss, present: Present, redactor: Redactor) -> str | None:
     state = present.state
-    if state is None or sealed_on(state) != present.seen.head_sha or state.outcome is Outcome.APPROVED:
+    if state is None or sealed_on(state) != present.seen.head_sha or state.outcome in _NOTHING_TO_SETTLE:
         return "Only a review of the present head that did not approve it can be settled by a person."
     if state.run_id != present.review:
         return "Another review of this head was published meanwhile: look at its result."

@@ -19,7 +19,7 @@ _LONGEST_TITLE = 80
 _LONGEST_PHRASE = 300
 _SHORT = 12
 _MOST_TAGS = 10
-_NO_END = ("stopped", "unfinished")
+_NO_END = ("stopped", "unfinished", "nothing_to_review")
 
 
 @dataclass(frozen=True, slots=True)

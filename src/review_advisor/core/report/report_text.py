@@ -30,12 +30,12 @@ from review_advisor.core.roles.transcript import Attempt
 from review_advisor.core.safety.terminal import printable, wrapped
 
 HEADLINES: dict[Outcome, str] = {
+    Outcome.NOTHING_TO_REVIEW: "NOTHING TO REVIEW: the change is empty",
     Outcome.APPROVED: "APPROVED",
     Outcome.CHANGES_REQUESTED: "CHANGES REQUESTED",
     Outcome.ESCALATED: "ESCALATED TO A HUMAN",
     Outcome.STOPPED: "STOPPED: the review did not run to its end",
 }
-NOTHING_TO_REVIEW = "NOTHING TO REVIEW: the change is empty"
 PASSED_STATIC_CHECKS = "NO OBJECTION"
 _MOST_NAMED, _LONGEST_NAME = 2, 60
 
@@ -45,8 +45,6 @@ ConsultLines = dict[tuple[Surface, int, int], list[str]]
 
 def verdict_words(document: OutcomeDocument) -> str:
     """The verdict alone. What no reviewer and no model has read is not called approved."""
-    if document.outcome is Outcome.APPROVED and not document.coverage:
-        return NOTHING_TO_REVIEW
     if document.outcome is Outcome.APPROVED and document.policy.static is not None:
         return PASSED_STATIC_CHECKS
     return HEADLINES[document.outcome]
@@ -54,8 +52,8 @@ def verdict_words(document: OutcomeDocument) -> str:
 
 def headline(document: OutcomeDocument) -> str:
     """The verdict in one line, with everything that must not be overlooked."""
-    if verdict_words(document) == NOTHING_TO_REVIEW:
-        return NOTHING_TO_REVIEW
+    if document.outcome is Outcome.NOTHING_TO_REVIEW:
+        return verdict_words(document)
     notes = []
     static = document.policy.static
     if static is not None:

@@ -10,7 +10,7 @@ from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.report.found_text import coverage_text, findings_text, pictures_text
 from review_advisor.core.report.repair_text import offered_repair
-from review_advisor.core.report.report_text import NOTHING_TO_REVIEW, headline, report_text, verdict_words
+from review_advisor.core.report.report_text import headline, report_text
 from review_advisor.core.report.wording import and_unknown, counted
 from review_advisor.core.safety.terminal import printable, wrapped
 
@@ -22,7 +22,7 @@ def terminal_report(document: OutcomeDocument, *, explain: bool, notes: Mapping[
     """
     if explain:
         return report_text(document, notes)
-    if verdict_words(document) == NOTHING_TO_REVIEW:
+    if document.outcome is Outcome.NOTHING_TO_REVIEW:
         return headline(document) + "\n"
     blocks = [_opening(document)]
     if document.findings or document.outcome is not Outcome.STOPPED:

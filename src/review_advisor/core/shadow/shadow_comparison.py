@@ -222,7 +222,7 @@ def only_in(one: Iterable[Finding], other: Sequence[Finding]) -> tuple[Finding, 
 
 def concluded(document: OutcomeDocument) -> Outcome:
     """What a review concludes, as its exit code says: an approval can call a person, too."""
-    return next(outcome for outcome, code in EXIT_CODES.items() if code == document.exit_code)
+    return Outcome.ESCALATED if document.exit_code == EXIT_CODES[Outcome.ESCALATED] else document.outcome
 
 
 def changes_of(guidance: Guidance) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from review_advisor.core.report.report_text import verdict_words
 from review_advisor.mockworld.promises.on_verdicts import has_veto
 from review_advisor.mockworld.promises.played_review import Reading, answer_of
 
-EXIT = {"approved": 0, "changes_requested": 10, "escalated": 11, "stopped": 12}
+EXIT = {"nothing_to_review": 0, "approved": 0, "changes_requested": 10, "escalated": 11, "stopped": 12}
 HUMAN = 11
 
 

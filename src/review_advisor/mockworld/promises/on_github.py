@@ -66,7 +66,7 @@ def afters(story: PlayedStory) -> Iterator[After]:
         if step.mode == "shadow":
             pass  # nothing that happens then lets anything pass
         elif step.review is not None:
-            passed[step.head] = step.review.ended == "approved" and step.review.exit_code == 0 and not step.review.stale
+            passed[step.head] = step.review.exit_code == 0 and not step.review.stale
         elif isinstance(told, CommandStep) and told.says in ("override", "dismiss"):
             passed[step.head] = passed.get(step.head, False) or (told.may.may_write and _decidable(before, told.says))
         elif step.told.queue is not None:
@@ -89,7 +89,7 @@ def one_check_concludes_the_head(after: After) -> Iterator[str]:
     if review is None:
         return
     found = [(run.status, run.conclusion) for run in after.stands.checks_on(after.step.head)]
-    passed = review.ended == "approved" and review.exit_code == 0
+    passed = review.exit_code == 0
     wanted = CONCLUSIONS.get(review.ended, "failure")
     wanted = wanted if passed else wanted.replace("success", "action_required")
     wanted = "cancelled" if review.stale else wanted
@@ -112,7 +112,7 @@ def a_shadow_check_says_what_would_have_been(after: After) -> Iterator[str]:
     review = after.shadowed
     if review is None:
         return
-    decided = review.ended in ("approved", "changes_requested", "escalated")
+    decided = review.ended in ("nothing_to_review", "approved", "changes_requested", "escalated")
     wanted = "cancelled" if review.stale else "neutral" if decided else "failure"
     if (found := after.stands.shadow_on(after.step.head)) != wanted:
         yield f"{review.ended}, and the check of shadow mode is {found}, not {wanted}"

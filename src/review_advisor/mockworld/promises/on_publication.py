@@ -12,26 +12,25 @@ from review_advisor.mockworld.promises.played_review import PartKey, Reading, an
 from review_advisor.mockworld.stories.stage import PlayedReview
 
 CONCLUSIONS = {
+    "nothing_to_review": "success",
     "approved": "success",
     "changes_requested": "failure",
     "escalated": "action_required",
     "stopped": "failure",
 }
 VERDICTS = {
+    "nothing_to_review": "Nothing to review",
     "approved": "Approved",
     "changes_requested": "Changes requested",
     "escalated": "A person has to decide",
     "stopped": "The review did not run to its end",
 }
-NOTHING_TO_REVIEW = "Nothing to review"
 DID_NOT_RUN = "The review did not run"
 GREEN = "\u2705"
 
 
 def title_due(review: PlayedReview) -> str:
     """How the title of the review's check must begin."""
-    if review.ended == "approved" and not review.change.files:
-        return NOTHING_TO_REVIEW
     return VERDICTS.get(review.ended, DID_NOT_RUN)
 
 

@@ -12,7 +12,7 @@ from review_advisor.core.shadow.shadow_decision import ShadowDecision
 from review_advisor.mockworld.stories.story_change import Block
 
 RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
-StoryEnd = Literal["approved", "changes_requested", "escalated", "stopped", "broken", "died"]
+StoryEnd = Literal["nothing_to_review", "approved", "changes_requested", "escalated", "stopped", "broken", "died"]
 """How a review of a story ends: as the product's four outcomes; ``broken`` when its folder could not be written,
 ``died`` when its process was killed. In the last two nothing was decided."""
 Flag = Literal["degraded", "recovered", "exhausted", "advisor_disabled", "lost", "stale"]

@@ -6,6 +6,7 @@
     changes_requested: "Changes requested",
     escalated: "Escalated",
     stopped: "Stopped",
+    nothing_to_review: "Nothing to review",
     unfinished: "Unfinished",
   };
   const ROLES = { pre_flight: "Pre-flight", executor: "Executor", mid_flight: "Mid-flight", post_verify: "Post-verify", retro: "Retro" };

@@ -59,7 +59,11 @@ def shadow_mode_sums(path: Path, period: Period) -> ShadowModeSums:
     figures = [*cost.values(), *times, *(figure for row in ended.values() for figure in row.values())]
     if not all(map(is_figure, figures)):
         raise damaged(path)
-    known = {outcome: _of(ended.pop(EXIT_CODES[outcome], None)) for outcome in Outcome}
+    known = {
+        outcome: _of(ended.pop(EXIT_CODES[outcome], None))
+        for outcome in Outcome
+        if outcome is not Outcome.NOTHING_TO_REVIEW
+    }
     return ShadowModeSums(
         passed=known[Outcome.APPROVED],
         blocked=known[Outcome.CHANGES_REQUESTED],

@@ -16,6 +16,7 @@ from review_advisor.core.outcome.events import CallEnded, Consulted
 from review_advisor.core.outcome.outcomes import Outcome
 
 _VERDICTS: dict[Outcome, TrialVerdict] = {
+    Outcome.NOTHING_TO_REVIEW: "none",
     Outcome.APPROVED: "approved",
     Outcome.CHANGES_REQUESTED: "changes_requested",
     Outcome.ESCALATED: "escalated",
@@ -47,6 +48,8 @@ def trial_of(document: OutcomeDocument, case: GoldenCase, key: TrialKey) -> Tria
 
 def _status(document: OutcomeDocument, *, made: bool) -> TrialStatus:
     match document.outcome:
+        case Outcome.NOTHING_TO_REVIEW:
+            return "refused"
         case Outcome.STOPPED:
             return "lost" if made else "refused"
         case Outcome.ESCALATED:
