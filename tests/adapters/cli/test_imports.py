@@ -44,7 +44,7 @@ OF_FEW_REVIEWS = {
     "review_advisor.adapters.answers.recorded_agents",
     "review_advisor.app.base_checks",
     "review_advisor.core.evaluation",
-    "review_advisor.core.facts.lockfiles.lock_readers",
+    "review_advisor.core.facts.lockfiles.lock_text",
     "review_advisor.core.observation",
     "review_advisor.core.shadow.shadow_events",
     "review_advisor.core.task",
