@@ -189,21 +189,22 @@ def _odd_lines(
                 yield _Doubt(f"the host {host[:100]} is new to the file", number, number)
             elif not is_usual_host(host):
                 yield _Doubt(f"the host {host[:100]} is written in an unusual way", number, number)
-        if line in before:
-            continue
-        if len(line) > LONGEST_LINE:
-            yield _Doubt(f"line {number} is longer than {LONGEST_LINE} characters", number, number)
-            continue
-        if not line.strip("\t").isprintable():
-            yield _Doubt(f"line {number} holds invisible characters", number, number)
-        if form is not None and re.fullmatch(form.line, line) is None:
-            yield _Doubt(
-                f"line {number} is one that {form.ecosystem} does not write, or holds a comment", number, number
-            )
-        if _SCRIPT.search(line):
-            yield _Doubt(f"line {number} speaks of an install script", number, number)
-        if names_a_source(line):
-            yield _Doubt(f"line {number} holds a git, http or file source, or an escape", number, number)
+        if line not in before:
+            yield from (_Doubt(f"line {number} {why}", number, number) for why in _odd_ways(line, form))
+
+
+def _odd_ways(line: str, form: LockFormat | None) -> Iterator[str]:
+    if len(line) > LONGEST_LINE:
+        yield f"is longer than {LONGEST_LINE} characters"
+        return
+    if not line.strip("\t").isprintable():
+        yield "holds invisible characters"
+    if form is not None and re.fullmatch(form.line, line) is None:
+        yield f"is one that {form.ecosystem} does not write, or holds a comment"
+    if _SCRIPT.search(line):
+        yield "speaks of an install script"
+    if names_a_source(line):
+        yield "holds a git, http or file source, or an escape"
 
 
 def lock_entries(form: LockFormat, text: str) -> tuple[Entry, ...]:
@@ -233,14 +234,14 @@ def _below(form: LockFormat, container: str, node: Node, above: str) -> Iterator
             leaves = tuple(child.leaves())
             yield Entry(above + key, "section", f"{container} {key}", "", child.first, child.last, leaves, is_placed)
         else:
-            yield _package(form, form.containers[container], above, key, child, inner)
+            yield _package(form, form.containers[container], above, key, child)
         for named, below in child.children:
             if inner and named == inner:
                 yield from _below(form, inner, below, f"{above}{key}/{inner}/")
 
 
-def _package(form: LockFormat, place: str, above: str, key: str, node: Node, inner: str = "") -> Entry:
-    leaves = tuple(node.leaves(None, inner))
+def _package(form: LockFormat, place: str, above: str, key: str, node: Node) -> Entry:
+    leaves = tuple(node.leaves(None, "dependencies" if above.endswith("dependencies/") else ""))
     values = {path.replace(BETWEEN, " "): value for path, value in leaves}
     found = re.fullmatch(place, key)
     named = {} if found is None else found.groupdict()

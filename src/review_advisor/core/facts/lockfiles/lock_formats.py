@@ -1,12 +1,12 @@
 """The lock files that are left unread by default, and what in each of them is known to be harmless.
 
 A format is a row of data. ``containers`` are the keys below which the packages stand, each with the form of a package's
-key; below the key ``""`` stands whatever no rule of ``settings`` names. ``sections`` are the same for entries that are
-no packages. A rule names a path of keys, and the form that its value
-must have: ``*`` is any name, ``[]`` an item of a list, ``|`` separates paths. A form may name between ``<<``
-and ``>>`` what must stand there word for word: ``{name}``, ``{bare}`` (without its scope), ``{project}`` (in any spelling
-of Python), ``{version}``, ``{release}`` (without build metadata), ``{reference}`` and ``{repository}`` of the package.
-Its group ``origin`` is the registry or host.
+key; below the key ``""`` stands whatever is no section. ``sections`` are the same for entries that are no packages.
+
+A rule names a path of keys, and the form that its value must have: ``*`` is any name, ``[]`` an item of a list, ``|``
+separates paths. Between ``<<`` and ``>>`` of a form is what must stand there word for word: ``{name}``, ``{bare}``
+(without its scope), ``{project}`` (in any spelling of Python), ``{version}``, ``{release}`` (without build metadata),
+``{reference}`` and ``{repository}`` of the package. The group ``origin`` is the registry or host.
 
 - ``pinned`` says what is installed: version, source, reference, hash. It may not go.
 - ``harmless`` runs nothing and installs nothing by itself. It may change, come and go.

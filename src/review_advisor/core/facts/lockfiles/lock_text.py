@@ -119,7 +119,7 @@ def _toml(text: str) -> Node:
     return _unrepeated(root)
 
 
-def _yaml(text: str) -> Node:
+def _yaml(text: str) -> Node:  # noqa: C901 - one case for each kind of event
     """One document of plain values. Each key stands once, nothing has an alias, an anchor or a tag."""
     import yaml  # noqa: PLC0415 - most reviews have no such lock file
 
@@ -138,13 +138,14 @@ def _yaml(text: str) -> Node:
                     parent.last = max(parent.last, ended.last)
                     key = None if is_map else ITEM
                 case yaml.ScalarEvent() | yaml.CollectionStartEvent():
-                    if event.anchor is not None or event.tag is not None or len(above) > MOST_DEPTH:
-                        raise ValueError("an anchor, a tag, or nested too deeply")
                     parent, is_map = above[-1]
                     is_scalar = isinstance(event, yaml.ScalarEvent)
+                    is_across = event.start_mark.line != event.end_mark.line
+                    if event.anchor is not None or event.tag is not None or len(above) > MOST_DEPTH:
+                        raise ValueError("an anchor, a tag, or nested too deeply")
+                    if key is None and (not is_scalar or event.value == "<<" or is_across):
+                        raise ValueError("a key that is no plain word")
                     if key is None:
-                        if not is_scalar or event.value == "<<" or event.start_mark.line != event.end_mark.line:
-                            raise ValueError("a key that is no plain word")
                         key = event.value
                         continue
                     if is_scalar:
@@ -173,9 +174,9 @@ def _yarn(text: str) -> Node:
         if odd or depth >= min(len(above), 3):
             raise ValueError("a line that Yarn does not write")
         del above[depth + 1 :]
-        if not depth:
+        if not depth and line.endswith(":"):
             key, value = line.removesuffix(":").replace('"', ""), None
-        elif (found := _YARN_LINE.fullmatch(line.strip(" "))) is not None:
+        elif depth and (found := _YARN_LINE.fullmatch(line.strip(" "))) is not None:
             key, value = found[2], found[4]
         else:
             raise ValueError("a line that Yarn does not write")
