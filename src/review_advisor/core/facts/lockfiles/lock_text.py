@@ -128,7 +128,9 @@ def _yaml(text: str) -> Node:  # noqa: C901 - one case for each kind of event
     key: str | None = ITEM
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-            node = Node(event.start_mark.line + 1, event.start_mark.line + 1)
+            if event.start_mark is None or event.end_mark is None:
+                raise ValueError("a value whose lines are not certain")
+            first, last = event.start_mark.line + 1, event.end_mark.line + 1
             match event:
                 case yaml.AliasEvent() | yaml.DocumentStartEvent(explicit=True):
                     raise ValueError("an alias, or several documents")
@@ -138,24 +140,21 @@ def _yaml(text: str) -> Node:  # noqa: C901 - one case for each kind of event
                     parent.last = max(parent.last, ended.last)
                     key = None if is_map else ITEM
                 case yaml.ScalarEvent() | yaml.CollectionStartEvent():
-                    parent, is_map = above[-1]
-                    is_scalar = isinstance(event, yaml.ScalarEvent)
-                    is_across = event.start_mark.line != event.end_mark.line
                     if event.anchor is not None or event.tag is not None or len(above) > MOST_DEPTH:
                         raise ValueError("an anchor, a tag, or nested too deeply")
-                    if key is None and (not is_scalar or event.value == "<<" or is_across):
-                        raise ValueError("a key that is no plain word")
+                    value = event.value if isinstance(event, yaml.ScalarEvent) else None
+                    parent, is_map = above[-1]
                     if key is None:
-                        key = event.value
+                        if value is None or value == "<<" or first != last:
+                            raise ValueError("a key that is no plain word")
+                        key = value
                         continue
-                    if is_scalar:
-                        node.value, node.last = event.value, event.end_mark.line + 1
+                    node = Node(first, first if value is None else last, value)
                     _add(parent, key, node, None if is_map else ITEM)
-                    if is_scalar:
-                        key = None if is_map else ITEM
-                    else:
-                        above.append((node, isinstance(event, yaml.MappingStartEvent)))
-                        key = None if above[-1][1] else ITEM
+                    if value is None:
+                        is_map = isinstance(event, yaml.MappingStartEvent)
+                        above.append((node, is_map))
+                    key = None if is_map else ITEM
     except yaml.YAMLError as error:
         raise ValueError("no YAML") from error
     if len(root.children) != 1:
