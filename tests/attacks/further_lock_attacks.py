@@ -16,6 +16,7 @@ _GIT = f"https://github.com/acme/{_NAME}.git"
 _ZIP = f"https://api.github.com/repos/acme/{_NAME}/zipball/{_AT}"
 _SAME_AT = commit(f"acme/{_UNCHANGED}1.0.0")
 _SHASUM = f'"shasum": "{"a" * 40}"'
+_ZIPPED = f'"shasum": "{commit(f"acme/{_NAME}1.1.0zip")}"'
 
 
 _HEAD = composer(bumped)
@@ -72,8 +73,8 @@ FURTHER_ATTACKS: Mapping[str, tuple[str, tuple[str, str]]] = {
         (
             _REST,
             _REST.replace(
-                '"shasum": ""',
-                f'"shasum": "",\n                "mirrors": [\n                    "{_EVIL}"\n                ]',
+                _ZIPPED,
+                f'{_ZIPPED},\n                "mirrors": [\n                    "{_EVIL}"\n                ]',
             ),
         ),
     ),
@@ -126,6 +127,21 @@ FURTHER_ATTACKS: Mapping[str, tuple[str, tuple[str, str]]] = {
         ('"minimum-stability": "stable"', '"minimum-stability": "dev"'),
     ),
     "composer: a platform that is not there": ("composer.lock", ('"php": "^8.1"\n    }', '"php": "^5.0"\n    }')),
+    "composer: a commit of a fork, without a checksum": (
+        "composer.lock",
+        (
+            f'{_AT}",\n                "shasum": "{commit(f"acme/{_NAME}1.1.0zip")}"',
+            f'{_AT}",\n                "shasum": ""',
+        ),
+    ),
+    "composer: one more file is loaded": (
+        "composer.lock",
+        (_REST, _REST.replace('"src/functions.php"', '"src/functions.php",\n                    "src/run.php"')),
+    ),
+    "composer: one more command": (
+        "composer.lock",
+        (_REST, _REST.replace('"bin/run"', '"bin/run",\n                "bin/more"')),
+    ),
     # Pipenv
     "pipenv: another index": (
         "Pipfile.lock",

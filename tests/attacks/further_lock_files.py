@@ -16,7 +16,7 @@ def commit(text: str) -> str:
 
 
 def composer(version: Version, packages: int = PACKAGES) -> str:
-    def entry(name: str, stands: str, shasum: str = "") -> dict[str, Any]:
+    def entry(name: str, stands: str, shasum: str) -> dict[str, Any]:
         is_at = commit(name + stands)
         place = f"https://api.github.com/repos/{name}/zipball/{is_at}"
         return {
@@ -35,7 +35,8 @@ def composer(version: Version, packages: int = PACKAGES) -> str:
             "time": "2024-01-01T00:00:00+00:00",
         }
 
-    entries = [entry(f"acme/pkg-{number}", version(number)) for number in range(1, packages + 1)]
+    names = [(f"acme/pkg-{number}", version(number)) for number in range(1, packages + 1)]
+    entries = [entry(name, stands, commit(f"{name}{stands}zip")) for name, stands in names]
     lock = {
         "_readme": ["This file locks the dependencies of your project to a known state"],
         "content-hash": commit("".join(map(version, range(PACKAGES))))[:32],

@@ -126,6 +126,29 @@ ATTACKS: Mapping[str, tuple[str, Edit]] = {
             f'{_UNCHANGED_INTEGRITY}",\n      "bin": {{\n        "node": "index.js"\n      }},\n',
         ),
     ),
+    "build metadata on a version that is at the base, with another hash": (
+        "package-lock.json",
+        (
+            f'"version": "1.1.0",\n      {_NPM_ENTRY}',
+            f'"version": "1.0.0+x",\n      "resolved": "{_TARBALL.replace("1.1.0", "1.0.0")}"',
+        ),
+    ),
+    "a nested copy is older than the one at the base": (
+        "package-lock.json",
+        (
+            _PLACE,
+            (
+                f'    "node_modules/pkg-1/node_modules/{NPM_NAME}": {{\n      "version": "0.9.0",\n'
+                f'      "resolved": "{_TARBALL.replace("1.1.0", "0.9.0")}",\n'
+                f'      "integrity": "{sha512("0.9.0")}"\n    }},\n{_PLACE}'
+            ),
+        ),
+    ),
+    "scripts": ("package-lock.json", (_NPM_ENTRY, f'"scripts": {{\n        "x": "y"\n      }},\n      {_NPM_ENTRY}')),
+    "a word for git behind something that is shorter than a hash": (
+        "package-lock.json",
+        (_INTEGRITY, f"sha512-git+{'A' * 40}=="),
+    ),
     "a package that is installed nowhere": (
         "package-lock.json",
         (
@@ -316,6 +339,22 @@ ATTACKS: Mapping[str, tuple[str, Edit]] = {
     "uv: another package": ("uv.lock", (_WHEEL, _WHEEL.replace("pkg_", "evil_"))),
     "uv: http": ("uv.lock", (_WHEEL, _WHEEL.replace("https", "http"))),
     "uv: overrides": ("uv.lock", ("revision = 3\n", 'revision = 3\n\n[manifest]\noverrides = [{ name = "a" }]\n')),
+    "berry: an older version through a wider range": (
+        "berry/yarn.lock",
+        (
+            f'"{NPM_NAME}@npm:^1.0.0, {NPM_NAME}@npm:^1.0.1":\n  version: 1.1.0\n  resolution: "{NPM_NAME}@npm:1.1.0"',
+            f'"{NPM_NAME}@npm:*":\n  version: 0.9.0\n  resolution: "{NPM_NAME}@npm:0.9.0"',
+        ),
+    ),
+    "berry: a merge key": ("berry/yarn.lock", (_RESOLUTION, f"  <<: {{}}\n{_RESOLUTION}")),
+    "pnpm: a key twice": (
+        "pnpm-lock.yaml",
+        (f"    resolution: {{integrity: {_INTEGRITY}}}\n", f"    resolution: {{integrity: {_INTEGRITY}}}\n" * 2),
+    ),
+    "pnpm: an alias of an anchor": (
+        "pnpm-lock.yaml",
+        (f"  {NPM_NAME}@1.1.0:\n    res", f"  evil@1.1.0: *x\n  {NPM_NAME}@1.1.0: &x\n    res"),
+    ),
     # Go
     "go: another hash for one version": (
         "go.sum",

@@ -13,9 +13,8 @@ from tests.attacks.lock_places import HOSTS, SOURCES, TWICE, VERSIONS, placed
 from tests.scenarios.reading import is_shown, shown
 
 from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.lockfiles.lock_changes import incoming
+from review_advisor.core.facts.lockfiles.lock_changes import incoming, lock_entries, lock_format
 from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
-from review_advisor.core.facts.lockfiles.lock_readers import LOCK_READERS
 from review_advisor.core.facts.lockfiles.named_hosts import hosts_in
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
@@ -54,7 +53,7 @@ def test_an_ordinary_bump_is_named_and_not_sent_and_may_be_approved(world: MockW
     assert f"excluded by configuration; +{file.added:,} -{file.removed:,} lines" in unread.why
     assert "read all the same" not in unread.why
     for call in (*world.calls(Role.EXECUTOR), *world.calls(Role.POST_VERIFY)):
-        assert "1.1.0" not in call.prompt
+        assert "1.1.0" not in shown(call, "DIFF")
         assert f"{path} (" in shown(call, "NOT_READ")
         assert "packages new: none" in shown(call, "NOT_READ")
 
@@ -152,7 +151,9 @@ def test_a_new_version_with_two_hashes_is_read_in_both_places(attack: str) -> No
     name, _, why = doubt.partition(": ")
     assert why == "version 1.1.0 has several hashes in the file"
     read = [file.hunks[number] for number in found.read]
-    places = [each for each in LOCK_READERS[path.rpartition("/")[2]](head) if each.name == name]
+    form = lock_format(path, head)
+    assert form is not None
+    places = [each for each in lock_entries(form, head) if each.name == name]
     assert len(places) == 2
     for place in places:
         assert any(hunk.new_start <= place.last and place.first < hunk.new_start + hunk.new_count for hunk in read)

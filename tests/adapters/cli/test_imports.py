@@ -44,13 +44,12 @@ OF_FEW_REVIEWS = {
     "review_advisor.adapters.answers.recorded_agents",
     "review_advisor.app.base_checks",
     "review_advisor.core.evaluation",
-    "review_advisor.core.facts.lockfiles.lock_readers",
     "review_advisor.core.observation",
     "review_advisor.core.shadow.shadow_events",
     "review_advisor.core.task",
     "review_advisor.review.shadowing",
 }
-"""What tasks, recordings, static checks, records of kinds, changed lock files, observations and shadows need."""
+"""What tasks, recordings, static checks, records of kinds, observations and shadows need."""
 
 
 TOLD = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
@@ -15,7 +16,7 @@ from review_advisor.adapters.price_file import read_prices
 from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
 from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.facts.files.critical import CriticalPaths
-from review_advisor.core.facts.lockfiles.toml_locks import _LINE
+from review_advisor.core.facts.lockfiles.lock_formats import TOML_LINE
 from review_advisor.core.forge_text.conclusion import title_of
 from review_advisor.core.forge_text.sections import MOST_NAMED_FILES, coverage
 from review_advisor.core.metrics.prices import Unpriced, cost, price_on
@@ -152,7 +153,7 @@ def test_a_line_that_is_made_to_be_slow_to_read_is_read_by_a_reviewer(line: str)
     base = cargo(old)
     head = base.replace('name = "pkg-9"', f'name = "pkg-9" # {line}')
     assert "every hunk of it has to be read" in why(changed("Cargo.lock", base, head), head=head)
-    assert _LINE.fullmatch(line) is None
+    assert re.fullmatch(TOML_LINE, line) is None
 
 
 def test_globs_are_matched_as_gitignore_does_and_as_they_are_spelled() -> None:

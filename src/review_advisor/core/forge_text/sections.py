@@ -27,6 +27,7 @@ from review_advisor.core.safety.markdown import code, code_block, phrase, prose,
 MOST_REASONS = 10
 MOST_NAMED_FILES = 30
 MOST_NAMED_RULES = 20
+MOST_NAMED_ENTRIES = 30
 MOST_PATCH = 12_000
 MOST_MERGED = 10
 """So many remarks that were merged into one finding are named in its comment."""
@@ -201,6 +202,13 @@ def coverage(document: OutcomeDocument) -> Section:
     if len(anyway) > MOST_NAMED_FILES:
         more = counted(len(anyway) - MOST_NAMED_FILES, "more file")
         lines.append(f"- and {more} read although `exclude` matches; outcome.json names them all")
+    entries = [(each.path, entry) for each in document.policy.excluded.files for entry in each.brings.entries]
+    lines += [
+        f"- {code(shown_path(path))} changes {phrase(entry, 300)}" for path, entry in entries[:MOST_NAMED_ENTRIES]
+    ]
+    if len(entries) > MOST_NAMED_ENTRIES:
+        more = counted(len(entries) - MOST_NAMED_ENTRIES, "more line")
+        lines.append(f"- and {more} on packages of lock files; outcome.json has them")
     lines += [f"- Shortened in the prompts: {phrase(words, 200)}" for words in document.cut[:MOST_NAMED_FILES]]
     if len(document.cut) > MOST_NAMED_FILES:
         lines.append(

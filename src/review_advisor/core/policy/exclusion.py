@@ -12,7 +12,7 @@ from pathspec import GitIgnoreSpec
 from review_advisor.core.facts.change import REGULAR_MODE, Change, FileChange, Status
 from review_advisor.core.facts.files.paths import globs_of
 from review_advisor.core.facts.lockfiles.lock_changes import Incoming, incoming
-from review_advisor.core.facts.lockfiles.lock_formats import ECOSYSTEMS, ecosystem_of
+from review_advisor.core.facts.lockfiles.lock_formats import FORMATS, ecosystem_of
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.patches.patch_files import count_lines
 from review_advisor.core.facts.shards import Unsent
@@ -24,6 +24,10 @@ SecretHunks = Callable[[FileChange], Collection[int]]
 
 MOST_TOLD_TOGETHER = 40_000
 """Characters that reviewers are told of all files that are left unread. Further files are read."""
+MOST_ENTRIES_TOGETHER = 40_000
+"""Characters of the facts on changed entries of all these files. Of further files, the diff alone names the entries."""
+
+_ENTRIES_IN_DIFF = "which packages is in the diff of the file: the files before it leave no room"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,7 @@ def excluding_glob(globs: tuple[str, ...], path: str) -> str | None:
     if not _spec(globs).match_file(path):
         return None
     matching = [glob for glob in globs if not glob.startswith("!") and _spec((glob,)).match_file(path)]
-    return next((glob for glob in reversed(matching) if glob not in ECOSYSTEMS or ecosystem_of(path)), None)
+    return next((glob for glob in reversed(matching) if glob not in FORMATS or ecosystem_of(path)), None)
 
 
 def exclusion(
@@ -135,7 +139,7 @@ def exclusion(
     files: list[ExcludedFile] = []
     read: list[ReadAnyway] = []
     times = Counter(path for file in change.files for path in file.paths)
-    room = MOST_TOLD_TOGETHER
+    room, room_for_entries = MOST_TOLD_TOGETHER, MOST_ENTRIES_TOGETHER
     for file in change.files:
         glob = excluding_glob(globs, file.path)
         if glob is None:
@@ -150,6 +154,9 @@ def exclusion(
         if isinstance(made, str):
             read.append(ReadAnyway(file.path, made))
         else:
+            room_for_entries -= sum(map(len, made.brings.entries))
+            if room_for_entries < 0:
+                made = replace(made, brings=replace(made.brings, entries=(_ENTRIES_IN_DIFF,)))
             files.append(made)
     return Exclusion(globs, tuple(files), tuple(read))
 

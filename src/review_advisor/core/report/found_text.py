@@ -63,6 +63,8 @@ def coverage_text(document: OutcomeDocument) -> str:
     pictures = sum(file.picture and file.read == "read" for file in document.coverage)
     lines = [f"Read: {read}{f', {pictures} of them as pictures by visual_gate' if pictures else ''}"]
     lines += [wrapped("  ", f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
+    for file in document.policy.excluded.files:
+        lines += [wrapped("    ", f"{shown_path(file.path)} changes {entry}") for entry in file.brings.entries]
     lines += [wrapped("  ", f"{each.path} was read although `exclude` matches it: {each.why}") for each in anyway]
     lines += [wrapped("  shortened in the prompts: ", words) for words in document.cut]
     lines += [wrapped("  in an answer: ", words) for words in answer_notes(document)]

@@ -190,6 +190,7 @@ def _brings(file: ExcludedFile) -> Iterator[str]:
     if file.ecosystem:
         yield f"  packages new or changed: {brings.changed}"
         yield f"  packages new: {', '.join(brings.packages) or 'none'}"
+    yield from (f"  changed: {entry}" for entry in brings.entries)
     yield f"  hosts in added lines: {', '.join(brings.hosts) or 'none'}"
     yield from (f"  shown in the diff, because {doubt}" for doubt in brings.doubts[:_MOST_DOUBTS])
     if len(brings.doubts) > _MOST_DOUBTS:

@@ -1,37 +1,80 @@
-"""What a change of a lock file brings in, and which of its hunks a reviewer has to see: facts, without a model."""
+"""What a change of a lock file brings in, and which of its hunks a reviewer has to see: facts, without a model.
+
+One difference of keys for all formats: each entry of the head is held against the entry of the base that it replaces.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
 
 from review_advisor.core.facts.change import FileChange, Hunk
-from review_advisor.core.facts.lockfiles.lock_entries import LockEntry
-from review_advisor.core.facts.lockfiles.lock_formats import ecosystem_of
+from review_advisor.core.facts.lockfiles.lock_formats import BERRY, FORMATS, LockFormat, Rules
+from review_advisor.core.facts.lockfiles.lock_text import BETWEEN, Node, read_tree
 from review_advisor.core.facts.lockfiles.named_hosts import LONGEST_LINE, hosts_in, is_usual_host, names_a_source
 
 MOST_TOLD = 12_000
 """Characters of names and hosts that reviewers are told of one file. A change that brings in more of them is read."""
+MOST_TOLD_ENTRIES = 12_000
+"""Characters of the facts on changed entries, each with its hashes, or without them, or the first ones and a number."""
 MOST_DOUBTS = 200
 _LONGEST_VERSION = 200
+_LONGEST_NAME = 100
+_SHOWN_HASH = 20
 _SCRIPT = re.compile(
     r"(?:(?:pre|post)?(?:install|prepare)|prepublish(?:only)?)\"?'?\s*:|install[-_]?script", re.IGNORECASE
 )
-_NOUGHTS = re.compile(r"^v|(?<![0-9a-z])0+(?=[0-9])|(?:\.0+)+(?=$|[+-])")
-_RELEASE = re.compile(r"(?:v|==)?([0-9]+(?:\.[0-9]+)*)")
+_RELEASE = re.compile(r"(?:v|==)?([0-9]+(?:\.[0-9]+)*)(.*)", re.DOTALL)
+_EXACT = re.compile(r"(?:[^\s()]+ )?(v?[0-9][^\s()]*)(?:[ (].*)?")
+_EXACT_WORDS = re.compile("<<(.*?)>>")
+_EXACTLY = "\1"
+"""Stands for words that are exactly those of an entry, while the text around them is looked at."""
+_REPOSITORY = re.compile(r"https://github\.com/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+?)(?:\.git)?")
+_NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "requires", "optional-dependencies")
+_LONGEST_FACT = 300
+
+Order = tuple[tuple[int, ...], bool, tuple[tuple[int, int, str], ...]]
+"""A version that can be compared: its numbers, whether it is a release, and what stands behind them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """What the added lines bring in. ``doubts`` are why the hunks numbered ``read`` are put before the reviewers."""
+    """What the added lines bring in. ``doubts`` are why the hunks numbered ``read`` are put before the reviewers.
+
+    ``entries`` has a line on each changed package: name, old and new version, source, reference, old and new hash.
+    """
 
     hosts: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     changed: int = 0
     doubts: tuple[str, ...] = ()
     read: tuple[int, ...] = ()
+    entries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One package of a lock file, or another part of it, on lines ``first`` to ``last``.
+
+    ``leaves`` are its values by their paths. ``is_placed`` says whether its key is one that the format has.
+    """
+
+    key: str
+    kind: Literal["package", "section", "setting"]
+    name: str
+    version: str
+    first: int
+    last: int
+    leaves: tuple[tuple[str, str], ...]
+    is_placed: bool = True
+
+    def all(self, paths: Collection[str]) -> tuple[str, ...]:
+        """The sorted values at these paths that are not empty."""
+        return tuple(sorted(value for path, value in self.leaves if value and _plain_path(path) in paths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +96,47 @@ def incoming(file: FileChange, head: str) -> Incoming | str:
     base = text_before(head, file.hunks)
     if base is None or "\ufffd" in head:
         return "its text is not the one that the diff leads to, or is not UTF-8"
-    ecosystem = ecosystem_of(file.path)
+    form = lock_format(file.path, head)
     doubts: list[_Doubt] = []
     versions: set[str] = set()
-    packages: tuple[str, ...] = ()
-    changed = 0
-    if ecosystem:
+    made = Incoming()
+    if form is not None:
         if any(len(line) > LONGEST_LINE for _, line in _added(file.hunks)):
             return f"a line of it is longer than {LONGEST_LINE} characters"
-        from review_advisor.core.facts.lockfiles.lock_readers import LOCK_READERS  # noqa: PLC0415 - many models
-
-        read = LOCK_READERS[file.path.rpartition("/")[2]]
         try:
-            before, after = read(base), read(head)
+            before, after = lock_entries(form, base), lock_entries(form, head)
         except (ValueError, RecursionError):
-            return f"it is not written as {ecosystem} writes it"
-        doubts += _entry_doubts(before, after)
+            return f"it is not written as {form.ecosystem} writes it"
+        difference = _Difference(form, before, after)
+        doubts += difference.doubts()
         versions = {entry.version for entry in (*before, *after)}
         old = {entry.name for entry in before}
-        fresh = [entry for entry in _changed(before, after) if not entry.setting]
+        fresh = [entry for entry in difference.changed if entry.kind == "package"]
         packages = tuple(dict.fromkeys(f"{each.name} {each.version}" for each in fresh if each.name not in old))
-        changed = len(fresh)
-    doubts = [*_odd_lines(file.hunks, base, versions), *doubts]
+        made = Incoming((), packages, len(fresh), entries=_bounded(list(map(difference.facts, fresh))))
+    doubts = [*_odd_lines(file.hunks, base, versions, form), *doubts]
     hosts = tuple(dict.fromkeys(host for _, line in _added(file.hunks) for host in hosts_in(line, versions)))
-    if sum(map(len, (*hosts, *packages))) > MOST_TOLD:
+    if sum(map(len, (*hosts, *made.packages))) > MOST_TOLD:
         return "it brings in more than can be told in a few words"
-    return _put_back(file.hunks, doubts, Incoming(hosts, packages, changed))
+    return _put_back(file.hunks, doubts, replace(made, hosts=hosts))
+
+
+def lock_format(path: str, text: str) -> LockFormat | None:
+    """The format of the lock file at ``path``; None for any other file."""
+    name = path.rpartition("/")[2]
+    return BERRY if name == "yarn.lock" and "\n__metadata:\n" in text else FORMATS.get(name)
+
+
+def _bounded(facts: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The facts that have room: each with its details, else without them, else the first ones and how many follow."""
+    whole, short = [f"{line}{more}" for line, more in facts], [line for line, _ in facts]
+    lines = whole if sum(map(len, whole)) <= MOST_TOLD_ENTRIES else short
+    room = MOST_TOLD_ENTRIES
+    for at, line in enumerate(lines):
+        room -= len(line)
+        if room < 0:
+            return (*lines[:at], f"and {len(lines) - at:,} more, which the diff of the file names")
+    return tuple(lines)
 
 
 def _put_back(hunks: Sequence[Hunk], doubts: Sequence[_Doubt], made: Incoming) -> Incoming | str:
@@ -88,7 +146,7 @@ def _put_back(hunks: Sequence[Hunk], doubts: Sequence[_Doubt], made: Incoming) -
     if any(not any(doubt.touches(hunk) for hunk in hunks) for doubt in doubts):
         return "what is unusual about it stands in no hunk"
     told = tuple(dict.fromkeys(doubt.why for doubt in doubts))
-    return Incoming(made.hosts, made.packages, made.changed, told, tuple(sorted(read)))
+    return replace(made, doubts=told, read=tuple(sorted(read)))
 
 
 def text_before(head: str, hunks: Sequence[Hunk]) -> str | None:
@@ -119,7 +177,9 @@ def _added(hunks: Sequence[Hunk]) -> Iterator[tuple[int, str]]:
             number += line[:1] in (" ", "+")
 
 
-def _odd_lines(hunks: Sequence[Hunk], base: str, versions: Collection[str]) -> Iterator[_Doubt]:
+def _odd_lines(
+    hunks: Sequence[Hunk], base: str, versions: Collection[str], form: LockFormat | None
+) -> Iterator[_Doubt]:
     """Added lines that are unusual in any file: what they name, and how they are written."""
     before = set(base.split("\n"))
     known = {host for line in before for host in hosts_in(line, versions)}
@@ -129,83 +189,343 @@ def _odd_lines(hunks: Sequence[Hunk], base: str, versions: Collection[str]) -> I
                 yield _Doubt(f"the host {host[:100]} is new to the file", number, number)
             elif not is_usual_host(host):
                 yield _Doubt(f"the host {host[:100]} is written in an unusual way", number, number)
-        if line in before:
-            continue
-        if len(line) > LONGEST_LINE:
-            yield _Doubt(f"line {number} is longer than {LONGEST_LINE} characters", number, number)
-            continue
-        if not line.strip("\t").isprintable():
-            yield _Doubt(f"line {number} holds invisible characters", number, number)
-        if _SCRIPT.search(line):
-            yield _Doubt(f"line {number} speaks of an install script", number, number)
-        if names_a_source(line):
-            yield _Doubt(f"line {number} holds a git, http or file source, or an escape", number, number)
+        if line not in before:
+            yield from (_Doubt(f"line {number} {why}", number, number) for why in _odd_ways(line, form))
 
 
-def _changed(before: Sequence[LockEntry], after: Sequence[LockEntry]) -> Iterator[LockEntry]:
-    old = {(entry.key, entry.content) for entry in before}
-    return (entry for entry in after if (entry.key, entry.content) not in old)
+def _odd_ways(line: str, form: LockFormat | None) -> Iterator[str]:
+    if len(line) > LONGEST_LINE:
+        yield f"is longer than {LONGEST_LINE} characters"
+        return
+    if not line.strip("\t").isprintable():
+        yield "holds invisible characters"
+    if form is not None and re.fullmatch(form.line, line) is None:
+        yield f"is one that {form.ecosystem} does not write, or holds a comment"
+    if _SCRIPT.search(line):
+        yield "speaks of an install script"
+    if names_a_source(line):
+        yield "holds a git, http or file source, or an escape"
 
 
-def _entry_doubts(before: Sequence[LockEntry], after: Sequence[LockEntry]) -> Iterator[_Doubt]:
-    same = defaultdict[str, list[LockEntry]](list)
-    for entry in before:
-        same[entry.name].append(entry)
-    known = {source for entry in before for source in entry.sources}
-    times = Counter(entry.key for entry in after)
-    twice = _hashed_twice(after)
-    for entry in _changed(before, after):
-        said = {doubt for each in same[entry.name] for doubt in each.doubts}
-        for doubt in (*entry.doubts, *_against_base(entry, same[entry.name], known)):
-            if doubt not in said:
-                yield _Doubt(f"{entry.name[:100]}: {doubt[:300]}", entry.first, entry.last)
-        if times[entry.key] > 1:
-            yield _Doubt(f"{entry.name[:100]} stands there more than once", entry.first, entry.last)
-        if (entry.name, _spelled(entry.version)) in twice:
-            why = f"{entry.name[:100]}: version {entry.version[:300]} has several hashes in the file"
-            yield _Doubt(why, entry.first, entry.last)
-    kept = {entry.key for entry in after}
-    gone = (entry for entry in before if entry.setting and entry.doubts and entry.key not in kept)
-    yield from (_Doubt(f"{entry.name[:100]} is gone", entry.first, entry.last, at_base=True) for entry in gone)
+def lock_entries(form: LockFormat, text: str) -> tuple[Entry, ...]:
+    """Every entry of a lock file. Raises ``ValueError`` where one cannot be told from another."""
+    entries = tuple(_entries(form, read_tree(text, form.syntax)))
+    if len({entry.key for entry in entries}) != len(entries):
+        raise ValueError("an entry stands twice")
+    return entries
 
 
-def _hashed_twice(entries: Iterable[LockEntry]) -> set[tuple[str, str]]:
-    """The names and versions that have one hash here and another one there: no version has two."""
-    hashes = defaultdict[tuple[str, str], set[tuple[str, ...]]](set)
-    for entry in entries:
-        if entry.digests:
-            hashes[entry.name, _spelled(entry.version)].add(entry.digests)
-    return {of for of, found in hashes.items() if len(found) > 1}
+def _entries(form: LockFormat, root: Node) -> Iterator[Entry]:
+    for key, node in root.children:
+        if key in form.containers or key in form.sections:
+            yield from _below(form, key, node, f"{key}/")
+        elif "" in form.containers:
+            yield _package(form, form.containers[""], "", key, node)
+        else:
+            yield Entry(key, "setting", key, "", node.first, node.last, tuple(node.leaves(key)))
 
 
-def _spelled(version: str) -> str:
-    """A version in one spelling: registries hold 1.0, 1.0.0 and 01.0 for the same. No version is as long as the cut."""
-    return _NOUGHTS.sub("", version[:_LONGEST_VERSION].casefold())
+def _below(form: LockFormat, container: str, node: Node, above: str) -> Iterator[Entry]:
+    """The entries of a container. Those of npm's ``dependencies`` hold further ones below the same key."""
+    inner = container if container == "dependencies" else ""
+    for key, child in node.children:
+        if container in form.sections:
+            is_placed = re.fullmatch(form.sections[container], key) is not None
+            leaves = tuple(child.leaves())
+            yield Entry(above + key, "section", f"{container} {key}", "", child.first, child.last, leaves, is_placed)
+        else:
+            yield _package(form, form.containers[container], above, key, child)
+        for named, below in child.children:
+            if inner and named == inner:
+                yield from _below(form, inner, below, f"{above}{key}/{inner}/")
 
 
-def _release(version: str) -> tuple[int, ...]:
-    """The numbers of a version up to its first mark of another kind: 1.2.0-rc.1 is (1, 2), like 1.2.0."""
-    found = _RELEASE.match(version[:_LONGEST_VERSION])
-    numbers = [int(each) for each in found[1].split(".")] if found else []
+def _package(form: LockFormat, place: str, above: str, key: str, node: Node) -> Entry:
+    leaves = tuple(node.leaves(None, "dependencies" if above.endswith("dependencies/") else ""))
+    values = {path.replace(BETWEEN, " "): value for path, value in leaves}
+    found = re.fullmatch(place, key)
+    named = {} if found is None else found.groupdict()
+    name = named.get("name") or values.get("module") or values.get("name") or key
+    version = (named.get("version") or values.get("version", "")).removeprefix("==")
+    if form.python_names:
+        name, key = python_name(name), python_name(key)
+    if form.key:
+        key = " ".join(values.get(path, "") for path in form.key)
+    is_placed = found is not None or bool(form.key)
+    return Entry(above + key, "package", name, version, node.first, node.last, leaves, is_placed)
+
+
+def python_name(name: str) -> str:
+    """The one spelling of a Python package's name that stands for all of them."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@lru_cache(maxsize=4_096)
+def _order(version: str) -> Order:
+    """Where a version stands among others. Registries hold 1.0, 1.0.0, 01.0 and 1.0.0+x for the same."""
+    found = _RELEASE.match(version[:_LONGEST_VERSION].casefold())
+    if found is None:
+        return (), False, ((0, 0, version[:_LONGEST_VERSION]),)
+    numbers = [int(each) for each in found[1].split(".")]
     while numbers and not numbers[-1]:
         numbers.pop()
-    return tuple(numbers)
+    behind = found[2].partition("+")[0]
+    parts = re.findall(r"[0-9]+|[a-z]+", behind)
+    is_release = not behind or re.match(r"[.-]?post", behind) is not None
+    return tuple(numbers), is_release, tuple((1, int(each), "") if each.isdecimal() else (0, 0, each) for each in parts)
 
 
-def _against_base(entry: LockEntry, same: Sequence[LockEntry], known: set[str]) -> Iterator[str]:
-    """What is unusual about a package only beside the entries of the same name at the base."""
-    for source in entry.sources:
-        if source not in known:
-            yield f"nothing at the base comes from {source}"
-        elif same and not entry.setting and source not in {each for old in same for each in old.sources}:
-            yield f"at the base it does not come from {source}"
-    for old in same:
-        if _spelled(old.version) == _spelled(entry.version) and old.digests != entry.digests:
+class _Difference:
+    """The entries of the head that differ from those of the base, and what is unusual about them."""
+
+    def __init__(self, form: LockFormat, before: Sequence[Entry], after: Sequence[Entry]) -> None:
+        self._form, self._before, self._after = form, before, after
+        pinned, harmless = _compiled(form.pinned, may_go=False), _compiled(form.harmless, may_go=True)
+        self._rules = {
+            "package": (*pinned, *harmless),
+            "section": harmless,
+            "setting": _compiled(form.settings, may_go=True),
+        }
+        self._of_path: dict[tuple[str, str], _Rule | None] = {}
+        self._at_base = {entry.key: entry for entry in before}
+        self._named = _by_name(before)
+        self._origins = {entry.key: self._origins_of(entry) for entry in before}
+        self._known = set[str]().union(*self._origins.values())
+        self.changed = [each for each in after if each.key not in self._at_base or each != self._moved(each)]
+        self._replaced = dict(self._pairs())
+
+    def _moved(self, entry: Entry) -> Entry:
+        """The entry of the base under the same key, on the lines of this one."""
+        return replace(self._at_base[entry.key], first=entry.first, last=entry.last)
+
+    def doubts(self) -> Iterator[_Doubt]:
+        """What a reviewer has to see, each with the whole value that it is about."""
+        hashes = defaultdict[tuple[str, Order], set[tuple[str, ...]]](set)
+        for entry in self._after:
+            if entry.kind == "package" and self._digests(entry):
+                hashes[entry.name, _order(entry.version)].add(self._digests(entry))
+        for entry in self.changed:
+            peers = self._peers(entry)
+            found = [*self._odd_values(entry, peers), *self._gone(entry, peers), *self._older_needs(entry, peers)]
+            if entry.kind == "package":
+                found += self._odd_hashes(entry, peers)
+                if len(hashes[entry.name, _order(entry.version)]) > 1:
+                    found.append(f"version {entry.version} has several hashes in the file")
+            for why in found:
+                yield _Doubt(f"{entry.name[:_LONGEST_NAME]}: {why[:300]}", entry.first, entry.last)
+        yield from self._gone_entries()
+
+    def _peers(self, entry: Entry) -> list[Entry]:
+        """The entries of the base that this one is held against: the one it was, else those of its version or name."""
+        if entry.key in self._at_base:
+            return [self._at_base[entry.key]]
+        named = self._named[entry.name]
+        return [each for each in named if _order(each.version) == _order(entry.version)] or named
+
+    def _rule(self, kind: str, path: str) -> _Rule | None:
+        if (kind, path) not in self._of_path:
+            fitting = (rule for rule in self._rules[kind] if rule.path.fullmatch(path))
+            self._of_path[kind, path] = next(fitting, None)
+        return self._of_path[kind, path]
+
+    def _match(self, entry: Entry, path: str, value: str) -> re.Match[str] | None:
+        """The value as the format writes it; None if the path or the value is not known."""
+        rule = self._rule(entry.kind, path)
+        return None if rule is None or len(value) > LONGEST_LINE else rule.match(entry, value)
+
+    def _origins_of(self, entry: Entry) -> set[str]:
+        found = (
+            self._match(entry, path, value)
+            for path, value in entry.leaves
+            if (rule := self._rule(entry.kind, path)) is not None and "origin" in rule.value.groupindex
+        )
+        return {each["origin"].replace(_EXACTLY, f"/{entry.name}") for each in found if each is not None}
+
+    def _odd_values(self, entry: Entry, peers: Sequence[Entry]) -> Iterator[str]:
+        if not entry.is_placed and entry.key not in self._at_base:
+            yield f"it stands in {entry.key}"
+        known = {leaf for peer in peers for leaf in peer.leaves}
+        is_same_version = any(_order(peer.version) == _order(entry.version) for peer in peers)
+        for path, value in dict.fromkeys(entry.leaves):
+            rule = self._rule(entry.kind, path)
+            is_bound = rule is not None and ("{version}" in rule.exact or "{release}" in rule.exact)
+            if ((path, value) not in known or (is_bound and not is_same_version)) and (
+                self._match(entry, path, value) is None
+            ):
+                yield f"{_shown_path(path)} = {value}"
+        if entry.kind == "package":
+            of_name = set[str]().union(*(self._origins[each.key] for each in self._named[entry.name]))
+            for origin in sorted(self._origins_of(entry)):
+                if origin not in self._known:
+                    yield f"nothing at the base comes from {origin}"
+                elif self._named[entry.name] and origin not in of_name:
+                    yield f"at the base it does not come from {origin}"
+
+    def _gone(self, entry: Entry, peers: Sequence[Entry]) -> Iterator[str]:
+        """What every peer says and this entry does not, where it may not go: a source, a hash, the last wheel."""
+        if peers:
+            common = set.intersection(*(set(_offers(peer)) for peer in peers))
+            for path, offer in sorted(common - set(_offers(entry))):
+                rule = self._rule(entry.kind, path)
+                if rule is None or not rule.may_go:
+                    yield f"it has no {_shown_path(path)}{offer}, unlike at the base"
+
+    def _older_needs(self, entry: Entry, peers: Sequence[Entry]) -> Iterator[str]:
+        """The exact versions of other packages that it takes: an older copy of them may stand in the file."""
+        before = {path: value for peer in peers for path, value in peer.leaves}
+        for path, value in entry.leaves:
+            new, old = _EXACT.fullmatch(value), _EXACT.fullmatch(before.get(path, ""))
+            if path.startswith(_NEEDS) and new and old and _order(new[1]) < _order(old[1]):
+                yield f"{_shown_path(path)} = {value} is older than at the base"
+
+    def _digests(self, entry: Entry) -> tuple[str, ...]:
+        return entry.all((*self._form.integrity, *self._form.reference))
+
+    def _odd_hashes(self, entry: Entry, peers: Sequence[Entry]) -> Iterator[str]:
+        installed = self._pinned(entry)
+        if all(self._pinned(peer) != installed for peer in peers):
+            hashes = [leaf for leaf in entry.leaves if _plain_path(leaf[0]) in self._form.integrity]
+            if not hashes or any(self._match(entry, *leaf) is None for leaf in hashes):
+                yield f"no hash of its content seals version {entry.version}"
+            counts = Counter(_plain_path(path) for path, _ in entry.leaves)
+            files = {path.rpartition(" ")[0] for path in self._form.integrity if "[] " in path}
+            listed = [{counts[each] for each in self._paths if each.rpartition(" ")[0] == folder} for folder in files]
+            if any(len(numbers) > 1 for numbers in listed):
+                yield "not every file of it has one address and one hash"
+        same = [each for each in self._named[entry.name] if _order(each.version) == _order(entry.version)]
+        if same and self._digests(entry) not in [self._digests(each) for each in same]:
             yield f"version {entry.version} has other hashes than at the base"
-    if same and not entry.setting and _release(entry.version) < min(_release(old.version) for old in same):
-        yield f"version {entry.version} is older than at the base"
-    alike = [old.traits for old in same if old.version == entry.version and old.traits]
-    if entry.traits and alike and entry.traits not in alike:
-        yield f"version {entry.version} has other commands or platforms than at the base: {entry.traits}"
-    for offer in sorted({offer for old in same for offer in old.offers} - {*entry.offers}):
-        yield f"it has no {offer}, unlike at the base"
+        old, named = self._replaced.get(entry.key), self._named[entry.name]
+        bar = _order(old.version) if old else max((_order(each.version) for each in named), default=None)
+        if bar is not None and _order(entry.version) < bar:
+            yield f"version {entry.version} is older than at the base"
+
+    @property
+    def _paths(self) -> list[str]:
+        return [path for paths in self._form.pinned for path in paths.split("|")]
+
+    def _pinned(self, entry: Entry) -> tuple[tuple[str, str], ...]:
+        return tuple(leaf for leaf in entry.leaves if (rule := self._rule("package", leaf[0])) and not rule.may_go)
+
+    def _pairs(self) -> Iterator[tuple[str, Entry]]:
+        """The key of each entry with the entry of the base that it replaces: its own, else one that is gone."""
+        for name, entries in _by_name(self._after).items():
+            keys = {entry.key for entry in entries}
+            yield from ((key, self._at_base[key]) for key in keys if key in self._at_base)
+            new = [entry for entry in entries if entry.key not in self._at_base]
+            gone = [entry for entry in self._named[name] if entry.key not in keys]
+            for entry, old in zip(_newest_first(new), _newest_first(gone), strict=False):
+                yield entry.key, old
+
+    def _gone_entries(self) -> Iterator[_Doubt]:
+        kept = {entry.key for entry in self._after}
+        now = _by_name(self._after)
+        for entry in self._before:
+            if entry.key in kept:
+                continue
+            why = ""
+            if entry.kind != "package" and any(self._rule(entry.kind, path) is None for path, _ in entry.leaves):
+                why = f"{entry.name[:_LONGEST_NAME]} is gone"
+            if (
+                entry.kind == "package"
+                and any(now[entry.name])
+                and all(_order(each.version) < _order(entry.version) for each in now[entry.name])
+            ):
+                why = f"{entry.name[:_LONGEST_NAME]}: version {entry.version} is gone, and only older ones stay"
+            if why:
+                yield _Doubt(why, entry.first, entry.last, at_base=True)
+
+    def facts(self, entry: Entry) -> tuple[str, str]:
+        """A changed package: its name with the old and the new version, and where it comes from with its hashes."""
+        old = self._replaced.get(entry.key)
+        origins = sorted(self._origins_of(entry)) or entry.all(self._form.source)
+        hashes = [_short(each.all(self._form.integrity)) for each in (old, entry) if each is not None]
+        details = (
+            ("source", ", ".join(each or "the configured registry" for each in origins)),
+            ("reference", ", ".join(entry.all(self._form.reference))),
+            ("integrity", " -> ".join(dict.fromkeys(each or "none" for each in hashes))),
+        )
+        line = f"{entry.name} {old.version if old else 'new'} -> {entry.version}"
+        return _shown(line), "".join(f"; {what} {_shown(said)}" for what, said in details if said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """The form of a path and of its value, in which ``_EXACTLY`` stands for the words ``exact``."""
+
+    path: re.Pattern[str]
+    value: re.Pattern[str]
+    exact: str
+    may_go: bool
+
+    def match(self, entry: Entry, value: str) -> re.Match[str] | None:
+        """The value, if it is as the rule says of this entry."""
+        if _EXACTLY in value:
+            return None
+        if self.exact:
+            before, words, behind = value.replace("%2B", "+").rpartition(_filled(self.exact, entry, value))
+            value = f"{before}{_EXACTLY}{behind}" if words else value
+        return self.value.fullmatch(value)
+
+
+def _compiled(rules: Rules, *, may_go: bool) -> tuple[_Rule, ...]:
+    named = {"[]": rf"\[\][^{BETWEEN}]*", "*": f"[^{BETWEEN}]+"}
+    made: list[_Rule] = []
+    for paths, form in rules.items():
+        exact = _EXACT_WORDS.search(form)
+        value = re.compile(_EXACT_WORDS.sub(_EXACTLY, form))
+        for path in paths.split("|"):
+            keys = re.compile(BETWEEN.join(named.get(word, re.escape(word)) for word in path.split(" ")))
+            made.append(_Rule(keys, value, "" if exact is None else exact[1], may_go))
+    return tuple(made)
+
+
+def _filled(words: str, entry: Entry, value: str) -> str:
+    """The words with what the entry says of itself in them."""
+    file = value.rpartition("/")[2]
+    project = file.partition("-")[0] if file.endswith(".whl") else file.partition(f"-{entry.version}.")[0]
+    repository = _REPOSITORY.fullmatch("".join(entry.all(("source url",)))) if "{repository}" in words else None
+    said = {
+        "name": entry.name,
+        "bare": entry.name.rpartition("/")[2],
+        "project": project if python_name(project) == entry.name else _EXACTLY,
+        "version": entry.version,
+        "release": entry.version.partition("+")[0],
+        "reference": "".join(entry.all(("source reference",))) if "{reference}" in words else "",
+        "repository": _EXACTLY if repository is None else repository[1],
+    }
+    return words.format_map(said) or _EXACTLY
+
+
+def _by_name(entries: Sequence[Entry]) -> defaultdict[str, list[Entry]]:
+    named = defaultdict[str, list[Entry]](list)
+    for entry in entries:
+        named[entry.name].append(entry)
+    return named
+
+
+def _newest_first(entries: Sequence[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda entry: _order(entry.version), reverse=True)
+
+
+def _offers(entry: Entry) -> Iterator[tuple[str, str]]:
+    return ((path, " of a wheel" if value.endswith(".whl") else "") for path, value in entry.leaves)
+
+
+@lru_cache(maxsize=16_384)
+def _plain_path(path: str) -> str:
+    return re.sub(rf"\[\][^{BETWEEN}]*", "[]", path).replace(BETWEEN, " ")
+
+
+def _shown_path(path: str) -> str:
+    return path.replace(BETWEEN, ".") or "its value"
+
+
+def _short(hashes: Sequence[str]) -> str:
+    first = "".join(hashes[:1])
+    more = f" and {len(hashes) - 1} more" if len(hashes) > 1 else ""
+    return f"{first[:_SHOWN_HASH]}{'...' if len(first) > _SHOWN_HASH else ''}{more}"
+
+
+def _shown(text: str) -> str:
+    return (text if text.isprintable() else ascii(text))[:_LONGEST_FACT]

@@ -6,8 +6,11 @@ import re
 from collections.abc import Collection
 
 LONGEST_LINE = 2_000
-_GO_HASH = r"h1:[A-Za-z0-9+/]{43}="
-"""One in 4,096 of them begins like an address: h1://..."""
+_HASH = re.compile(
+    r"(?<![^\s\"'{\[])(?:h1:[A-Za-z0-9+/]{43}=|sha256-[A-Za-z0-9+/]{43}=|sha384-[A-Za-z0-9+/]{64}"
+    r"|sha512-[A-Za-z0-9+/]{86}==)(?![^\s\"',}\]])"
+)
+"""A whole hash in base64. By chance it begins like an address (h1://...) or holds a word such as ``git+``."""
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 _IPV4 = rf"(?<![\w.+-])(?<![<>~^!])(?<![<>=~!]=)(?<![<>=~!]= ){_OCTET}(?:\.{_OCTET}){{3}}(?!\.?\w)"
 """No part of a longer version, of a file's name or of a range: registries hold versions of four numbers, too."""
@@ -17,8 +20,7 @@ _IPV6 = (
     rf"|(?:{_GROUP}:){{7}}{_GROUP})(?![\w:]|\.[0-9])"
 )
 _ADDRESS = re.compile(
-    rf"(?<![A-Za-z0-9+.-])(?!{_GO_HASH}(?:\s|$))"
-    r"[A-Za-z0-9+.-]+://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)"
+    r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]+://+(?:[^/@\s\"'<>]*@)?([^/\s\"'<>?#,;)\]}]+)"
     r"|(?<![\w.-])[\w.-]+@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}):"
 )
 _IP = re.compile(rf"{_IPV4}|{_IPV6}")
@@ -39,6 +41,7 @@ def hosts_in(line: str, versions: Collection[str] = ()) -> list[str]:
     """
     if len(line) > LONGEST_LINE:
         return []
+    line = _HASH.sub("#", line)
     named = [found.span(found.lastindex or 0) for found in _ADDRESS.finditer(line)]
     bare = [
         found.span()
@@ -55,4 +58,4 @@ def is_usual_host(host: str) -> bool:
 
 def names_a_source(line: str) -> bool:
     """Whether a line holds a git or http source, a file, folder or patch that is installed, or an escape."""
-    return _PLACE.search(line) is not None
+    return _PLACE.search(_HASH.sub("#", line)) is not None

@@ -1,0 +1,135 @@
+"""What of a lock file is put before the reviewers: nothing of an ordinary bump, and every key that nobody knows."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.attacks.further_lock_files import FORMATS
+from tests.attacks.lock_files import changed, npm, old, pnpm, sha512, yarn
+
+from review_advisor.core.facts.lockfiles.lock_changes import MOST_TOLD_ENTRIES, Incoming, incoming
+from review_advisor.core.facts.lockfiles.lock_text import MOST_CHARACTERS, read_tree
+
+FEW = 6
+KEYS = {
+    "package-lock.json": ('      "license": "MIT"', '      "{}": "x",\n      "license": "MIT"'),
+    "npm-shrinkwrap.json": ('      "requires": {', '      "{}": "x",\n      "requires": {{'),
+    "yarn.lock": ("  integrity ", '  {} "x"\n  integrity '),
+    "berry/yarn.lock": ("  linkType: hard", "  {}: x\n  linkType: hard"),
+    "pnpm-lock.yaml": ("    engines: ", "    {}: x\n    engines: "),
+    "Cargo.lock": ('source = "', '{} = "x"\nsource = "'),
+    "poetry.lock": ("optional = false", '{} = "x"\noptional = false'),
+    "uv.lock": ("dependencies = [", '{} = "x"\ndependencies = ['),
+    "composer.lock": ('            "require": {', '            "{}": "x",\n            "require": {{'),
+    "Pipfile.lock": ('            "markers": ', '            "{}": "x",\n            "markers": '),
+}
+"""Of each format with keys the place of a further one."""
+HARMLESS = {
+    "package-lock.json": ('"license": "MIT"', '"license": "{}"'),
+    "npm-shrinkwrap.json": ('"pkg-1": "^1.0.0"', '"{}": "^1.0.0"'),
+    "yarn.lock": ('pkg-1 "^1.0.0"', '{} "^1.0.0"'),
+    "berry/yarn.lock": ('pkg-1: "npm:^1.0.0"', '{}: "npm:^1.0.0"'),
+    "pnpm-lock.yaml": ("{node: '>=18'}", "{{node: '{}'}}"),
+    "Cargo.lock": ('"pkg-1"', '"{}"'),
+    "poetry.lock": ('description = "A package"', 'description = "{}"'),
+    "uv.lock": ('{ name = "pkg-1",', '{{ name = "{}",'),
+    "composer.lock": ('"description": "A package"', '"description": "{}"'),
+    "Pipfile.lock": ("python_version >= '3.8'", "{}"),
+}
+"""Of each format a value that runs nothing, and where another one stands in its place."""
+words = st.text("abcdefghijklmnopqrstuvw", min_size=9, max_size=12)
+numbers = st.lists(st.integers(0, 40), min_size=3, max_size=3)
+
+
+def found(path: str, base: str, head: str) -> Incoming | str:
+    return incoming(changed(path, base, head), head)
+
+
+def doubts(path: str, base: str, head: str) -> tuple[str, ...]:
+    made = found(path, base, head)
+    return (made,) if isinstance(made, str) else made.doubts
+
+
+@pytest.mark.parametrize("path", FORMATS)
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(numbers, numbers), min_size=FEW, max_size=FEW))
+def test_an_ordinary_bump_with_sealed_hashes_gives_no_doubt(
+    path: str, pairs: list[tuple[list[int], list[int]]]
+) -> None:
+    olds, news = ([".".join(map(str, side(pair))) for pair in pairs] for side in (min, max))
+    base, head = (FORMATS[path](lambda number, each=each: each[number % FEW], FEW) for each in (olds, news))
+    if base != head:
+        assert doubts(path, base, head) == ()
+
+
+@pytest.mark.parametrize("path", KEYS)
+@settings(max_examples=10, deadline=None)
+@given(words)
+def test_a_key_that_nobody_knows_is_a_doubt(path: str, key: str) -> None:
+    base = FORMATS[path](old, FEW)
+    place, further = KEYS[path]
+    assert any(key in doubt for doubt in doubts(path, base, base.replace(place, further.format(key), 1)))
+
+
+@pytest.mark.parametrize("path", HARMLESS)
+@settings(max_examples=10, deadline=None)
+@given(words)
+def test_another_value_of_a_harmless_key_is_none(path: str, value: str) -> None:
+    base = FORMATS[path](old, FEW)
+    place, other = HARMLESS[path]
+    assert doubts(path, base, base.replace(place, other.format(value), 1)) == ()
+
+
+def test_a_word_for_git_that_stands_in_a_hash_by_chance_is_no_source() -> None:
+    hashed = sha512("x")
+    for path, form in (("package-lock.json", npm), ("yarn.lock", yarn), ("pnpm-lock.yaml", pnpm)):
+        base, head = form(old, FEW), form(lambda _: "1.1.0", FEW)
+        lucky = re.sub(r"sha512-[A-Za-z0-9+/]{86}==", f"{hashed[:20]}git+{hashed[24:]}", head, count=1)
+        assert doubts(path, base, lucky) == ()
+
+
+def test_of_each_changed_package_the_versions_the_source_and_the_hashes_are_facts() -> None:
+    made = found("package-lock.json", npm(old, 2), npm(lambda _: "1.1.0", 2))
+    assert isinstance(made, Incoming)
+    before, after = (sha512(f"pkg-1 {version}")[:20] for version in ("1.0.0", "1.1.0"))
+    assert made.entries[0] == (f"pkg-1 1.0.0 -> 1.1.0; source https://npm.example; integrity {before}... -> {after}...")
+
+
+def test_where_the_facts_have_no_room_their_number_is_one() -> None:
+    made = found("Cargo.lock", FORMATS["Cargo.lock"](old, 900), FORMATS["Cargo.lock"](lambda _: "1.1.0", 900))
+    assert isinstance(made, Incoming)
+    assert sum(map(len, made.entries[:-1])) <= MOST_TOLD_ENTRIES
+    named, more = len(made.entries) - 1, made.entries[-1]
+    assert more == f"and {900 - named} more, which the diff of the file names"
+
+
+@pytest.mark.parametrize(
+    "before,after",
+    [
+        ("2.0.0", "1.0.0"),
+        ("1.2.0", "1.2.0-rc.1"),
+        ("1.10.0", "1.9.0"),
+    ],
+)
+def test_an_older_version_is_a_doubt_although_an_older_copy_is_in_the_file(before: str, after: str) -> None:
+    """The copy in ``pkg-1`` stays."""
+
+    def lock(version: str) -> str:
+        lines = json.loads(npm(lambda number: version if number == 2 else "1.0.0", 3))
+        copy = dict(json.loads(npm(lambda _: "0.1.0", 3))["packages"]["node_modules/pkg-2"])
+        lines["packages"]["node_modules/pkg-1/node_modules/pkg-2"] = copy
+        return json.dumps(lines, indent=2) + "\n"
+
+    assert f"pkg-2: version {after} is older than at the base" in doubts("package-lock.json", lock(before), lock(after))
+
+
+@pytest.mark.parametrize("syntax", ["json", "toml", "yaml", "yarn", "lines"])
+def test_a_text_that_is_too_long_or_nested_too_deeply_is_not_parsed(syntax: str) -> None:
+    deep = {"json": '{"a":' * 90_000, "toml": "a = " + "[" * 90_000, "yaml": "a: " + "[" * 90_000}
+    for text in (f"{deep.get(syntax, 'x')}\n", "x" * (MOST_CHARACTERS + 1)):
+        with pytest.raises((ValueError, RecursionError)):
+            read_tree(text if syntax != "lines" else "x" * (MOST_CHARACTERS + 1), syntax)
