@@ -165,12 +165,12 @@ def write_as_it_comes(path: Path, texts: Iterable[str]) -> None:
 
 def write_refusal(outcome: Path, sentence: str) -> None:
     """Leave beside the place of an outcome why there is none. Raises ``ArtifactError``."""
-    write_whole(_refusal_of(outcome), f"{sentence[:_MOST_SAID]}\n")
+    write_whole(refusal_of(outcome), f"{sentence[:_MOST_SAID]}\n")
 
 
 def read_refusal(outcome: Path) -> str | None:
     """What ``write_refusal`` left, None if it left nothing: words from another job, of which nothing is believed."""
-    path = _refusal_of(outcome)
+    path = refusal_of(outcome)
     try:
         if path.is_symlink() or not path.is_file():
             return None
@@ -182,10 +182,11 @@ def read_refusal(outcome: Path) -> str | None:
 
 def remove_refusal(outcome: Path) -> None:
     """Remove what an earlier review left there. Raises ``ArtifactError`` if something else is there."""
-    remove_stale(_refusal_of(outcome))
+    remove_stale(refusal_of(outcome))
 
 
-def _refusal_of(outcome: Path) -> Path:
+def refusal_of(outcome: Path) -> Path:
+    """The file beside the place of an outcome that says why there is none."""
     return outcome.with_suffix(".refusal.txt")
 
 

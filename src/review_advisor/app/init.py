@@ -25,7 +25,7 @@ EVALUATION_FILE = ".github/workflows/review-advisor-eval.yml"
 _TEMPLATE = Path(__file__).parents[1] / "templates" / "review-advisor.yml"
 _PLACE = "REVIEW_ADVISOR_ACTION"
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}@[0-9a-f]{40}")
-_PINNED_USE = re.compile(rf"^(\s*(?:- )?uses: )(?!actions/){_ACTION.pattern}(?: #.*)?$", re.MULTILINE)
+_PINNED_USE = re.compile(rf"^( *+(?:- )?uses: )(?!actions/){_ACTION.pattern}(?: #.*)?$", re.MULTILINE)
 _REMOTE = re.compile(r"(?:https://(?:[^/@]+@)?[^/]+/|ssh://[^/]+/|[\w.-]+@[\w.-]+:)([\w.-]+/[\w.-]+?)(?:\.git)?/?")
 _ABOUT = """\
 # Settings of review-advisor, with their defaults: remove the # of a line to change it. `fail_on` is set already.

@@ -15,6 +15,7 @@ from review_advisor.adapters.artifacts import (
     BROKEN,
     FolderArtifacts,
     check_writable,
+    refusal_of,
 )
 from review_advisor.adapters.claude.agents import ClaudeAgents
 from review_advisor.adapters.claude.environment import credential_secret
@@ -46,6 +47,7 @@ from review_advisor.core.roles.calls import AgentCall
 from review_advisor.core.roles.reply_cache import Concluded, RunNames, review_identity
 from review_advisor.lifetime.freed_memory import give_back_freed_memory
 from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.lifetime.setup_watch import SETUP
 from review_advisor.ports.review import Agents, ArtifactError, CliError, Ports, SourceError, Wiki
 from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.phase import ReviewPhase
@@ -114,13 +116,11 @@ def run_review(
         so_far = SoFar(options.output)
         stack.enter_context(INTERRUPTION.taken(so_far.last_words))
         clear(options.output)
-        source = open_change(options.repo, options.selection, _said(options), options.config, environ)
-        stack.callback(source.close)
-        for sentence in source.remarks:
-            remark(sentence)
+        source = _opened(options, environ, stack, remark)
         artifacts = FolderArtifacts(_artifact_root(options), source.label)
         artifacts.clear()
         settings = _settings(options, source, environ)
+        SETUP.allow(settings.setup_seconds)
         source = source.within(settings.rules.tree)
         source.change()
         request = _request(options, settings)
@@ -167,6 +167,26 @@ def run_review(
         shadows = ShadowRuns(ports, compared, instructions, settings.shadows, jobs, keeping.ledger, store, warn)
         ended = _ended(document, artifacts.folder, keeping, send_telemetry, partial(shadows.after, request, document))
         return replace(ended, finding_notes=kind_notes(source.base_file, ended.document, warn))
+
+
+def _opened(
+    options: ReviewOptions, environ: Mapping[str, str], stack: ExitStack, remark: Callable[[str], None]
+) -> GitSource | PatchSource:
+    """The change that was selected, until ``stack`` ends. From here on the preparation has so much time and no more.
+
+    What is fetched has limits of its own, and waits for the network: the time begins behind it.
+    """
+    running = SETUP.running(None if options.output is None else refusal_of(options.output))
+    is_fetched = options.selection.kind == "pull_request"
+    if not is_fetched:
+        stack.enter_context(running)
+    source = open_change(options.repo, options.selection, _said(options), options.config, environ)
+    stack.callback(source.close)
+    if is_fetched:
+        stack.enter_context(running)
+    for sentence in source.remarks:
+        remark(sentence)
+    return source
 
 
 def opened_agents(

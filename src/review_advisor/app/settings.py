@@ -48,6 +48,7 @@ from review_advisor.core.roster.advisor import DEFAULT_ROSTER, Roster
 from review_advisor.core.roster.presets import PresetName
 from review_advisor.core.safety.redaction import Redactor, redactor
 from review_advisor.core.shadow.shadow_rule import ShadowRule, ShadowRules, Shadows
+from review_advisor.lifetime.setup_watch import SETUP_SECONDS
 
 CONFIG_FILE = ".review-advisor.toml"
 TABLE = "review-advisor"
@@ -160,6 +161,9 @@ class BudgetConfig(_Table):
     )
     max_seconds: Seconds = Field(
         default=MAX_SECONDS, description="The most wall clock of a review, however many parts."
+    )
+    setup_seconds: Seconds = Field(
+        default=SETUP_SECONDS, description="Wall clock of all work before the first call; past it nothing is asked."
     )
 
 
@@ -294,6 +298,7 @@ class Settings:
     recording: RecordingRules = field(default_factory=RecordingRules)
     shadows: Shadows = field(default_factory=Shadows)
     prices: OwnPrices = NO_PRICES
+    setup_seconds: float = SETUP_SECONDS
 
 
 def without_links(description: str) -> str:
@@ -409,4 +414,5 @@ def make_settings(
         roster=roster,
     )
     recording = RecordingRules(config.recording, config.recording_days)
-    return Settings(rules, read_switches(environ), redactor(environ), read_jobs(environ, config.jobs), recording)
+    jobs, setup = read_jobs(environ, config.jobs), config.budget.setup_seconds
+    return Settings(rules, read_switches(environ), redactor(environ), jobs, recording, setup_seconds=setup)

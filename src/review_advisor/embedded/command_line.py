@@ -31,7 +31,7 @@ _VALUED_NAMES = (
     " --json-schema --input-format --output-format"
 )
 _VALUED = frozenset(_VALUED_NAMES.split())
-_RULE = re.compile(r"\w+(?:\([^)]*\))?")
+_RULE = re.compile(r"\w+(?:\([^()]*\))?")
 
 
 class UsageError(Exception):

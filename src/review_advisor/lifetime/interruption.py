@@ -41,6 +41,8 @@ class Interruption:
         self.starting = threading.Lock()
         self.storing = threading.Lock()
         self.parked = False
+        self.late = ""
+        """Why the work before the first call was ended, if it took too long."""
         self.announce: Callable[[], None] | None = None
         self._children: weakref.WeakSet[_Child] = weakref.WeakSet()
         self._last_words: Callable[[int], str] | None = None

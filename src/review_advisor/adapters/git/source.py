@@ -33,6 +33,13 @@ _MOST_RECORDS = 50
 """A longer record, in bytes, and every further one count as decided anew: nobody compares them."""
 _LARGEST_TEXT = 10_000_000
 """Of a larger file, in bytes, nobody reads the whole text."""
+_MOST_WORDS = 1_000_000
+_LONGEST_NAME = 10_000
+"""Bytes of commit messages, and characters of a subject or an author's name, that are read.
+
+Prompts show less of each, so the report names what is left out.
+"""
+_WORDS_SECONDS = 60.0
 _LARGEST_CONFIG = 1_000_000
 """In bytes: GitHub hands out no larger file to the other jobs."""
 
@@ -312,8 +319,8 @@ class GitSource:
 
     def _with_words(self, change: Change) -> Change:
         """Title, body and author from the commits: one commit's own words, or all messages, oldest first."""
-        commits = self._log("--reverse", "--topo-order", self._sides.head, *self._left_out())
-        head = commits[-1] if commits else self._log("--max-count=1", self._sides.head)[0]
+        commits, whole = self._log("--reverse", "--topo-order", self._sides.head, *self._left_out())
+        head = commits[-1] if commits and whole else self._log("--max-count=1", self._sides.head)[0][0]
         match commits:
             case []:
                 body = ""
@@ -326,12 +333,24 @@ class GitSource:
     def _left_out(self) -> list[str]:
         return [] if self._sides.base == self._sides.base_tree else [f"^{self._sides.base}"]
 
-    def _log(self, *arguments: str) -> list[_Commit]:
+    def _log(self, *arguments: str) -> tuple[list[_Commit], bool]:
+        """The words of these commits, and whether that is all of them: beyond a bound nothing is read."""
         form = "--format=tformat:%an%x00%s%x00%B"
-        output = self._store.git.run("log", "-z", "--encoding=UTF-8", "--no-mailmap", form, *arguments, "--")
-        fields = output.decode("utf-8", "replace").split("\0")[:-1]
+        how = ("log", "-z", "--encoding=UTF-8", "--no-mailmap", form, *arguments, "--")
+        output, code = self._store.git.beginning(*how, most=_MOST_WORDS, seconds=_WORDS_SECONDS)
+        whole = len(output) <= _MOST_WORDS
+        if whole and code != 0:
+            raise SourceError("git log failed, or took too long (a partial or damaged clone?).")
+        fields = output[:_MOST_WORDS].decode("utf-8", "replace").split("\0")
+        if whole:
+            fields.pop()
         triples = (fields[at : at + 3] for at in range(0, len(fields), 3))
-        return [_Commit(author, subject, message.strip()) for author, subject, message in triples]
+        padded = ((*triple, "", "")[:3] for triple in triples)
+        commits = [
+            _Commit(author[:_LONGEST_NAME], subject[:_LONGEST_NAME], message.strip())
+            for author, subject, message in padded
+        ]
+        return commits, whole
 
     def _linked_spec(self, body: str) -> Spec | None:
         """The file that a ``spec:`` line names: the base's, so that a change cannot rewrite it, else the head's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from review_advisor.core.report.repair_text import PATCH_FILE
 from review_advisor.core.roles.calls import ReviewInterrupted
 from review_advisor.core.safety.redaction import redactor
 from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.lifetime.setup_watch import SETUP
 from review_advisor.ports.review import ArtifactError
 
 
@@ -51,14 +53,19 @@ class SoFar:
         """Take note of an event."""
         self.events.append(event)
         self.asked = self.asked or isinstance(event, CallStarted)
+        if isinstance(event, CallStarted | ReviewEnded):
+            SETUP.over()
 
     def last_words(self, signal_number: int) -> str:
         """Store a review that cannot end by itself as stopped. Returns the sentence for the user."""
+        late = INTERRUPTION.late
         if self.artifacts is None or self.keeping is None or not self.events:
-            return "The review was interrupted before it began."
+            if late and self.output is not None:
+                leave_refusal(self.output, late, os.environ)
+            return late or "The review was interrupted before it began."
         if self.is_stored:
             return "Interrupted."
-        document = _cut_short(self.events, signal_number)
+        document = _cut_short(self.events, signal_number, late or "The review was interrupted.")
         with suppress(ArtifactError):
             _store(document, self.artifacts, self.output)
         self.keeping.over(document)
@@ -70,7 +77,7 @@ def stored(document: OutcomeDocument, artifacts: FolderArtifacts, so_far: SoFar)
     with INTERRUPTION.storing:
         _store(document, artifacts, so_far.output)
         if INTERRUPTION.number and document.outcome is not Outcome.STOPPED:
-            document = _cut_short(document.events, INTERRUPTION.number)
+            document = _cut_short(document.events, INTERRUPTION.number, "The review was interrupted.")
             _store(document, artifacts, so_far.output)
         so_far.is_stored = True
     return document
@@ -91,10 +98,10 @@ def _store(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path |
         write_whole(output, outcome_json(document))
 
 
-def _cut_short(events: Sequence[Event], signal_number: int) -> OutcomeDocument:
-    """The review of these events, interrupted before its end was on disk."""
+def _cut_short(events: Sequence[Event], signal_number: int, why: str) -> OutcomeDocument:
+    """The review of these events, ended before its end was on disk."""
     at = datetime.now(UTC)
-    stop = end_of_stop(ReviewInterrupted("The review was interrupted.", signal_number=signal_number), at)
+    stop = end_of_stop(ReviewInterrupted(why, signal_number=signal_number), at)
     before = [event for event in events if not isinstance(event, ReviewStopped | ReviewEnded)]
     return outcome_document([*before, stop, ReviewEnded(at=at, outcome=Outcome.STOPPED, because=(stop.detail,))])
 

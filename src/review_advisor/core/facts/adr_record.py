@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from review_advisor.core.facts.change import Change, FileChange, Status
 
 _Y_STATEMENT = re.compile(
-    r"\bin\s+the\s+context\s+of\b.+?\bfacing\b.+?\bwe\s+(?:decided|decide|chose|choose)\b.+", re.IGNORECASE | re.DOTALL
+    r"\A(?>.*?\bin\s+the\s+context\s+of\b)(?>.+?\bfacing\b).+?\bwe\s+(?:decided|decide|chose|choose)\b.+",
+    re.IGNORECASE | re.DOTALL,
 )
 """A record of one sentence: in the context of, facing, we decided for, to achieve, accepting."""
 _STATUS = re.compile(r"^[ \t>*+-]*(?:\*\*)?status(?:\*\*)?[ \t]*:(.*)$", re.IGNORECASE | re.MULTILINE)
 _RECORD_NAME = re.compile(r"(?:adr[-_]?)?\d{2,}[-_].+\.(?:md|markdown|rst|adoc)$", re.IGNORECASE)
-_HEADING = re.compile(r"^\s{0,3}(?P<depth>#{1,6}|={1,6}(?=\s))\s*(?:\d+[.)]\s*)?(?P<title>[^#\n]+?)\s*#*\s*$")
+_HEADING = re.compile(
+    r"\s{0,3}(?P<depth>#{1,6}|={1,6}(?=\s))(?=[^#\n])\s*+(?:\d+[.)]\s*+(?=[^#\s]))?+(?P<title>[^#\n]*+)#*+\s*+\Z"
+)
 _UNDERLINE = re.compile(r"([=~^\"*-])\1{2,}\s*")
 _CODE_FENCE = re.compile(r"\s{0,3}(```|~~~)")
 

@@ -50,8 +50,8 @@ _EVERY_RULE = "ALL"
 _MOST = 500
 """So many entries of one list count."""
 _LONGEST = 200
-_DISABLED = re.compile(r"^\s*disable\s*=\s*(?P<rules>[A-Z0-9,\s]+)$", re.MULTILINE)
-_COMMENT_LINE = re.compile(r"^\s*//.*$", re.MULTILINE)
+_DISABLED = re.compile(r"^[^\S\n]*+disable\s*=(?P<rules>[A-Z0-9,\s]+)$", re.MULTILINE)
+_COMMENT_LINE = re.compile(r"^[^\S\n]*+//.*$", re.MULTILINE)
 _OFF = ("off", 0)
 
 

@@ -42,7 +42,7 @@ QUESTION_OPENING = (
 
 _FOREIGN_SENTINEL = re.compile(r"<!--(?=\s*HYDRAFLOW_)", re.IGNORECASE)
 _IN_PROSE = re.compile(
-    r"(?P<none>\b(?:no|without|without an?)\s+)?[\"'`*_]*\bstop[\s_-]?signal"
+    r"(?P<none>\b(?:no|without|without an?)\s+)?[\"'`*_]{0,8}\bstop[\s_-]?signal"
     r"(?:[^\w,;}]|_|\b(?:is|was|be|are|set|to|should|must|remains?|stays?|as|a)\b)*(?P<value>\w*)",
     re.IGNORECASE,
 )

@@ -17,7 +17,7 @@ LARGEST = 2**53
 _CUT = "[nested too deeply]"
 _LONGEST_NUMBER = 400
 """Digits of a whole number that are read. Python refuses to read thousands of them."""
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _UNPRINTABLE = re.compile(f"[{CONTROLS}{NO_CHARACTERS}]")
 
 Value = TypeVar("Value")

@@ -42,7 +42,7 @@ _SECRET_NAME = re.compile(
 _PATH_NAME = re.compile(
     r"(?:_(?:FILE|PATH|DIR|DIRECTORY|SOCK|SOCKET)|APPLICATION_CREDENTIALS)(?:_OVERRIDE)?$", re.IGNORECASE
 )
-_PASSWORD_IN_URL = re.compile(r"://[^/@\s]*:([^/@\s]+)@")
+_PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*+:([^/@\s]++)@")
 _SIGN = re.compile(r"[^A-Za-z0-9_.~-]")
 _RUN = re.compile(r"[^\s\"',;{}]{20,}")
 _SIGNS = ("", "+", "-", "++", "+-", "-+", "--")

@@ -8,7 +8,7 @@ import textwrap
 from review_advisor.core.safety.fence import clean
 
 WIDTH = 100
-_COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
+_COMMAND = re.compile(r"^([^\S\n]*+)::", re.MULTILINE)
 
 
 def printable(text: str) -> str:

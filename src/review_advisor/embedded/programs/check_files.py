@@ -21,7 +21,7 @@ _BUNDLED = b"__webpack_require__"
 """A bundler wrote the file: what is mild there is counted, and not reported."""
 _BATCH = 200
 _SILENCERS = re.compile(rb"(?:eslint|oxlint)-(?:disable|enable)|eslint-env|zizmor:\s*ignore", re.IGNORECASE)
-_SHELLCHECK = re.compile(rb"(#[^\n]*?)shellcheck", re.IGNORECASE)
+_SHELLCHECK = re.compile(rb"(#[^\n]*?)(shellcheck|(?=\n|\Z))", re.IGNORECASE)
 """ShellCheck takes spaces of Unicode, too, so what stands between counts for nothing."""
 
 
@@ -120,4 +120,4 @@ def _said(name: str, program: str, texts: Mapping[str, bytes], timeout: float) -
 
 def _unsilenced(text: bytes) -> bytes:
     blanked = _SILENCERS.sub(lambda found: b"-" * len(found[0]), text)
-    return _SHELLCHECK.sub(rb"\1----------", blanked)
+    return _SHELLCHECK.sub(lambda found: found[1] + b"-" * len(found[2]), blanked)

@@ -19,7 +19,7 @@ _AUDITS: dict[str, Severity] = {
     "unsound-contains": "medium",
 }
 _NOTHING_COLLECTED = 3
-_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_EXPRESSION = re.compile(r"\$\{\{(.*?)(?:\}\}|\Z)", re.DOTALL)
 _OF_PUSHERS = re.compile(
     r"\s*(?:(?:inputs|github\.event\.inputs|matrix|secrets|vars)\.[\w-]+|github\.event\.(?:pull_request\.)?number"
     r"|github\.event\.pull_request\.(?:base\.(?:label|ref|sha)|head\.sha)"

@@ -20,8 +20,8 @@ _OLDER = {
     re.compile(r"\.async\b|\basync\s*[=(,)]|\bimport\s+async\b"): "it is written for a Python before 3.7",
 }
 _PYTHON_3 = re.compile(
-    r"\bf[\"']|\)\s*->|^\s*async\s+(?:def|for|with)\b|\bawait\s|^\s*nonlocal\b|:=|\bsuper\(\)"
-    r"|^\s*def\s.*\w\s*:\s*\w.*\)\s*:|^from __future__ import annotations|^(?:<{7}|>{7})\s",
+    r"\bf[\"']|\)\s*->|\bawait\s|:=|\bsuper\(\)|^from __future__ import annotations|^(?:<{7}|>{7})\s"
+    r"|^[^\S\n]*+(?:async\s+(?:def|for|with)\b|nonlocal\b|def\s(?>.*?\w[^\S\n]*+:[^\S\n]*+\w).*\)\s*:)",
     re.MULTILINE,
 )
 """What only Python 3 has, and what git leaves in a file that is in conflict."""

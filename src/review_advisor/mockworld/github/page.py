@@ -26,7 +26,7 @@ from review_advisor.mockworld.github.records import (
 THEMES = ("light", "dark")
 LINES_ABOVE = 3
 """So many lines of the diff stand above an inline comment's own."""
-KEPT_HTML = re.compile(r"(?:<!--.*?-->|</?details>|<summary>[^<]*</summary>|</?sub>|\s)+", re.DOTALL)
+KEPT_HTML = re.compile(r"(?:<!--(?:(?!-->).)*+-->|</?details>|<summary>[^<]*</summary>|</?sub>|\s)+", re.DOTALL)
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 LEVELS = {"failure": "Check failure", "warning": "Check warning", "notice": "Check notice"}
 STATES = {

@@ -15,7 +15,7 @@ from review_advisor.core.pull_request.state import State, read_state
 from review_advisor.mockworld.github.model import GitHub
 from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, ReviewThread
 
-_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
+_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ _LOCAL = re.compile(r"\./([\w.@+/-]*)")
 _STEP = re.compile(r"uses:\s*[\"']?\./([\w.@+/-]*)")
 _ROOT_ACTION = re.compile(r"uses:\s*[\"']?\./?[\"']?\s*$", re.MULTILINE)
 _WORD = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
-_PUBLISHED = re.compile(r"([\w.-]+/[\w.-]+)((?:/[\w.+-]+)*)@[\w./+-]+")
-"""An action or a workflow by its repository: this one's own name reaches its files as ``./`` does."""
+_PUBLISHED = re.compile(r"(?<![\w.-])([\w.-]++/[\w.-]++)((?:/[\w.+-]++)*+)(@[\w./+-])?")
+"""An action or a workflow by its repository, if a version follows: its own name reaches its files as ``./`` does."""
 _ACTION_FILES = ("action.yml", "action.yaml")
 
 
@@ -52,8 +52,8 @@ class CalledFiles:
 
     def _published(self, text: str) -> Iterator[str]:
         """What of this repository is used by the repository's own name."""
-        for name, rest in _PUBLISHED.findall(text):
-            if rest or self._own in (None, name.casefold()):
+        for name, rest, version in _PUBLISHED.findall(text):
+            if version and (rest or self._own in (None, name.casefold())):
                 yield rest
 
     def _uses(self, name: str) -> None:

@@ -25,7 +25,8 @@ RISKY_CODE: dict[str, str] = {
         r"\beval\s*\(|\b(?:instance|class|module)_eval\b|\bnew Function\s*\(|\bconstantize\b|\bvm\.run\w*"
     ),
     "builds SQL": (
-        r"(?i:\bselect\b.+\bfrom\b|\binsert\s+into\b|\bdelete\s+from\b|\bupdate\b.+\bset\b|\border\s+by\b)"
+        r"(?i:^(?>.*?\bselect\b).+\bfrom\b|^(?>.*?\bupdate\b).+\bset\b"
+        r"|\binsert\s+into\b|\bdelete\s+from\b|\border\s+by\b)"
         r"|\b(?:execute|executemany|raw|find_by_sql|sanitize_sql\w*)\s*\(|\bArel\.sql\b|\bcursor\b"
     ),
     "deserialises": (
@@ -57,10 +58,14 @@ _DATA = PathRule(("*.txt", "*.svg", "*.toml", "*.cfg", "*.ini", "*.json", ".edit
 CHANGES_CI = "changes what CI runs"
 """The subject of a workflow or action, unless pinned actions are only moved to another version."""
 
+LONGEST = 10_000
+"""Characters of a line in which words are looked for: a longer line is itself a reason to look closely."""
+TOO_LONG = f"has a line of more than {LONGEST:,} characters"
+
 
 @lru_cache(maxsize=1)
 def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((subject, re.compile(words)) for subject, words in RISKY_CODE.items())
+    return tuple((subject, re.compile(words, re.MULTILINE)) for subject, words in RISKY_CODE.items())
 
 
 def subjects_of(text: str) -> tuple[str, ...]:
@@ -76,6 +81,8 @@ def risky_code(files: Iterable[FileChange]) -> tuple[str, ...]:
             lines = edit_of(file, None).lines
             found += [] if lines is not None and only_bumps(lines) else [f"{file.path}: {CHANGES_CI}"]
         elif kind_of(file) is Kind.CODE and not _DATA.touched_by((file,)):
-            text = "\n".join(line[1:] for line in file.signed_lines)
-            found += [f"{file.path}: {subject}" for subject in subjects_of(text)]
+            code = [line[1:] for line in file.signed_lines]
+            found += [f"{file.path}: {subject}" for subject in subjects_of("\n".join(each[:LONGEST] for each in code))]
+            if any(len(line) > LONGEST for line in code):
+                found.append(f"{file.path}: {TOO_LONG}")
     return tuple(found)

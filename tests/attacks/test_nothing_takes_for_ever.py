@@ -1,0 +1,171 @@
+"""No text of a change keeps the review from its first call, or from saying that it did not run.
+
+Each text is long enough that an expression which walks over it again and again does not come back in a test's time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.adapters.command_line import CREDENTIAL, Terminal, executable, project
+from tests.adapters.git_repository import Repo
+
+from review_advisor.core.facts.adr_record import structure_faults
+from review_advisor.core.facts.change import FileChange, Hunk, Status
+from review_advisor.core.facts.files.called_files import CalledFiles
+from review_advisor.core.facts.files.risky_code import TOO_LONG, risky_code
+from review_advisor.core.facts.files.workflows import CiEdit, concern
+from review_advisor.core.facts.spec import spec_path
+from review_advisor.core.roles.mid_flight import _says_stop
+from review_advisor.core.safety.legible import read_json
+from review_advisor.core.safety.terminal import printable
+from review_advisor.lifetime.setup_watch import LATE
+
+LONG = 300_000
+WORKFLOW = "on: push\njobs:\n  review:\n    steps:\n    - uses: {}\n"
+
+
+def _risky(text: str) -> object:
+    return risky_code([FileChange(Status.MODIFIED, "app.py", hunks=(Hunk(1, 0, 1, 1, "", [f"+{text}"]),))])
+
+
+def _called(text: str) -> object:
+    return CalledFiles([(".github/workflows/ci.yml", text)]).sought
+
+
+def _edited(text: str) -> object:
+    return concern(CiEdit((f"+{text}",), in_place=True, after=text), ("review-advisor",))
+
+
+READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
+    "risky code": (_risky, ("select ", "update ", "a", " ")),
+    "what CI calls": (_called, ("a", "a/b/", "a/b+", "uses: ./", " ")),
+    "an edit of CI": (_edited, ("permissions", "write: ", " ")),
+    "a record": (structure_faults, ("in the context of ", "in the context of a facing ", "# ", " ", "#")),
+    "a description": (spec_path, ("spec: ", "spec:\n", " ")),
+    "a reply that may say stop": (_says_stop, ("_", "no ", "stop signal ", " ")),
+    "a reply": (lambda text: read_json(f"[{text}"), ('"\\', "[", '"')),
+    "a line for the terminal": (lambda text: printable(f"{text}::"), ("\n", " ", "-----BEGIN ")),
+}
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    (tmp_path / "temporary").mkdir()
+    return Terminal(tmp_path, tmp_path / "temporary")
+
+
+@pytest.mark.parametrize("reader, unit", [(name, unit) for name, (_, units) in READERS.items() for unit in units])
+def test_a_long_run_of_anything_is_read_in_time(reader: str, unit: str) -> None:
+    read, _ = READERS[reader]
+    text = unit * (LONG // len(unit))
+
+    for hostile in (f"{text}x", f"# {text}x#y"):
+        with suppress(ValueError):  # it is no reply, which is found out in time
+            read(hostile)
+
+
+def test_a_line_too_long_to_look_at_is_itself_a_reason_to_look_closely() -> None:
+    assert _risky("select " * 10_000 + "from") == (f"app.py: {TOO_LONG}",)
+
+
+HOSTILE = {
+    "a line of SQL that never ends": ("app.py", f'x = "{"select " * (LONG // 7)}"\n', "Change"),
+    "a word that never ends": ("app.py", f"x = {'a' * LONG}\n", "Change"),
+    "a run of quotation marks": ("app.py", 'x = "' + '\\"' * (LONG // 2) + "\n", "Change"),
+    "a workflow with a long word": (".github/workflows/ci.yml", WORKFLOW.format("a" * LONG), "Change"),
+    "a workflow with a long path": (".github/workflows/ci.yml", WORKFLOW.format("a/" * (LONG // 2)), "Change"),
+    "a record of one endless sentence": ("docs/adr/0001-x.md", "in the context of " * (LONG // 18), "Change"),
+    "a record with an endless heading": ("docs/adr/0001-x.md", f"# {' ' * LONG}x#y\n", "Change"),
+    "a commit message of many megabytes": ("app.py", "x = 2\n", "Change\n\n" + "spec: password=aaaa " * 300_000),
+    "a subject of many megabytes": ("app.py", "x = 2\n", "a" * 5_000_000),
+}
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_a_hostile_change_is_reviewed_in_time(terminal: Terminal, tmp_path: Path, attack: str) -> None:
+    repo = Repo(tmp_path / "hostile")
+    repo.write("app.py", "x = 1\n")
+    repo.commit("Base")
+    path, text, message = HOSTILE[attack]
+    repo.write(path, text)
+    repo.git("add", "--all")
+    repo.git("commit", "--quiet", "--file=-", stdin=message.encode())
+    terminal.folder = repo.path
+
+    done = terminal.review("--output", tmp_path / "outcome.json")
+
+    outcome = json.loads((tmp_path / "outcome.json").read_text())
+    assert done.code in (0, 10, 11)
+    assert outcome["outcome"] != "stopped"
+    assert any(event["kind"] == "call_started" for event in outcome["events"])
+
+
+def test_a_preparation_without_end_is_ended_and_nothing_is_asked(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.folder = project(tmp_path / "project").path
+    slow = _slow_git(tmp_path / "slow")
+    claude = executable(tmp_path / "claude" / "claude", f"#!/bin/sh\n: > {tmp_path}/asked\n")
+    config = tmp_path / "config.toml"
+    config.write_text("[budget]\nsetup_seconds = 1\n")
+    output = tmp_path / "outcome.json"
+
+    words = ("--range", "HEAD~1..HEAD", "--config", config, "--output", output, "--claude-bin", claude)
+    done = terminal.process("review", *words, env={**CREDENTIAL, **slow})
+
+    assert done.code == 12
+    assert done.out == ""
+    assert "did not run: its preparation took longer than 1 seconds" in done.err
+    assert "reading the change with git" in done.err
+    assert "No model was asked" in done.err
+    assert not (tmp_path / "asked").exists()
+    assert not output.exists()
+    assert output.with_suffix(".refusal.txt").read_text().strip() in done.err
+
+
+def test_work_that_nothing_can_interrupt_is_killed(tmp_path: Path) -> None:
+    refusal = tmp_path / "outcome.refusal.txt"
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from review_advisor.__main__ import _Watch\n"
+        "from review_advisor.lifetime.setup_watch import SETUP\n"
+        "SETUP.start()\n"
+        "_Watch()\n"
+        "with SETUP.running(Path(sys.argv[1])):\n"
+        "    SETUP.allow(0.1)\n"
+        "    sum(range(10**15))\n"  # one operation of the interpreter, which lets no other thread have its turn
+    )
+
+    done = subprocess.run([sys.executable, "-c", program, refusal], capture_output=True, text=True, check=False)
+
+    assert done.returncode == -signal.SIGKILL
+    assert "The review did not run" in done.stderr
+    assert refusal.read_text() == done.stderr
+
+
+def test_a_signal_from_elsewhere_ends_no_review_before_its_time(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.folder = project(tmp_path / "project").path
+    claude = executable(
+        tmp_path / "claude" / "claude",
+        f'#!/bin/sh\nkill -{LATE.value} $PPID\n[ "$1" = --version ] && exec {terminal.agreeing} "$@"\n'
+        f'exec {terminal.agreeing} "$@"\n',
+    )
+
+    done = terminal.process("review", "--range", "HEAD~1..HEAD", "--claude-bin", claude, env=CREDENTIAL)
+
+    assert done.code == 0
+
+
+def _slow_git(folder: Path) -> dict[str, str]:
+    """A git that stops for good where it compares two trees."""
+    real = next(Path(place, "git") for place in os.environ["PATH"].split(":") if Path(place, "git").exists())
+    executable(folder / "git", f'#!/bin/sh\ncase "$*" in *" diff-tree "*) exec sleep 1000;; esac\nexec {real} "$@"\n')
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
