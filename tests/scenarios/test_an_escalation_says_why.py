@@ -54,4 +54,4 @@ def test_what_the_judge_says_cannot_command_the_terminal_or_the_log(world: MockW
     document = world.review()
     for told in (as_text(document), FORMATS["github"](document)):
         assert "\x1b" not in told
-        assert not [line for line in told.splitlines() if line.startswith("::stop") or line.startswith("::error::no")]
+        assert not [line for line in told.splitlines() if line.startswith(("::stop", "::error::no"))]

@@ -74,7 +74,7 @@ class _Advice:
     became: Disposition = "open"
 
 
-_HOLDING: tuple[Disposition, ...] = ("open", "applied", "applied in part")
+_APPLIED: tuple[Disposition, ...] = ("applied", "applied in part")
 
 
 def _still_there(report: CheckedReport, put_back: Sequence[str]) -> tuple[str, ...]:
@@ -244,7 +244,11 @@ class _Escalation:
             return self._halts(why)
         checked = version.check(asked.answer, disagreement_ids(told.attempts))
         overridden = overridden_in(asked.answer.dispositions)
-        holding = (each for each in self._given if each.became in _HOLDING and each.identity not in overridden)
+        holding = (
+            each
+            for each in self._given
+            if each.became in _APPLIED or (each.became == "open" and each.identity not in overridden)
+        )
         held = held_by_advice(each.merged for each in holding)
         kept = after_advice(said.report, checked, self._proven, held)
         turned = said.turned or (said.report.verdict, kept.report.verdict) == ("reject", "approve")

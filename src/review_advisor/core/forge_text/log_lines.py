@@ -23,7 +23,7 @@ _LEVELS = tuple(_COMMANDS)
 
 
 def log_lines(document: OutcomeDocument) -> Iterator[str]:
-    """The verdict, why a veto called a person, a command for each finding that GitHub will show, and how many it will not.
+    """The verdict, why a veto called a person, a command for each finding that is shown, and how many are not.
 
     Where a level is full, the worst of its findings that are left take the place of milder ones: what is not shown is
     never worse than what is. In shadow mode there is no command, because GitHub shows those in the diff: each finding

@@ -203,12 +203,16 @@ def a_judgement_is_what_was_said(reading: Reading) -> Iterator[str]:
 
 
 def an_idle_retry_is_not_judged_again(reading: Reading) -> Iterator[str]:
-    """A retry that repeats its report word for word, and repairs nothing, is not put before the judge again."""
+    """A retry that repeats its report word for word, and repairs nothing, is not put before the judge again.
+
+    Where the review itself consults, an advisor may have changed the report in between.
+    """
     repaired = {(e.surface, e.shard, e.attempt) for e in reading.events(Repaired) if e.result != "refused"}
     for (surface, shard), asked in reading.parts.items():
         before: dict[str, object] | None = None
         idle = False
-        for each in asked:
+        is_advised = any(each.call.role is Role.MID_FLIGHT for each in asked)
+        for each in asked if not is_advised else ():
             answer = answer_of(each)
             if each.call.role is Role.POST_VERIFY and idle:
                 yield f"{surface}, part {shard + 1}: judged again although nothing changed"

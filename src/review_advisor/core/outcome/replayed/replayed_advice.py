@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from review_advisor.core.answers.answers import Guidance
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.answers.findings import Finding, RefusedFinding
+from review_advisor.core.answers.findings import Finding, MergedRemark, RefusedFinding
 from review_advisor.core.escalation.after_advice import after_advice, held_by_advice
 from review_advisor.core.escalation.reasons import (
     Reason,
@@ -221,12 +222,17 @@ def _changing(notes: Sequence[ConsultNote]) -> tuple[bool, ...]:
 
 def _brought(stand: Sequence[Finding], guidance: Guidance) -> tuple[Finding | RefusedFinding, ...]:
     """The findings of an advice as its record has them: those that stand, and in the place of each other a refusal."""
-    told = {(each.category, each.severity, each.title) for each in stand}
-    told |= {(each.category, one.severity, one.title) for each in stand for one in each.also}
-    said = {(each.category, each.severity, each.title) for each in guidance.findings}
+    told = Counter((each.category, one.severity, one.title) for each in stand for one in _remarks(each))
+    said = Counter((each.category, each.severity, each.title) for each in guidance.findings)
     require(told <= said, "a finding is the advisor's that it has not named")
-    refused = [each for each in guidance.findings if (each.category, each.severity, each.title) not in told]
-    return (*stand, *(RefusedFinding(each.path, each.title, each.severity, "it does not stand") for each in refused))
+    refused = (
+        RefusedFinding("", title, severity, "it does not stand") for _, severity, title in (said - told).elements()
+    )
+    return (*stand, *refused)
+
+
+def _remarks(finding: Finding) -> tuple[Finding | MergedRemark, ...]:
+    return (finding, *finding.also)
 
 
 NOT_ADVISED = ReplayedAdvice(None, "")
