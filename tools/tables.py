@@ -128,6 +128,7 @@ def triggers() -> str:
         f"{edge + 1} changed lines of code": TriggerFacts(False, 0, (), edge + 1),
         "a critical path": TriggerFacts(False, 0, ("auth/login.py",), 1),
         "an earlier fix attempt": TriggerFacts(False, 1, (), 1),
+        "a file of the bot": TriggerFacts(False, 0, (), 1, ("CLAUDE.md",)),
         "forced": TriggerFacts(True, 0, (), 1),
     }
     decided = {words: CompositeTrigger().decide(facts) for words, facts in cases.items()}

@@ -337,8 +337,8 @@ class ReviewWorld:
         role = role_of(request)
         assert request.model == self.models[role]
         tools = self.tools[role]
-        if role is MID_FLIGHT and request.role != "advisor":  # the harness asks, and the packet has all there is
-            tools = frozenset({"StructuredOutput"})
+        if role is MID_FLIGHT and request.role != "advisor":  # the harness asks, by a call of its own
+            tools = _READING | {"StructuredOutput"}
         offered = tools - {"Agent"} if request in self.without_consults else tools
         editing = frozenset(request.tools) - offered
         assert offered <= frozenset(request.tools)

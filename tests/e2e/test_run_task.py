@@ -94,7 +94,7 @@ def test_the_executor_asks_reads_goes_on_with_the_guidance_and_completes(task: T
     assert ran.outcome["usage"]["executor"]["cost_usd"] > 0
     tools = [sorted(request.tools) for request in task.api.requests]
     reading = ["Glob", "Grep", "Read", "StructuredOutput"]
-    assert tools == [reading, reading, ["StructuredOutput"], reading]
+    assert tools == [reading, reading, reading, reading]
     assert "a.py" in task.api.requests[1].tool_results[0]
     assert "No." in task.api.requests[3].prompt
 

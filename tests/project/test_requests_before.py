@@ -1,6 +1,6 @@
 """With the default roster and no configuration the calls are byte for byte those from before advisors were declared.
 
-The stories of that commit are replayed. Two things came with other themes; each is named here, undone, and counted:
+The stories of that commit are replayed. A few things came with other themes; each is named here, undone, and counted:
 a difference that nobody named fails, and so does a named one that no longer occurs.
 """
 
@@ -40,6 +40,8 @@ ADVISORS_FOLDER = ["Edit(.review-advisor)", "Edit(.review-advisor/**)"]
 """ADR-0115: what the base says about advisors and memory is the bot's own, so no repair may edit it."""
 FINER_PARTS = ("config: {shard_tokens: 180}", "config: {shard_tokens: 400}")
 """ADR-0106: parts are cut by what is shown, no longer by a bound above it. The room of the same parts."""
+PLANNED_SINCE = {"self_modification_lost_judge": 2}
+"""ADR-0061: the guard fires pre-flight. In these stories the first call plans, and so many next are shown the plan."""
 OCCUR: dict[object, int] = {**dict.fromkeys(LENGTHS, 61), "a repair's denied edits": 5, "the room of a part": 1}
 """How often each named difference occurs in all stories together."""
 
@@ -97,9 +99,14 @@ def test_a_story_asks_what_it_asked_before_advisors_were_declared(story: str) ->
     of_the_story, *of_calls = recorded().stories[story]
     assert digest(Differences().in_story(now(story).story)) == of_the_story, "another story cannot be compared"
     then = [dict(zip(COMPONENTS, line.split(), strict=True)) for line in of_calls]
-    assert len(now(story).calls) == len(then)
-    for number, (call, before) in enumerate(zip(now(story).calls, then, strict=True), 1):
+    shown_the_plan = PLANNED_SINCE.get(story, 0)
+    calls = now(story).calls[bool(shown_the_plan) :]
+    assert len(calls) == len(then)
+    for number, (call, before) in enumerate(zip(calls, then, strict=True), 1):
         differ = [name for name in COMPONENTS if digest(_undone(name, call[name])) != before[name]]
+        if number <= shown_the_plan:
+            assert "The plan of this review." in call["prompt"]
+            differ.remove("prompt")
         assert differ == [], f"call {number}, {call['asked as']}: on purpose? name the difference above"
 
 
@@ -113,6 +120,13 @@ def test_every_named_difference_still_occurs_and_only_where_it_is_expected() -> 
                 undo(differences, call[name])
             assert differences.seen == before or json.loads(call["asked as"])[0] == Role.EXECUTOR
     assert {name: count for name, count in differences.seen.items() if count} == OCCUR
+
+
+@pytest.mark.parametrize("story", PLANNED_SINCE)
+def test_what_the_guard_has_planned_since_is_one_call(story: str) -> None:
+    first, *others = (json.loads(call["asked as"])[0] for call in now(story).calls)
+    assert first == Role.PRE_FLIGHT
+    assert Role.PRE_FLIGHT not in others
 
 
 def test_the_shipped_instructions_are_those_from_then() -> None:

@@ -27,7 +27,6 @@ from review_advisor.core.roles.repair_law import TaskPatch
 from review_advisor.core.roster.advisor import Advisor
 from review_advisor.core.roster.declarations import read_declarations
 from review_advisor.core.roster.layers import made_roster
-from review_advisor.core.task.council_prompts import LONGEST_PATCH
 from review_advisor.core.task.task_council import TaskCouncil
 from review_advisor.core.task.task_events import (
     ConsultHeard,
@@ -39,6 +38,7 @@ from review_advisor.core.task.task_events import (
     TaskLimits,
     counted_votes,
 )
+from review_advisor.core.task.task_prompts import LONGEST_PATCH
 
 ACTIONS = ("deploy", "delay", "rollback")
 ANSWER_OF_ACT_017 = {

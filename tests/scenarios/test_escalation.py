@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from tests.scenarios.reading import shown
 
 from review_advisor.core.ledger.advisor_views import review_decisions
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
@@ -62,7 +63,6 @@ def test_a_doubted_verdict_is_put_to_the_advisor_and_the_executor_goes_on_with_i
     assert world.asked == ["pre_flight", "executor", "mid_flight", "executor", "post_verify"]
     assert kinds(document) == [["low_confidence"]]
     (consult,) = world.calls(Role.MID_FLIGHT)
-    assert consult.tree is None
     assert "verdict's confidence 0.50 is below 0.70" in consult.prompt
     assert "value = 1" not in world.calls(Role.EXECUTOR)[0].system_prompt
     again = world.calls(Role.EXECUTOR)[1].prompt
@@ -70,13 +70,19 @@ def test_a_doubted_verdict_is_put_to_the_advisor_and_the_executor_goes_on_with_i
     assert document.outcome is Outcome.APPROVED
 
 
-def test_the_packet_holds_the_doubted_finding_and_its_verbatim_hunk(world: MockWorld) -> None:
+def test_the_consulted_advisor_sees_the_change_what_stands_around_it_and_the_doubted_finding(world: MockWorld) -> None:
     under(world, ATTRITION)
     world.agents.script(Role.EXECUTOR, reject(DOUBTED), reject(FAULT).applying("r1"))
     advised(world.review())
     (consult,) = world.calls(Role.MID_FLIGHT)
-    for piece in ("HUNK", "+value = 3", "Add a value", "VERDICT SO FAR: reject", "a risk"):
-        assert piece in consult.prompt.replace('\\"', '"'), piece
+    same, question = consult.blocks
+    assert "+value = 3" in shown(consult, "DIFF")
+    assert "+value = 3" in same, "what all consults of a part share begins them"
+    for piece in ("Add a value", "VERDICT SO FAR: reject", "a risk", "a fault"):
+        assert piece in question, piece
+    executor = world.calls(Role.EXECUTOR)[0]
+    assert consult.tree == executor.tree
+    assert (consult.consults, consult.edits) == (None, None)
 
 
 def test_a_consult_lists_answers_and_the_chosen_one_is_recorded_with_its_comment(world: MockWorld) -> None:

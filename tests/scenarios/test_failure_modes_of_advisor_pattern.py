@@ -112,7 +112,8 @@ def test_the_advisors_bill_is_bounded_by_the_cap_not_by_a_prompt(world: MockWorl
 
 
 def test_advice_is_never_overridden_in_silence(world: MockWorld) -> None:
-    document = turns(approve().sure(0.5), approve(), approve(), advice=(guidance("look at row 3"),), world=world)
+    risky = guidance("look at row 3", flags=("row 3 may overflow",))
+    document = turns(approve().sure(0.5), approve(), approve(), advice=(risky,), world=world)
     (asked,) = [each for each in document.events if isinstance(each, AdviceOpen)]
     assert asked.recommendations == ("r1",)
     assert "r1" in world.calls(Role.EXECUTOR)[2].prompt
@@ -121,12 +122,42 @@ def test_advice_is_never_overridden_in_silence(world: MockWorld) -> None:
     assert "r1" in document.because[0]
 
 
+def test_advice_that_changes_nothing_needs_no_account(world: MockWorld) -> None:
+    """No risk, no finding, no other verdict: a person who is called for that has nothing to decide."""
+    keeps = guidance("it is right as it stands", change("keep", identity_of(world, DOUBTED)))
+    document = turns(reject(DOUBTED).sure(0.5), approve().sure(0.9), advice=(keeps,), world=world)
+    assert world.asked == ["pre_flight", "executor", "mid_flight", "executor", "post_verify"]
+    assert ends(document) == [("r1", "not stated")]
+    assert document.outcome is Outcome.APPROVED
+    assert "recommendation r1 is not stated" in "".join(advice_lines(document.events))
+
+
+@pytest.mark.parametrize(
+    "advice",
+    [
+        guidance("raise it", flags=("row 3 may overflow",)),
+        guidance("bring it", findings=(finding("src/app.py", 4, "nobody wrote this", "low"),)),
+        guidance("drop it", change("drop", "f-" + "0" * 32)),
+    ],
+    ids=["a risk flag", "a finding", "a change"],
+)
+def test_advice_that_would_change_something_has_an_end(world: MockWorld, advice: Line) -> None:
+    asked_again = [approve()] if (advice.answer or {}).get("risk_flags") else []
+    document = turns(approve().sure(0.5), approve().sure(0.9), *asked_again, advice=(advice,), world=world)
+    (end,) = ends(document)
+    assert end[1] in ("open", "refused")
+    forged = [
+        replace(each, disposition="not stated") if isinstance(each, Disposed) else each for each in document.events
+    ]
+    assert unsound(forged) is not None
+
+
 def test_an_override_counts_with_a_reason_only(world: MockWorld) -> None:
     document = turns(
         approve().sure(0.5),
         approve().overriding("r1", " "),
         approve().overriding("r1", "row 3 is bounded above"),
-        advice=(guidance("look at row 3"),),
+        advice=(guidance("look at row 3", flags=("row 3 may overflow",)),),
         world=world,
     )
     assert ends(document) == [("r1", "overridden")]
@@ -231,7 +262,7 @@ def test_advice_that_gives_way_to_the_question_supersedes_the_conflict(world: Mo
 def test_the_advisor_is_no_second_executor(world: MockWorld) -> None:
     turns(approve().sure(0.5), approve().applying("r1"), advice=(guidance(),), world=world)
     (call,) = world.calls(Role.MID_FLIGHT)
-    assert (call.tree, call.consults, call.edits) == (None, None, None)
+    assert (call.consults, call.edits) == (None, None)
 
 
 def test_the_threshold_is_tuned_for_each_class_of_task(world: MockWorld) -> None:
@@ -280,7 +311,7 @@ def test_advice_that_is_no_json_is_a_failed_consult(world: MockWorld) -> None:
 def test_the_advisor_may_not_execute(world: MockWorld) -> None:
     """Defect 0.97: the pack grants it in one list and not in the other."""
     turns(approve().sure(0.5), approve().applying("r1"), advice=(guidance(),), world=world)
-    assert all(call.tree is None for call in world.calls(Role.MID_FLIGHT))
+    assert all((call.edits, call.withheld.edits) == (None, False) for call in world.calls(Role.MID_FLIGHT))
 
 
 def test_a_rationale_beyond_eighty_words_is_cut() -> None:

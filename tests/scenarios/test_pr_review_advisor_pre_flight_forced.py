@@ -23,6 +23,14 @@ def test_a_trivial_change_is_planned_when_somebody_insists(world: MockWorld) -> 
         assert "a typo may hide a lie" in shown(world.calls(role)[0], "PLAN")
 
 
+def test_a_small_change_to_the_bot_is_planned(world: MockWorld) -> None:
+    world.change(edited("CLAUDE.md", 1))
+    document = world.review()
+    assert world.asked == ["pre_flight", "executor", "post_verify"]
+    because = ("the self-modification guard holds: CLAUDE.md",)
+    assert document.policy.surfaces[0].roles[Role.PRE_FLIGHT].because == because
+
+
 def test_the_planner_sees_the_diff_and_has_no_tools(world: MockWorld) -> None:
     world.switch(FORCE_ON, "yes")
     world.review()

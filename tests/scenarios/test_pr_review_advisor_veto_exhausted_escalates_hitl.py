@@ -95,5 +95,5 @@ def test_a_change_to_the_bot_that_its_one_judge_confirms_is_approved_d22(world: 
     world.change(edited("src/review_advisor.py", 1))
     document = world.review()
     assert document.policy.guard.holds
-    assert world.asked == ["executor", "post_verify"]
+    assert world.asked == ["pre_flight", "executor", "post_verify"]
     assert document.outcome is Outcome.APPROVED

@@ -42,6 +42,7 @@ def test_a_rejection_that_is_asked_for_a_finding_may_have_been_advised(world: Mo
     answers[asks] = answers[asks].after_asking(QUESTION)
     answers["second"] = answers["second"].applying("r1") if says else answers["second"]
     world.agents.script(Role.EXECUTOR, *answers.values(), *([] if says else [reject(FAULT).applying("r1")]))
+    world.agents.script(Role.MID_FLIGHT, guidance(flags=("it may overflow",)))
     document = sound(world)
     assert document.outcome is Outcome.CHANGES_REQUESTED
     assert any(isinstance(each, AdviceOpen) for each in document.events) is not says
@@ -251,7 +252,10 @@ def every_halt(world: MockWorld) -> dict[str, tuple[tuple[Line, ...], tuple[Line
         ),
         "an unfounded rejection after advice": ((doubtful, reject()), (look,)),
         "an unfounded rejection after a question": ((reject().after_asking(QUESTION), reject()), ()),
-        "no answer to what became of advice": ((doubtful, approve(), approve()), (look,)),
+        "no answer to what became of advice": (
+            (doubtful, approve(), approve()),
+            (guidance("look at row 3", flags=("it may overflow",)),),
+        ),
         "a refused question": (
             (approve().after_asking(*(f"Is value {n} right in src/app.py?" for n in range(5))),),
             (),

@@ -1,4 +1,4 @@
-"""The executor is shown what stands around the hunks, so that it need not look it up; nobody else is."""
+"""The executor is shown what stands around the hunks, and so is the advisor that the review consults."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from tests.scenarios.reading import is_shown, shown
 
 from review_advisor.core.facts.patches.around import LEAST_ROOM
+from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.around_prompt import AROUND
 from review_advisor.mockworld.lines import approve, confirm, finding, plan, veto
@@ -34,6 +35,15 @@ def test_the_rest_of_the_definition_and_uses_of_its_name_are_shown(shop: MockWor
     assert "LINES 1-8 of src/app.py\n def sell(cart):\n     step_0()\n" in told
     assert "USES of sell\n src/till.py:1: sell(cart)" in told
     assert "step_ten" not in told, "the diff shows it"
+
+
+def test_the_advisor_that_the_review_consults_is_shown_it_too(shop: MockWorld) -> None:
+    shop.rules = replace(shop.rules, escalation=EscalationRules("attrition"))
+    shop.agents.script(Role.EXECUTOR, approve().sure(0.5), approve())
+    shop.review()
+    (consult,), executor = shop.calls(Role.MID_FLIGHT), shop.calls(Role.EXECUTOR)[0]
+    assert shown(consult, AROUND) == shown(executor, AROUND)
+    assert (consult.tree, consult.evidence) == (executor.tree, executor.evidence)
 
 
 def test_neither_the_planner_nor_the_judge_is_shown_it(shop: MockWorld) -> None:

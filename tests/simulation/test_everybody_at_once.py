@@ -93,7 +93,16 @@ class Anybody(FakeAdvisorRunner):
             for each in known
             if (quote := self.dice.choice(["", f"value = {self.dice.randint(1, 30)}"])) or self.dice.random() < 0.5
         ]
-        return guidance(self.dice.choice(["look", "look again"]), *wanted, stop=self.dice.random() < 0.03)
+        brought = []
+        for _ in range(self.dice.choice([0, 0, 1, 3])):
+            path, row = self.dice.choice(FILES), self.dice.randint(1, 30)
+            quote = f"value = {row}" if self.dice.random() < 0.8 else "nobody wrote this"
+            brought.append(finding(path, row, quote, self.dice.choice(SEVERITIES)))
+        if self.dice.random() < 0.3:
+            wanted.append(change("change_verdict", verdict=self.dice.choice(["approve", "reject"])))
+        flags = self.dice.choice([(), (), ("a risk",)])
+        action, stops = self.dice.choice(["look", "look again"]), self.dice.random() < 0.03
+        return guidance(action, *wanted, stop=stops, findings=tuple(brought), flags=flags)
 
 
 def world_of(seed: int) -> MockWorld:

@@ -245,10 +245,17 @@ def _judgement(verdict: str, reasoning: str, points: tuple[str, ...], severity: 
     )
 
 
-def guidance(action: str = "look again", *changes: Json, stop: bool = False) -> Line:
-    """The advisor answers a consult, and recommends changes of the report."""
+def guidance(
+    action: str = "look again",
+    *changes: Json,
+    stop: bool = False,
+    findings: tuple[Json, ...] = (),
+    flags: tuple[str, ...] = (),
+) -> Line:
+    """The advisor answers a consult: it recommends changes of the report, brings findings, and names risks."""
     said = {"action": action, "rationale": "because", "stop_signal": stop}
-    return Line({**said, "changes": changes} if changes else said)
+    more = {"changes": changes, "findings": findings, "risk_flags": flags}
+    return Line(said | {name: value for name, value in more.items() if value})
 
 
 def change(does: str, finding: str = "", *, quote: str = "", path: str = "src/app.py", **more: str) -> Json:

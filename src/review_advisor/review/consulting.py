@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from review_advisor.core.answers.answers import Guidance, Recommendation
 from review_advisor.core.answers.challenge import disproves
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.escalation.packet import consult_call, consult_grant, packet
+from review_advisor.core.escalation.packet import consult_grant, packet
 from review_advisor.core.escalation.reasons import Reason
 from review_advisor.core.outcome.cost import tokens
 from review_advisor.core.outcome.ends import missing_words
 from review_advisor.core.outcome.events import Consulted
-from review_advisor.core.policy.budgets import Refused
+from review_advisor.core.policy.budgets import Refused, consult_estimate
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.roles.advisors import consult_call
 from review_advisor.core.roles.calls import ConsultReply, Denied, Lost, Receipt
 from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
 from review_advisor.ports.review import Consults
@@ -64,7 +65,7 @@ class HarnessConsult:
         call = consult_call(version.briefing, version.row, version.part, attempt, self._prompt)
         try:
             asked = self._dispatch.ask(call, Recommendation)
-            self._consults.settle("harness", _reply(asked.answer, asked.raw, asked.receipt))
+            self._consults.settle("harness", _reply(asked.answer, asked.raw, asked.receipt, len(self._prompt)))
         finally:
             (record,) = self._consults.end()
         note = read_consult(record)
@@ -95,8 +96,14 @@ def proven_changes(version: Version, report: CheckedReport, guidance: Guidance) 
     return tuple(dict.fromkeys(proven))
 
 
-def _reply(answer: Guidance | Lost | Refused, raw: str, receipt: Receipt) -> ConsultReply:
+def _reply(answer: Guidance | Lost | Refused, raw: str, receipt: Receipt, asked: int) -> ConsultReply:
+    """What came back. Under the cap of tokens count a question of ``asked`` characters and the answer.
+
+    The change that stands before the question is no fault of whoever asks, nor is what the advisor reads.
+    """
     model, used = receipt.resolved_model, tokens(receipt.usage) or None
+    counts = consult_estimate(asked) - consult_estimate(0) + receipt.usage.output_tokens
     if isinstance(answer, Guidance):
-        return ConsultReply(True, raw, resolved_model=model, tokens=used)
-    return ConsultReply(False, reason=missing_words(answer), resolved_model=model, tokens=used)
+        return ConsultReply(True, raw, resolved_model=model, tokens=used, counts=used and counts)
+    why = missing_words(answer)
+    return ConsultReply(False, reason=why, resolved_model=model, tokens=used, counts=used and counts)

@@ -133,8 +133,9 @@ class CallConsults:
                 duration_ms=reply.duration_ms,
             )
             self._review.fail(not reply.answered)
-            if reply.tokens is not None:
-                self._review.correct(reply.tokens - expected)
+            counted = reply.tokens if reply.counts is None else reply.counts
+            if counted is not None:
+                self._review.correct(counted - expected)
 
     def end(self) -> tuple[ConsultRecord, ...]:
         """All consults of the call, oldest first. Those still open have failed, and no more are granted."""

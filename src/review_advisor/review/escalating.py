@@ -8,7 +8,7 @@ from typing import Any
 
 from review_advisor.core.answers.answers import ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.escalation.after_advice import after_advice
+from review_advisor.core.escalation.after_advice import after_advice, held_by_advice
 from review_advisor.core.escalation.packet import go_on_ask, open_ask
 from review_advisor.core.escalation.reasons import (
     Reason,
@@ -28,12 +28,15 @@ from review_advisor.core.escalation.recommendations import (
     Merged,
     disposition_of,
     merge_recommendations,
+    overridden_in,
     proven_milder,
     same_advice,
+    with_advice,
 )
 from review_advisor.core.outcome.ends import missing_words
 from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
 from review_advisor.core.policy.escalation_rules import ReasonKind
+from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import AgentCall
 from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal
 from review_advisor.core.roles.transcript import disagreement_ids
@@ -59,12 +62,19 @@ def escalated(dispatch: Dispatch, version: Version, told: AttemptBrief, said: At
 
 @dataclass(slots=True)
 class _Advice:
-    """One recommendation of an attempt. ``merged`` is with the report that it was given on."""
+    """One recommendation of an attempt. ``merged`` is with the report that it was given on.
+
+    ``needs_end``: it would change something, so the executor has to say what became of it.
+    """
 
     identity: str
     merged: Merged
     key: str = ""
+    needs_end: bool = True
     became: Disposition = "open"
+
+
+_APPLIED: tuple[Disposition, ...] = ("applied", "applied in part")
 
 
 def _still_there(report: CheckedReport, put_back: Sequence[str]) -> tuple[str, ...]:
@@ -156,10 +166,12 @@ class _Escalation:
         if note.guidance is None:
             raise AssertionError("only guidance can be merged")
         proven = proven_changes(self._version, self._said.report, note.guidance)
-        merged = merge_recommendations(self._said.report, note.guidance, self._about, proven)
+        brought = self._version.believed(note.guidance.findings, Role.MID_FLIGHT.advisor)
+        merged = merge_recommendations(self._said.report, note.guidance, self._about, proven, brought)
         key = same_advice(note.guidance)
-        advice = _Advice(f"r{len(self._given) + 1}", merged, key)
+        advice = _Advice(f"r{len(self._given) + 1}", merged, key, note.guidance.changes_something)
         self._given.append(advice)
+        self._said = replace(self._said, report=with_advice(self._said.report, merged))
         self._proven |= proven_milder(merged, proven)
         repeated = key in (*self._told.unapplied, *self._said.unapplied)
         self._record(
@@ -174,7 +186,8 @@ class _Escalation:
         plain = Merged(self._said.report.verdict, ())
         for note in notes:
             if note.guidance is not None:
-                self._given.append(_Advice(f"r{len(self._given) + 1}", plain))
+                name, changes = f"r{len(self._given) + 1}", note.guidance.changes_something
+                self._given.append(_Advice(name, plain, needs_end=changes))
 
     def _settles(self) -> bool:
         """Whether every recommendation has come to an end; what is open is asked once."""
@@ -184,6 +197,8 @@ class _Escalation:
             still = [each for each in self._given if each.became == "open"]
             for each in still:
                 became, why = disposition_of(each.identity, each.merged, self._said.report, self._said.dispositions)
+                if became == "open" and not each.needs_end:
+                    became = "not stated"
                 if became != "open":
                     self._dispose(each, became, why)
             still = [each for each in still if each.became == "open"]
@@ -228,7 +243,14 @@ class _Escalation:
             self._hear(asked.consults)
             return self._halts(why)
         checked = version.check(asked.answer, disagreement_ids(told.attempts))
-        kept = after_advice(said.report, checked, self._proven)
+        overridden = overridden_in(asked.answer.dispositions)
+        holding = (
+            each
+            for each in self._given
+            if each.became in _APPLIED or (each.became == "open" and each.identity not in overridden)
+        )
+        held = held_by_advice(each.merged for each in holding)
+        kept = after_advice(said.report, checked, self._proven, held)
         turned = said.turned or (said.report.verdict, kept.report.verdict) == ("reject", "approve")
         self._said = replace(
             said,

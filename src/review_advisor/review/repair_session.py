@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
-from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
 from review_advisor.core.answers.evidence import CheckedReport, ShownChange
-from review_advisor.core.answers.findings import RefusedFinding
+from review_advisor.core.answers.findings import Finding, RefusedFinding
 from review_advisor.core.escalation.reasons import refused_question, watched
 from review_advisor.core.facts.repair_edits import Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards, unsent_of
@@ -52,6 +52,13 @@ class Version:
         unreadable = tuple(RefusedFinding(each.path, each.title, each.severity, each.why) for each in report.unreadable)
         checked = replace(checked, refused=(*unreadable, *checked.refused)) if unreadable else checked
         return checked if self.tree is None else replace(checked, knowledge=(), dropped=())
+
+    def believed(self, advised: Sequence[ReportedFinding], advisor: str) -> tuple[Finding | RefusedFinding, ...]:
+        """The findings of an advisor, held against this version by the rules of the executor's."""
+        checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
+        said = ReviewReport.model_construct(verdict="reject", summary="", confidence=0.0, findings=tuple(advised))
+        checked = checker.check(said, ())
+        return (*(replace(each, raised_by=advisor, rule="") for each in checked.findings), *checked.refused)
 
     def halt(self, consults: tuple[ConsultNote, ...]) -> str | None:
         """Why the consults of a report send it to a human before it is judged; None if they do not."""

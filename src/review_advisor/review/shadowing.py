@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from review_advisor.core.answers.answers import Recommendation, ReviewReport
-from review_advisor.core.escalation.packet import consult_call, consult_grant
+from review_advisor.core.escalation.packet import consult_grant
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.ends import join_review, missing_words
 from review_advisor.core.outcome.events import CallEnded, Event, ReviewStopped
@@ -17,7 +17,7 @@ from review_advisor.core.outcome.rulings import rule_panel
 from review_advisor.core.policy.budgets import most_at_a_time
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.roles.advisors import Briefing, Executor, Part
+from review_advisor.core.roles.advisors import Briefing, Executor, Part, consult_call
 from review_advisor.core.roles.calls import (
     AuthenticationFailedError,
     CreditExhaustedError,

@@ -318,7 +318,7 @@ class _Run:
 
     def _advisor_question(self, consult: TaskConsult, number: str) -> Question:
         request = self._request
-        varying = advisor_question(self._transcript, consult, number, request.nonce)
+        varying = advisor_question(self._transcript, consult, number, request.nonce, patch=self._edited())
         one = self._asked_one(consult)
         return Question(
             "advisor",
@@ -327,8 +327,16 @@ class _Run:
             (one.model if one else "") or request.advisor_model,
             asked_by_id(one) if one else ADVISOR_SYSTEM,
             (f"{advisor_opening(request.task, request.nonce, request.evidence)}\n\n", varying),
+            tree=request.tree,
             advisor=one.id if one else "",
         )
+
+    def _edited(self) -> str:
+        """What the executor has edited so far; where that makes no patch, why."""
+        if self._request.edits is None:
+            return ""
+        made = self._ports.read_patch()
+        return made.patch or "\n".join(f"no patch because of {each.path}: {each.why}" for each in made.refused)
 
     # --- both ---
 

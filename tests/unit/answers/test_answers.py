@@ -374,6 +374,7 @@ def test_a_number_has_its_bounds(
                 "confidence": None,
                 "answer": "",
                 "changes": (),
+                "findings": (),
             },
         ),
     ],

@@ -14,6 +14,7 @@ def test_more_than_twenty_lines_of_code_are_planned(lines: int, fires: bool) -> 
 
 REASONS = [
     (TriggerFacts(True, 0, (), 0), "forced by HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON"),
+    (TriggerFacts(False, 0, (), 0, ("CLAUDE.md",)), "the self-modification guard holds: CLAUDE.md"),
     (TriggerFacts(False, 1, (), 0), "prior fix attempts: 1"),
     (TriggerFacts(False, 0, ("auth/a.py",), 0), "critical path touched: auth/a.py"),
     (TriggerFacts(False, 0, (), 21), "21 changed lines of code, more than 20"),
@@ -26,8 +27,8 @@ def test_each_reason_alone_is_enough_and_is_given(facts: TriggerFacts, reason: s
     assert (trigger.fires, trigger.because) == (True, (reason,))
 
 
-def test_all_reasons_are_given_in_the_adrs_order() -> None:
-    trigger = CompositeTrigger().decide(TriggerFacts(True, 1, ("auth/a.py",), 21))
+def test_all_reasons_are_given_in_their_order() -> None:
+    trigger = CompositeTrigger().decide(TriggerFacts(True, 1, ("auth/a.py",), 21, ("CLAUDE.md",)))
     assert trigger.because == tuple(reason for _, reason in REASONS)
 
 

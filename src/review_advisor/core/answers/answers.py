@@ -285,10 +285,14 @@ ADVICE_WORDS = 80
 """Words that a rationale of advice is asked to have at most."""
 
 
+_AdvisedFindings = Annotated[tuple[Annotated[ReportedFinding, or_left_out()], ...], at_most(20, worst_first=SEVERITIES)]
+
+
 class Guidance(Answer):
     """The advisor's answer to a consult. ``stop_signal`` sends the review to a human.
 
-    ``answer`` is the listed answer that it chooses; ``changes`` are what it recommends for the report.
+    ``answer`` is the listed answer that it chooses; ``changes`` are what it recommends for the report, ``findings``
+    what the report lacks: like the executor's, they are not yet held against the change.
     """
 
     action: NonBlank
@@ -299,9 +303,16 @@ class Guidance(Answer):
     confidence: Confidence | None = None
     answer: Annotated[Text, otherwise("")] = ""
     changes: Annotated[tuple[Annotated[RecommendedChange, or_left_out()], ...], at_most(20)] = ()
+    findings: SkipJsonSchema[_AdvisedFindings] = ()  # asked for only where the review itself consults
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether a review that follows it is another one: it names a risk, a finding, or another verdict."""
+        return bool(self.risk_flags or self.findings or any(each.does != "keep" for each in self.changes))
 
 
 class Recommendation(Guidance):
     """Guidance that the review itself asked for. Its rationale is short, because long advice distracts."""
 
     rationale: Annotated[Text, at_most_words(ADVICE_WORDS), _words(ADVICE_WORDS)] = ""
+    findings: _AdvisedFindings = ()

@@ -46,6 +46,7 @@ class Finding:
     empty if it rests on none. ``age`` is that of its lines: what is not known is new.
     ``pre_existing``: the executor says that the change did not bring it; in an outcome, that the advisor confirms it.
     Of a critical or high one that holds only if its quote stands among the unchanged or removed lines.
+    ``raised_by`` is the id of the advisor that brought it; empty where the executor did.
     """
 
     id: str
@@ -67,6 +68,12 @@ class Finding:
     rule: str = ""
     age: Age = Age.NEW
     pre_existing: bool = False
+    raised_by: str = ""
+
+    @property
+    def marks(self) -> str:
+        """What stands behind its severity wherever it is told, each mark after a comma; empty for most."""
+        return f"{', pre-existing' if self.pre_existing else ''}{', raised by the advisor' if self.raised_by else ''}"
 
     @property
     def words(self) -> str:

@@ -7,7 +7,7 @@ that is milder merges where the executor itself has doubts or a verbatim quote p
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from review_advisor.core.answers.answers import (
@@ -19,18 +19,22 @@ from review_advisor.core.answers.answers import (
     Severity,
 )
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.answers.findings import Finding
+from review_advisor.core.answers.findings import Finding, RefusedFinding
+from review_advisor.core.answers.findings import merged as each_once
 from review_advisor.core.escalation.reasons import Watched, finding_threshold
 from review_advisor.core.policy.escalation_rules import VERDICT
 
-Disposition = Literal["applied", "applied in part", "overridden", "superseded", "refused", "open"]
+Disposition = Literal["applied", "applied in part", "overridden", "superseded", "refused", "not stated", "open"]
 """What became of a recommendation. ``applied in part``: some of its changes were refused, and the others applied.
 
-``open``: the executor does not say although it was asked, or a halt came first.
+``not stated``: it changes nothing, so nobody asks the executor about it. ``open``: the executor does not say although
+it was asked, or a halt came first.
 """
 UNAPPLIED: tuple[Disposition, ...] = ("overridden", "refused")
 """After such an end the same advice stops the loop."""
 DROPPED = "dropped"
+ABSENT = "absent"
+"""What a finding is before the advisor brings it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ class Difference:
 class Merged:
     """A report and a recommendation in one. ``wanted`` is all that it recommends, also what it keeps.
 
-    ``refused`` says which changes do not count and why. With a ``conflict`` there is no merged value.
+    ``refused`` says which changes and findings do not count and why. With a ``conflict`` there is no merged value.
+    ``brought`` are the advisor's own findings whose quotes stand.
     """
 
     verdict: Literal["approve", "reject"]
@@ -54,24 +59,39 @@ class Merged:
     wanted: tuple[Difference, ...] = ()
     refused: tuple[str, ...] = ()
     conflict: str = ""
+    brought: tuple[Finding, ...] = ()
 
     @property
     def diff(self) -> tuple[Difference, ...]:
         """What it changes."""
         return tuple(each for each in self.wanted if each.before != each.after)
 
+    @property
+    def stricter(self) -> frozenset[str]:
+        """What it makes stricter, by the ids of findings and ``VERDICT``; nothing where there is a conflict."""
+        return frozenset(each.what for each in self.diff if _is_stricter(each)) if not self.conflict else frozenset()
+
 
 def merge_recommendations(
-    report: CheckedReport, guidance: Guidance, watched: Watched, proven: Collection[str] = ()
+    report: CheckedReport,
+    guidance: Guidance,
+    watched: Watched,
+    proven: Collection[str] = (),
+    brought: Iterable[Finding | RefusedFinding] = (),
 ) -> Merged:
     """The report's verdict and findings with the recommended changes in them, or the conflict.
 
-    ``proven`` are the ids of the findings whose drop or lower carries a verbatim quote. Only what a change names
-    changes; the rationale counts for nothing.
+    ``proven`` are the ids of the findings whose drop or lower carries a verbatim quote. ``brought`` are the findings of
+    the advice once they are held against the change. One that stands joins the report, and a rejection that it is given
+    for is no conflict. A critical or high finding that the advice brings or raises turns an approval into a rejection.
+    Only what a change or a finding names changes; the rationale counts for nothing.
     """
+    brought = tuple(brought)
+    stand = each_once(each for each in brought if isinstance(each, Finding))
     there = {each.id: each for each in report.findings}
-    wanted: dict[str, Difference] = {}
-    refused: list[str] = []
+    joined = {each.id: each for each in each_once((*report.findings, *stand))}
+    wanted = {each.id: _joins(each, there.get(each.id)) for each in stand}
+    refused = [f"{each.title}: {each.why}" for each in brought if isinstance(each, RefusedFinding)]
     conflicts: list[str] = []
     for change in sorted(guidance.changes, key=lambda each: each.does == "change_verdict"):
         told = _wanted(change, report, there, proven)
@@ -81,32 +101,47 @@ def merge_recommendations(
         if wanted.setdefault(told.what, told) != told:
             conflicts.append(f"the advice contradicts itself on {told.what}")
         elif _is_held(told, report, there, watched, proven) and not (
-            told.what == VERDICT and _rests_on_nothing(report, wanted)
+            told.what == VERDICT and (_rests_on_nothing(report, wanted) or (told.after == "reject" and stand))
         ):
             conflicts.append(f"the executor is sure of {told.what} ({told.before}), the advisor wants {told.after}")
     if _rests_on_nothing(report, wanted):
         wanted.setdefault(VERDICT, Difference(VERDICT, report.verdict, "approve"))
-    severities = {identity: each.severity for identity, each in there.items()}
-    verdict = report.verdict
-    for each in wanted.values():
-        if each.what == VERDICT:
-            verdict = "approve" if each.after == "approve" else "reject"
-        elif each.after == DROPPED:
-            severities.pop(each.what, None)
-        else:
-            severities[each.what] = _severity(each.after)
-    conflicts += _incoherent(report, verdict, severities, there)
+    if any(_makes_grave(each) and not joined[each.what].pre_existing for each in wanted.values()):
+        told = Difference(VERDICT, report.verdict, "reject")
+        if wanted.setdefault(VERDICT, told) != told:
+            conflicts.append("the advice approves a change and brings or raises a critical or high finding")
+    verdict, severities = _merged_value(report, wanted.values())
+    conflicts += _incoherent(report, verdict, severities, joined)
     plain = (report.verdict, tuple((each.id, each.severity) for each in report.findings))
-    merged = plain if conflicts else (verdict, tuple(severities.items()))
+    value = plain if conflicts else (verdict, tuple(severities.items()))
     conflict = "; ".join(dict.fromkeys(conflicts))  # a change that is recommended twice is one conflict
-    return Merged(*merged, tuple(wanted.values()), tuple(refused), conflict)
+    return Merged(*value, tuple(wanted.values()), tuple(refused), conflict, stand)
+
+
+def with_advice(report: CheckedReport, merge: Merged) -> CheckedReport:
+    """The report with everything in it that a merge makes stricter: findings it brings or raises, and a rejection.
+
+    What is milder is left to the executor: no advice alone takes a finding away.
+    """
+    stricter, after = merge.stricter, {each.what: each.after for each in merge.diff}
+    joined = each_once((*report.findings, *(each for each in merge.brought if each.id in stricter)))
+    findings = tuple(
+        replace(each, severity=_severity(after[each.id])) if each.id in stricter else each for each in joined
+    )
+    return replace(report, verdict="reject" if VERDICT in stricter else report.verdict, findings=findings)
 
 
 def is_applied(merged: Merged, report: CheckedReport) -> bool:
-    """Whether a report shows everything that a recommendation wanted."""
+    """Whether a report shows everything that a recommendation wanted, or is stricter where that was to be stricter."""
     now = {each.id: str(each.severity) for each in report.findings}
     now[VERDICT] = report.verdict
-    return all(now.get(each.what, DROPPED) == each.after for each in merged.wanted)
+    return all(_is_shown(each, now.get(each.what, DROPPED)) for each in merged.wanted)
+
+
+def _is_shown(wanted: Difference, now: str) -> bool:
+    if wanted.what == VERDICT or DROPPED in (now, wanted.after) or not _is_stricter(wanted):
+        return now == wanted.after
+    return not _is_worse(wanted.after, now)
 
 
 def proven_milder(merged: Merged, proven: Collection[str]) -> dict[str, str]:
@@ -123,28 +158,42 @@ def disposition_of(
     """
     if merged.refused and not merged.diff:  # what it keeps is no advice that could be followed
         return "refused", "; ".join(merged.refused)
+    said = [each for each in stated if each.recommendation == identity]
+    objected = next((each.reason for each in said if _is_overriding(each)), "")
     if merged.wanted and is_applied(merged, report):
         if merged.refused:
             return "applied in part", f"the report shows the rest; refused: {'; '.join(merged.refused)}"
-        return "applied", "the report shows it"
-    said = [each for each in stated if each.recommendation == identity]
+        return (
+            "applied",
+            f"the report shows it, and the executor objects: {objected}" if objected else "the report shows it",
+        )
+    if objected:
+        return "overridden", objected
     for each in said:
-        if each.disposition == "overridden" and each.reason.strip():
-            return "overridden", each.reason
         if each.disposition == "applied" and not merged.wanted:
             return "applied", each.reason
     return "open", ""
 
 
+def overridden_in(stated: Iterable[DispositionAnswer]) -> frozenset[str]:
+    """The recommendations that the executor says it overrode, with a reason."""
+    return frozenset(each.recommendation for each in stated if _is_overriding(each))
+
+
+def _is_overriding(said: DispositionAnswer) -> bool:
+    return said.disposition == "overridden" and bool(said.reason.strip())
+
+
 def same_advice(guidance: Guidance) -> str:
-    """What makes two recommendations the same one: the changes they want, or the action where they name none.
+    """What makes two recommendations the same one: the changes and findings in them, or without any the action.
 
     What they keep beside a change makes no other advice of it.
     """
-    if not guidance.changes:
+    if not guidance.changes and not guidance.findings:
         return " ".join(guidance.action.casefold().split())
     changing = [each for each in guidance.changes if each.does != "keep"] or guidance.changes
-    return repr(sorted((each.does, each.finding, each.severity, each.verdict) for each in changing))
+    found = [(each.path, each.severity, each.evidence) for each in guidance.findings]
+    return repr([*sorted((each.does, each.finding, each.severity, each.verdict) for each in changing), *sorted(found)])
 
 
 def _wanted(
@@ -171,10 +220,49 @@ def _wanted(
     return Difference(finding.id, finding.severity, after)
 
 
+def _merged_value(
+    report: CheckedReport, wanted: Iterable[Difference]
+) -> tuple[Literal["approve", "reject"], dict[str, Severity]]:
+    """The verdict and the severities of the findings once all that is wanted is done."""
+    severities = {each.id: each.severity for each in report.findings}
+    verdict = report.verdict
+    for each in wanted:
+        if each.what == VERDICT:
+            verdict = "approve" if each.after == "approve" else "reject"
+        elif each.after == DROPPED:
+            severities.pop(each.what, None)
+        else:
+            severities[each.what] = _severity(each.after)
+    return verdict, severities
+
+
+def _joins(brought: Finding, there: Finding | None) -> Difference:
+    """What a finding of the advice wants: of one that the report has already, the worse severity."""
+    if there is None:
+        return Difference(brought.id, ABSENT, brought.severity)
+    worse = min(brought.severity, there.severity, key=SEVERITIES.index)
+    return Difference(brought.id, there.severity, worse)
+
+
+def _is_stricter(told: Difference) -> bool:
+    if told.what == VERDICT or told.after == DROPPED:
+        return told.after == "reject"
+    return told.before == ABSENT or _is_worse(told.after, told.before)
+
+
+def _is_worse(one: str, other: str) -> bool:
+    return SEVERITIES.index(_severity(one)) < SEVERITIES.index(_severity(other))
+
+
+def _makes_grave(told: Difference) -> bool:
+    return told.what != VERDICT and told.after in GRAVE and told.before not in GRAVE
+
+
 def _rests_on_nothing(report: CheckedReport, wanted: dict[str, Difference]) -> bool:
     """Whether the advice takes every finding away that a rejection rests on: then its verdict goes with them."""
     gone = {each.what for each in wanted.values() if each.after == DROPPED}
-    return report.verdict == "reject" and bool(gone) and {each.id for each in report.findings} <= gone
+    joins = any(each.before == ABSENT for each in wanted.values())
+    return report.verdict == "reject" and bool(gone) and not joins and {each.id for each in report.findings} <= gone
 
 
 def _is_held(
@@ -185,21 +273,20 @@ def _is_held(
         return False
     if told.what == VERDICT:
         return report.confidence >= watched.rules.threshold(watched.surface, VERDICT)
-    stricter = told.after != DROPPED and SEVERITIES.index(_severity(told.after)) < SEVERITIES.index(
-        _severity(told.before)
-    )
     finding = there[told.what]
-    return not stricter and told.what not in proven and finding.confidence >= finding_threshold(watched, finding)
+    return (
+        not _is_stricter(told) and told.what not in proven and finding.confidence >= finding_threshold(watched, finding)
+    )
 
 
 def _incoherent(
-    report: CheckedReport, verdict: str, severities: dict[str, Severity], there: dict[str, Finding]
+    report: CheckedReport, verdict: str, severities: dict[str, Severity], joined: dict[str, Finding]
 ) -> list[str]:
     """Why the merged value is none, where the advice changed anything about it."""
-    before = {identity: each.severity for identity, each in there.items()}
+    before = {each.id: each.severity for each in report.findings}
     if (verdict, severities) == (report.verdict, before):
         return []
-    brought = [severity for identity, severity in severities.items() if not there[identity].pre_existing]
+    brought = [severity for identity, severity in severities.items() if not joined[identity].pre_existing]
     if verdict == "approve" and GRAVE & set(brought) and report.verdict == "reject":
         return ["the advice approves a change and leaves a critical or high finding"]
     if verdict == "reject" and not severities:

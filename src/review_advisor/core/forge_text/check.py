@@ -190,7 +190,7 @@ def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
 
 
 def _weight(finding: Finding) -> str:
-    return f"{finding.severity.capitalize()}{', pre-existing' if finding.pre_existing else ''}"
+    return f"{finding.severity.capitalize()}{finding.marks}"
 
 
 def _message(finding: Finding) -> str:

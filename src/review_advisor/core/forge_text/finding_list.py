@@ -123,8 +123,7 @@ def finding_list(head: str, findings: Iterable[Listed], page: str) -> FindingLis
 def listed(finding: Finding, document: OutcomeDocument, note: str = "") -> Listed:
     """A finding of this review as it stands in a list."""
     others = len(finding.also)
-    notes = ", pre-existing" if finding.pre_existing else ""
-    notes += f", with {counted(others, 'more remark')} on the same lines" if others else ""
+    notes = finding.marks + (f", with {counted(others, 'more remark')} on the same lines" if others else "")
     return Listed(
         finding.severity,
         finding.path,

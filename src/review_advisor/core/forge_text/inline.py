@@ -71,7 +71,7 @@ def finding_body(finding: Finding, links: RuleLinks = NO_LINKS, note: str = "") 
     sentence of ours on the finding's kind, before that prompt.
     """
     title = _within(lambda most: phrase(finding.title, most), MOST_TITLE, MOST_TITLE + 100)
-    weight = f"{finding.severity.capitalize()}{', pre-existing' if finding.pre_existing else ''}"
+    weight = f"{finding.severity.capitalize()}{finding.marks}"
     problem = f"{finding_marker(finding.id)}\n**{weight}: {title}**"
     foot = _foot(finding, links)
     rest = [("the suggestion", _suggestion(finding)), ("the quote", _evidence(finding))]

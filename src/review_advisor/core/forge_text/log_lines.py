@@ -10,6 +10,7 @@ from review_advisor.core.forge_text.check import annotations_of
 from review_advisor.core.forge_text.conclusion import title_of
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.pull_request.writes import Annotation, Level
+from review_advisor.core.report.disagreement import last_vetoes
 from review_advisor.core.report.wording import counted, printable_line
 from review_advisor.core.safety.markdown import shortened
 
@@ -22,13 +23,14 @@ _LEVELS = tuple(_COMMANDS)
 
 
 def log_lines(document: OutcomeDocument) -> Iterator[str]:
-    """The verdict, a command for each finding that GitHub will show, and how many it will not.
+    """The verdict, why a veto called a person, a command for each finding that is shown, and how many are not.
 
     Where a level is full, the worst of its findings that are left take the place of milder ones: what is not shown is
     never worse than what is. In shadow mode there is no command, because GitHub shows those in the diff: each finding
     is a line of text.
     """
     yield f"review-advisor: {title_of(document)}"
+    yield from (printable_line(f"review-advisor: {words}") for words in last_vetoes(document))
     if document.policy.mode == "shadow":
         found = ordered(document.findings)
         yield from (printable_line(f"- {each.severity} {each.path}:{each.line}: {each.title}") for each in found)

@@ -121,6 +121,8 @@ def _result(finding: Finding, categories: list[str]) -> Json:
     }
     if finding.pre_existing:
         result["properties"]["preExisting"] = True
+    if finding.raised_by:
+        result["properties"]["raisedBy"] = finding.raised_by
     if finding.also:
         remarks = [{"severity": each.severity, "title": plain_line(each.title, 255)} for each in finding.also]
         result["properties"]["merged"] = remarks

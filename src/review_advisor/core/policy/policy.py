@@ -210,7 +210,7 @@ def decide_policy(
     lines = changed_code_lines(change.files)
     risky = _risky(change, lines)
     blast = blast_radius(critical, held.paths, lines, risky)
-    facts = TriggerFacts(switches.force_pre_flight, change.prior_fix_attempts, critical, lines)
+    facts = TriggerFacts(switches.force_pre_flight, change.prior_fix_attempts, critical, lines, held.paths)
     applying = surfaces_that_apply(change, rules, pictures)
     rows = tuple(
         _surface_policy(surface, facts, switches, held, blast)

@@ -17,22 +17,24 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class TriggerFacts:
-    """What a trigger looks at."""
+    """What a trigger looks at. ``guarded`` are the paths of the bot's own implementation that the change touches."""
 
     forced: bool
     prior_fix_attempts: int
     critical: tuple[str, ...]
     code_lines: int
+    guarded: tuple[str, ...] = ()
 
 
 class CompositeTrigger:
-    """pr_review's trigger: forced, tried before, a critical path, or more than 20 changed lines of code."""
+    """pr_review's trigger: forced, the guard, tried before, a critical path, or more than 20 changed lines of code."""
 
     def decide(self, facts: TriggerFacts) -> Trigger:
-        """All reasons that hold, in the ADR's order; without any it does not fire."""
+        """All reasons that hold, the guard's right behind the switch, then the ADR's; without any it does not fire."""
         reasons: list[str] = []
         if facts.forced:
             reasons.append("forced by HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON")
+        reasons += [f"the self-modification guard holds: {path}" for path in facts.guarded]
         if facts.prior_fix_attempts >= 1:
             reasons.append(f"prior fix attempts: {facts.prior_fix_attempts}")
         reasons += [f"critical path touched: {path}" for path in facts.critical]

@@ -12,9 +12,13 @@ from review_advisor.core.safety.terminal import wrapped
 
 
 def findings_by_id(events: Iterable[Event]) -> dict[str, str]:
-    """Title and place of every finding that an executor reported, also of one that it left out later."""
-    reports = (each.report for each in events if isinstance(each, Reported | Escalated | AdviceOpen))
-    return {each.id: f"'{each.title}' at {each.path}:{each.line}" for report in reports for each in report.findings}
+    """Title and place of every finding that an executor or its advisor named, also of one that was left out later."""
+    found = (
+        each.merged.brought if isinstance(each, Recommended) else each.report.findings
+        for each in events
+        if isinstance(each, Reported | Escalated | AdviceOpen | Recommended)
+    )
+    return {each.id: f"'{each.title}' at {each.path}:{each.line}" for findings in found for each in findings}
 
 
 def merge_lines(merged: Merged, named: Mapping[str, str] | None = None) -> tuple[str, ...]:

@@ -27,6 +27,27 @@ def disagreement_transcript(document: OutcomeDocument) -> str | None:
     return "\n\n".join(["# Disagreement transcript", *sections]) + "\n"
 
 
+def last_vetoes(document: OutcomeDocument) -> tuple[str, ...]:
+    """Why the parts that a veto has escalated did: of each the last veto's reasoning, then each point that it made.
+
+    One text each, as the judge wrote it: whoever prints it makes it safe.
+    """
+    last = [
+        part.post_verify[-1]
+        for surface in document.surfaces
+        for part in surface.parts
+        if part.ended is not None and part.ended.outcome is Outcome.ESCALATED and part.post_verify
+    ]
+    return tuple(words for each in last if each.result.verdict == "VETO" for words in _points(each))
+
+
+def _points(attempt: Attempt) -> Iterator[str]:
+    yield f"the advisor's last veto: {attempt.result.reasoning or 'it gives no reason'}"
+    yield from (f"{each.severity}: {each.advisor_assessment}" for _, each in attempt.disagreements)
+    if attempt.result.suggested_fix_direction:
+        yield f"direction: {attempt.result.suggested_fix_direction}"
+
+
 def _attempts_markdown(part: PartRecord) -> Iterator[str]:
     if part.blind is not None:
         yield f"### By the diff alone\n\n{_quoted(blind_words(part.blind))}"

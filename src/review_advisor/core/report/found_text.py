@@ -39,7 +39,7 @@ def findings_text(findings: tuple[Finding, ...], notes: Mapping[str, str] | None
             ]
         if each.corrected:
             lines.append(wrapped("           ", f"({each.corrected})"))
-        facts = f"{each.category}, confidence {each.confidence:.2f}{', pre-existing' if each.pre_existing else ''}"
+        facts = f"{each.category}, confidence {each.confidence:.2f}{each.marks}"
         lines.append(wrapped("           ", f"[{each.id}, {facts}]"))
         if notes and each.id in notes:
             lines.append(wrapped("           ", notes[each.id]))

@@ -8,6 +8,7 @@ from review_advisor.core.outcome.cost import total_usage
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.core.report.disagreement import last_vetoes
 from review_advisor.core.report.found_text import coverage_text, findings_text, pictures_text
 from review_advisor.core.report.repair_text import offered_repair
 from review_advisor.core.report.report_text import headline, report_text
@@ -39,6 +40,7 @@ def _opening(document: OutcomeDocument) -> str:
     is_telling = document.policy.static is None or document.outcome is not Outcome.CHANGES_REQUESTED
     if document.outcome is not Outcome.APPROVED and is_telling:
         lines += [wrapped("  because ", reason) for reason in document.because]
+        lines += [wrapped("    ", words) for words in last_vetoes(document)]
     if document.flags.lost:
         lines.append("  answers lost or refused: " + ", ".join(document.flags.lost))
     return "\n".join(lines)

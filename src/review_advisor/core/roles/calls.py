@@ -170,7 +170,10 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class ConsultReply:
-    """What became of a granted consult. One that was not ``answered`` has failed, and ``reason`` says why."""
+    """What became of a granted consult. One that was not ``answered`` has failed, and ``reason`` says why.
+
+    ``counts`` is how many of its ``tokens`` count under the cap on those of consults; None for all of them.
+    """
 
     answered: bool
     reply: str = ""
@@ -178,6 +181,7 @@ class ConsultReply:
     resolved_model: str = ""
     tokens: int | None = None
     duration_ms: int | None = None
+    counts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from review_advisor.core.policy.surfaces import Role, Surface
 
-WORDS = 6
+WORDS = 7
 """Raised with every change of the words that prompts have from code. A test holds their digest."""
 ADVISOR = "hydraflow-review-advisor"
 

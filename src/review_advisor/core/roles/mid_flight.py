@@ -242,7 +242,7 @@ def notes_as_told(notes: Iterable[ConsultNote]) -> list[Any]:
     """
     told: list[Any] = as_facts([replace(note, tokens=None, duration_ms=None) for note in notes])
     for note in told:
-        for part, fields in (("consult", ("answers",)), ("guidance", ("answer", "changes"))):
+        for part, fields in (("consult", ("answers",)), ("guidance", ("answer", "changes", "findings"))):
             for name in fields:
                 if note[part] and not note[part][name]:
                     del note[part][name]

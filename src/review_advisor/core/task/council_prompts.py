@@ -9,19 +9,19 @@ from review_advisor.core.answers.opinion import own_table
 from review_advisor.core.council.voices import SYSTEM, as_one
 from review_advisor.core.roster.advisor import Advisor, as_advisor, field_of
 from review_advisor.core.roster.nearest import nearest_of
-from review_advisor.core.safety.fence import fence, fence_facts
+from review_advisor.core.safety.fence import fence_facts
 from review_advisor.core.task.task_council import TaskCouncil, vote_rows
 from review_advisor.core.task.task_events import CouncilVoted, OpinionHeard
 from review_advisor.core.task.task_prompts import (
     ADVISOR_SYSTEM,
+    LONGEST_PATCH,
     left_out_of,
     matter,
+    patch_section,
     prompts_version,
     transcript_of,
 )
 
-LONGEST_PATCH = 60_000
-"""Characters of a patch that those who vote are shown. A longer one is shown up to there, and says so."""
 OPINION_SYSTEM = """\
 You advise on a task, once and before its executor begins. You have no tools, ask no questions and decide nothing. Say \
 what you see in your own field and what worries you there.
@@ -47,7 +47,7 @@ def vote_question(
     evidence: str = "",
 ) -> tuple[str, str]:
     """What an advisor is asked to vote on. ``patch`` is what the executor has edited; None while it goes on."""
-    shown = _shown_patch(patch, nonce) if patch else ""
+    shown = patch_section(patch, nonce) if patch else ""
     moment = _AFTER_A_TURN if patch is None else _AT_THE_END
     said = f"This was said so far:\n\n{transcript_of(transcript)}\n\n{shown}{moment}"
     named = f"The actions, mildest first: {', '.join(actions)}."
@@ -120,8 +120,3 @@ def council_version() -> str:
 
 def _task(task: str, evidence: str, nonce: str) -> str:
     return f"The task:\n{matter(task, evidence, nonce)}\n\n"
-
-
-def _shown_patch(patch: str, nonce: str) -> str:
-    cut = f"\n[{len(patch) - LONGEST_PATCH:,} more characters are left out]" if len(patch) > LONGEST_PATCH else ""
-    return f"It has edited:\n{fence('PATCH', patch[:LONGEST_PATCH] + cut, nonce)}\n\n"

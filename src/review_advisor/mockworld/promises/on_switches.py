@@ -52,7 +52,7 @@ def a_switch_on_at_the_start_stays_on(reading: Reading) -> Iterator[str]:
 
 
 def a_change_that_deserves_a_plan_gets_one(reading: Reading) -> Iterator[str]:
-    """Pre-flight comes before the executor where ADR-0059's trigger fires, and costs nothing where it does not."""
+    """Pre-flight comes before the executor where the trigger or the guard fires, and costs nothing elsewhere."""
     document = reading.review.document
     if document is None:
         return
@@ -61,7 +61,7 @@ def a_change_that_deserves_a_plan_gets_one(reading: Reading) -> Iterator[str]:
     change = reading.review.change
     every = sum(file.added + file.removed for file in change.files)
     forced = reading.review.environment.get(FORCE_ON, "").strip().lower() in ON or change.prior_fix_attempts > 0
-    critical = bool(document.policy.critical_touched) or in_critical_folder(reading)
+    critical = document.policy.guard.holds or bool(document.policy.critical_touched) or in_critical_folder(reading)
     owed = {"adr_review": True, "pr_review": forced or critical or reading.lines_of_python > MANY_CODE_LINES}
     for surface, fires in owed.items():
         if fires and surface in executed - planned and not is_off(reading, Role.PRE_FLIGHT, surface):

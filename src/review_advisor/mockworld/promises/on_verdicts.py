@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from review_advisor.core.facts.change import FileChange
 from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, UnfoundedRejection, Verified
+from review_advisor.core.outcome.steps.advice_events import Recommended
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.calls import Lost
 from review_advisor.mockworld.fake_advisor_runner import PlayedCall
@@ -207,12 +208,16 @@ def a_judgement_is_what_was_said(reading: Reading) -> Iterator[str]:
 
 
 def an_idle_retry_is_not_judged_again(reading: Reading) -> Iterator[str]:
-    """A retry that repeats its report word for word, and repairs nothing, is not put before the judge again."""
+    """A retry that repeats its report word for word, and repairs nothing, is not put before the judge again.
+
+    Where the review itself consults, an advisor may have changed the report in between.
+    """
     repaired = {(e.surface, e.shard, e.attempt) for e in reading.events(Repaired) if e.result != "refused"}
+    advised = {(each.surface, each.shard) for each in reading.events(Recommended)}
     for (surface, shard), asked in reading.parts.items():
         before: dict[str, object] | None = None
         idle = False
-        for each in asked:
+        for each in asked if (surface, shard) not in advised else ():
             answer = answer_of(each)
             if each.call.role is Role.POST_VERIFY and idle:
                 yield f"{surface}, part {shard + 1}: judged again although nothing changed"

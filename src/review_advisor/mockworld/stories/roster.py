@@ -20,6 +20,7 @@ from review_advisor.mockworld.stories.story_lines import (
     AdviceLine,
     ExecutorLine,
     Fault,
+    FindingBlock,
     JudgementLine,
     Meanwhile,
     PlanLine,
@@ -175,7 +176,10 @@ def _answer(spoken: SpokenLine) -> Json | None:
         case ExecutorLine():
             return report_line(spoken).answer
         case AdviceLine():
-            return lines.guidance(spoken.action, stop=spoken.says == "stop").answer
+            found = tuple(map(_finding, spoken.findings))
+            changes = [lines.change("change_verdict", verdict=spoken.verdict)] if spoken.verdict else []
+            stop, flags = spoken.says == "stop", spoken.risk_flags
+            return lines.guidance(spoken.action, *changes, stop=stop, findings=found, flags=flags).answer
         case JudgementLine():
             return _judgement(spoken)
         case VoteLine():
@@ -187,11 +191,7 @@ def _answer(spoken: SpokenLine) -> Json | None:
 
 def report_line(spoken: ExecutorLine) -> Line:
     """The report that a line of the executor says, whatever its fault."""
-    found = [
-        lines.finding(f.path, f.line, f.evidence, f.severity, f.title, confidence=f.confidence)
-        | ({"rule": f.rule} if f.rule else {})
-        for f in spoken.findings
-    ]
+    found = map(_finding, spoken.findings)
     answers = tuple(lines.evidence(a.disagreement, a.path, a.evidence, a.position) for a in spoken.answers)
     match spoken.says:
         case "approve":
@@ -207,6 +207,11 @@ def report_line(spoken: ExecutorLine) -> Line:
     for recommendation, reason in spoken.overrides.items():
         said = said.overriding(recommendation, reason)
     return said.sure(spoken.confidence)
+
+
+def _finding(told: FindingBlock) -> Json:
+    said = lines.finding(told.path, told.line, told.evidence, told.severity, told.title, confidence=told.confidence)
+    return said | ({"rule": told.rule} if told.rule else {})
 
 
 def _judgement(spoken: JudgementLine) -> Json:

@@ -83,7 +83,7 @@ class PlanLine(SpokenLine):
 
 
 class FindingBlock(Block):
-    """One finding of the executor."""
+    """One finding of the executor, or of the advisor that it consults."""
 
     path: str = Field(description="The file it is about.")
     line: int = Field(ge=0, description="The line it names.")
@@ -147,6 +147,9 @@ class AdviceLine(SpokenLine):
 
     says: Literal["advise", "stop"] = Field(default="advise", description="Advice, or the signal to call a human.")
     action: str = Field(default="look again", description="What it advises.")
+    verdict: Literal["approve", "reject"] | None = Field(default=None, description="The verdict that it recommends.")
+    findings: tuple[FindingBlock, ...] = Field(default=(), description="What the report lacks, by its own judgement.")
+    risk_flags: tuple[str, ...] = Field(default=(), description="Risks that it names.")
 
 
 class JudgementLine(SpokenLine):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from review_advisor.core.answers.answers import Guidance
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.escalation.after_advice import after_advice
+from review_advisor.core.answers.findings import Finding, MergedRemark, RefusedFinding
+from review_advisor.core.escalation.after_advice import after_advice, held_by_advice
 from review_advisor.core.escalation.reasons import (
     Reason,
     ReasonKey,
@@ -27,6 +29,7 @@ from review_advisor.core.escalation.recommendations import (
     merge_recommendations,
     proven_milder,
     same_advice,
+    with_advice,
 )
 from review_advisor.core.outcome.events import CallEnded, PolicyFrozen, Reported
 from review_advisor.core.outcome.replayed.steps_in_order import Unsound, require
@@ -56,6 +59,7 @@ class ReplayedAdvice:
         self._turns = 1
         self._before: CheckedReport | None = None
         self._last: Escalated | AdviceOpen | None = None
+        self._so_far: CheckedReport | None = None
         self._conflict = ""
         self._proven: dict[str, str] = {}
         self._merges: dict[str, Merged] = {}
@@ -84,14 +88,15 @@ class ReplayedAdvice:
         require(bool(told.refused) or not last_turn, "an executor has more turns than its profile allows")
         require(alone or not told.advisor_alone, "a refused consult is handed to somebody else")
         self._consulted.update(keys)
-        self._last, self._over = told, bool(told.refused)
+        self._last, self._so_far, self._over = told, told.report, bool(told.refused)
         self.alone, self.halts = told.advisor_alone, bool(told.refused) and not told.advisor_alone
 
     def recommended(self, told: Recommended, guidance: Guidance) -> None:
         """The merge of the advice with the report that the consult was about."""
         if self._about is None or self._last is None:
             raise Unsound("a recommendation follows no consult")
-        due = merge_recommendations(self._last.report, guidance, self._about, told.proven)
+        brought = _brought(told.merged.brought, guidance)
+        due = merge_recommendations(self._last.report, guidance, self._about, told.proven, brought)
         require(
             _counted(told.merged) == _counted(due),
             "a merge does not follow from the report and the advice",
@@ -101,6 +106,7 @@ class ReplayedAdvice:
         require(not miscounted, "advice is miscounted that was given before and not applied")
         self._merges[told.recommendation], self._keys[told.recommendation] = told.merged, key
         self._proven |= proven_milder(told.merged, told.proven)
+        self._so_far = with_advice(self._last.report, told.merged)
         again = bool(self._reconciled) and bool(told.merged.conflict)
         self._conflict = told.recommendation if told.merged.conflict else ""
         self._over = self.halts = told.repeated or again
@@ -143,13 +149,13 @@ class ReplayedAdvice:
         """The executor is asked once what became of the advice."""
         require(not self._insisted, "the executor was asked twice what became of the advice")
         self._follows(told.report)
-        self._insisted, self._last = True, told
+        self._insisted, self._last, self._so_far = True, told, told.report
 
     def goes_on(self, *, with_report: bool) -> None:
         """The executor was asked once more: to go on with advice, or what became of it."""
         self._turns += isinstance(self._last, Escalated)
         if with_report and self._last is not None:
-            self._before, self._last = self._last.report, None
+            self._before, self._last = self._so_far, None
         else:
             self._over = self.halts = True
 
@@ -161,7 +167,7 @@ class ReplayedAdvice:
         """The report of the attempt, after which no consult may be due. Advice that is open calls a person."""
         self.alone = self.alone or left_to_the_advisor(self._about, notes)
         if self._over and self._last is not None:
-            same = (told.number, told.report) == (self._last.number, self._last.report)
+            same = (told.number, told.report) == (self._last.number, self._so_far)
             require(same, "a report is not the one that the last consult was about")
             self._leaves_open(notes)
             return
@@ -179,6 +185,9 @@ class ReplayedAdvice:
         """Whether a person is called at the end of the attempt, where every recommendation has an end."""
         given = 0 if self._about is None else sum(note.guidance is not None for note in notes)
         require(set(self._became) == {f"r{place}" for place in range(1, given + 1)}, "some advice has no end")
+        silent = [f"r{place}" for place, changes in enumerate(_changing(notes), start=1) if not changes]
+        skipped = {name for name, became in self._became.items() if became == "not stated"}
+        require(skipped <= set(silent), "advice that changes something has no end")
         over = self.halts or refused_question(self._about, notes) is not None or stop_signal(notes) is not None
         left = "open" in self._became.values()
         require(over or self._insisted or not left, "the executor was not asked what became of the advice")
@@ -196,9 +205,34 @@ class ReplayedAdvice:
         self._to_show.clear()
         if self._before is None:
             return
-        could_be = after_advice(self._before, report, self._proven)
-        require(not could_be.put_back, "a grave finding is gone after advice that proves nothing")
+        holding = (each for name, each in self._merges.items() if self._became.get(name) in _HOLDING)
+        could_be = after_advice(self._before, report, self._proven, held_by_advice(holding))
+        stays = not could_be.put_back and could_be.report.verdict == report.verdict
+        require(stays, "a grave finding is gone after advice that proves nothing")
         self.turned = self.turned or (self._before.verdict, report.verdict) == ("reject", "approve")
+
+
+_HOLDING: tuple[Disposition | None, ...] = (None, "applied", "applied in part")
+
+
+def _changing(notes: Sequence[ConsultNote]) -> tuple[bool, ...]:
+    """Of each recommendation whether it changes something."""
+    return tuple(note.guidance.changes_something for note in notes if note.guidance is not None)
+
+
+def _brought(stand: Sequence[Finding], guidance: Guidance) -> tuple[Finding | RefusedFinding, ...]:
+    """The findings of an advice as its record has them: those that stand, and in the place of each other a refusal."""
+    told = Counter((each.category, one.severity, one.title) for each in stand for one in _remarks(each))
+    said = Counter((each.category, each.severity, each.title) for each in guidance.findings)
+    require(told <= said, "a finding is the advisor's that it has not named")
+    refused = (
+        RefusedFinding("", title, severity, "it does not stand") for _, severity, title in (said - told).elements()
+    )
+    return (*stand, *refused)
+
+
+def _remarks(finding: Finding) -> tuple[Finding | MergedRemark, ...]:
+    return (finding, *finding.also)
 
 
 NOT_ADVISED = ReplayedAdvice(None, "")
@@ -212,4 +246,5 @@ def _changes(merged: Merged | None) -> bool:
 
 def _counted(merged: Merged) -> tuple[object, ...]:
     """What of a merge counts, without the words for people."""
-    return (merged.verdict, merged.findings, merged.wanted, len(merged.refused), bool(merged.conflict))
+    brought = tuple(each.id for each in merged.brought)
+    return (merged.verdict, merged.findings, merged.wanted, len(merged.refused), bool(merged.conflict), brought)
