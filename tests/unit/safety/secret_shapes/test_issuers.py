@@ -138,7 +138,7 @@ SHORTEST = {
     "Chromatic token": "chpt_{H12}",
     "Packagist token": "packagist_{B40}",
     "AWS session token": "IQoJb3JpZ2lu{W100} FwoGZXIvYXdz{W100} FQoGZXIvYXdz{W100}",
-    "Amazon token": "amzn.mws.{I} Atzr|{W100} Atza|{W100}",
+    "Amazon token": "amzn.mws.{I}",
     "Amazon secret": "amzn1.oa2-cs.v1.{H64}",
     "Firebase key": "AAAA{W7}:APA91b{W100}",
     "Render key": "rnd_{W28}",

@@ -10,7 +10,7 @@ from . import assignments, places, private_keys
 from .issuers import FORMATS, NEAR, PAIRS, Format
 from .marks import REDACTED, holds_mark, is_mark, kind_marked, mark
 from .randomness import looks_random, of_both_cases
-from .reading import read
+from .reading import encoded, read
 
 __all__ = [
     "REDACTED",
@@ -95,13 +95,17 @@ def marked(text: str, secrets: Iterable[Found]) -> str:
     return "".join([*parts, text[at:]]) if parts else text
 
 
-def secrets_in(text: str) -> list[Found]:
-    """Where secrets stand in ``text``, in order, none within another and none across a line feed."""
+def secrets_in(text: str, path: str = "") -> list[Found]:
+    """Where secrets stand in ``text``, in order, none within another and none across a line feed.
+
+    Of a file whose ``path`` is known, the name may tell that all of it is one secret.
+    """
     reading = read(text)
     found = [(*place, kind) for start, end, kind in _all(reading.text) for place in reading.places(start, end)]
     if reading.text != text:  # what an escape or a broken literal looks like may be a secret's own
         found += places.in_urls(text)
         found += _issued(text)
+    found += places.in_file(text, path)
     return apart(found)
 
 
@@ -113,6 +117,9 @@ def _all(text: str) -> Iterator[Found]:
     yield from assignments.assigned(text)
     yield from places.placed(text)
     yield from places.in_urls(text)
+    for spans, meant in encoded(text):
+        if inner := secrets_in(meant):
+            yield from ((*span, inner[0][2]) for span in spans)
 
 
 def _issued(text: str) -> Iterator[Found]:

@@ -18,7 +18,7 @@ _KEY_OF = re.compile(
     r"|subscription|webhook|write)[_\-. ]?\Z|(?<![a-z])[a-z]{1,12}_\Z"
 )
 _STEMS: tuple[tuple[str, str, re.Pattern[str] | None, re.Pattern[str]], ...] = (
-    ("pass", PASSWORD, None, re.compile(r"(?:w(?:or)?d|phrase|code)|(?<![a-z]pass)(?![a-z])")),
+    ("pass", PASSWORD, None, re.compile(r"(?:w(?:or)?[dt]|phrase|code|ord)|(?<![a-z]pass)(?![a-z])")),
     ("pwd", PASSWORD, None, re.compile("")),
     ("key", KEY, _KEY_OF, re.compile("")),
     ("token", TOKEN, None, re.compile("")),
@@ -29,13 +29,41 @@ _STEMS: tuple[tuple[str, str, re.Pattern[str] | None, re.Pattern[str]], ...] = (
     ("secret", SECRET, None, re.compile("")),
     ("cred", SECRET, None, re.compile(r"ential|s(?![a-z])")),
     ("salt", SECRET, None, re.compile(r"(?<![a-z]salt)(?![a-z])")),
+    # German, French, Spanish, Portuguese, Italian, Polish, Dutch and the languages of the North; ``?`` is any other letter
+    ("kennwort", PASSWORD, None, re.compile("")),
+    ("geheim", SECRET, None, re.compile("")),
+    ("schl", KEY, None, re.compile(r"(?:ue|\?)ssel")),
+    ("mot", PASSWORD, None, re.compile(r"[_-]?de[_-]?passe")),
+    ("mdp", PASSWORD, None, re.compile(r"(?<![a-z]mdp)(?![a-z])")),
+    ("jeton", TOKEN, None, re.compile(r"(?<![a-z]jeton)(?![a-z])")),
+    ("cl", KEY, None, re.compile(r"(?<![a-z]cl)(?:e|\?)_(?:api|secr|priv)")),
+    ("contrase", PASSWORD, None, re.compile(r"(?:n\?|ny|[n?])a")),
+    ("clave", PASSWORD, None, re.compile(r"(?<![a-z]clave)(?![a-z])")),
+    ("llave", KEY, None, re.compile(r"(?<![a-z]llave)(?![a-z])")),
+    ("senha", PASSWORD, None, re.compile(r"(?<![a-z]senha)(?![a-z])")),
+    ("chave", KEY, None, re.compile(r"(?<![a-z]chave)(?![a-z])")),
+    ("segre", SECRET, None, re.compile("[dt]o")),
+    ("parola", PASSWORD, None, re.compile(r"(?<![a-z]parola)(?![a-z])")),
+    ("chiave", KEY, None, re.compile(r"(?<![a-z]chiave)(?![a-z])")),
+    ("has", PASSWORD, None, re.compile(r"(?<![a-z]has)[l?]o(?![a-z])")),
+    ("heslo", PASSWORD, None, re.compile(r"(?<![a-z]heslo)(?![a-z])")),
+    ("wachtwoord", PASSWORD, None, re.compile("")),
+    ("senord", PASSWORD, None, re.compile("")),
+    ("adgangskode", PASSWORD, None, re.compile("")),
 )
 """The words that make a name tell of a secret: what may stand before, and what has to follow."""
+_OF_OTHER_SCRIPTS = (
+    (PASSWORD, re.compile("парол[ьяи]|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호", re.IGNORECASE)),
+    (SECRET, re.compile("секрет|秘密|시크릿", re.IGNORECASE)),
+    (TOKEN, re.compile("токен|令牌|トークン|토큰", re.IGNORECASE)),
+    (KEY, re.compile("ключ|密钥|密鑰|秘钥|キー", re.IGNORECASE)),
+)
+_WORD_REST = re.compile(r"\w{0,20}+")
 _REST = re.compile(r"[a-z0-9_\-.]{0,40}+")
 _FEED = rf"(?:\n{MARGIN}[ \t]{{0,80}})?"
 _NAME_ENDS = rf"{_REST.pattern}[\"'`]?[\])]?"
 _OPERATOR = (
-    r"[ \t]{0,20}(?:=>|:=|\?=|\|\|=|={1,3}|[:,(])[ \t]{0,20}"
+    r"[ \t]{0,20}(?:=>|:=|\?=|\|\|=?|\?\?=?|\?:|or(?= )|={1,3}|[:,(])[ \t]{0,20}"
     r"(?:[>|][-+]?(?=[ \t]{0,4}\n)|\((?=[ \t]{0,4}\n))?[ \t]{0,4}" + _FEED
 )
 _TYPE = r"[&*a-z][\w\[\]|.?&* ]{0,40}?"
@@ -87,7 +115,7 @@ _HARMLESS_NAME = re.compile(
 )
 _PLACEHOLDER = re.compile(
     r"example|change.?me|your|placeholder|dummy|xxxx|insert|replace|redacted|fake|sample|secret-?removed"
-    r"|\*\*\*|\.\.\.|<[a-z][\w .-]*>|\$\{|\{\{|[%$]\(|\A\$[a-z_][\w:]*\Z"
+    r"|\Asha\d{1,3}[=:-]|\*\*\*|\.\.\.|<[a-z][\w .-]*>|\$\{|\{\{|[%$]\(|\A\$[a-z_][\w:]*\Z"
 )
 _SHORTEST_PASSWORD, _SHORTEST = 8, 16
 _LONGEST_WORD, _LONGEST_NAME = 16, 40
@@ -97,7 +125,14 @@ FoundSecrets = Iterator[tuple[int, int, str]]
 
 def assigned(text: str) -> FoundSecrets:
     """The values of names that speak of a secret, where a value cannot be words."""
-    low = text.encode("ascii", "replace").lower().decode("ascii")
+    low = text.replace("：", ":").encode("ascii", "replace").lower().decode("ascii")
+    if not text.isascii():
+        for kind, word in _OF_OTHER_SCRIPTS:
+            for name in word.finditer(text):
+                rest = _WORD_REST.match(text, name.end())
+                value = _value(text, low, name.start(), rest.end() if rest else name.end(), kind)
+                if value is not None:
+                    yield value
     for stem, kind, before, after in _STEMS:
         at = low.find(stem)
         while at >= 0:
@@ -160,6 +195,11 @@ def _counts(name: str, kind: str, value: str, *, plain: bool) -> bool:
     if _UUID.fullmatch(value):
         return kind != KEY or _UUID_ISSUERS.search(name) is not None
     return looks_made_up(value)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value stands for another one that is put in later."""
+    return _PLACEHOLDER.search(value.lower()) is not None
 
 
 def telling_password(value: str) -> bool:

@@ -97,7 +97,6 @@ FORMATS: tuple[Format, ...] = (
     *_long("AWS Bedrock key", "bedrock-api-key-", least=40, of="[A-Za-z0-9+/=]"),
     *_long("AWS session token", "IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz", least=100, of="[A-Za-z0-9+/=]"),
     _form("Amazon token", "amzn.mws.", _UUID),
-    *(Format("Amazon token", each, rf"{each}\|{_URL64}{{100,}}+") for each in ("Atzr", "Atza")),
     *_long("Amazon secret", "amzn1.oa2-cs.v1.", least=64, of=_HEX),
     _form("Google API key", "AIza", f"{_URL64}{{35}}", weak=True),
     *_long("Google API key", "AQ.Ab8", least=40, of=_URL64),

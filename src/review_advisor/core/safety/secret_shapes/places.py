@@ -6,12 +6,14 @@ import base64
 import re
 from collections.abc import Iterator
 
-from .assignments import PASSWORD, telling_password
-from .randomness import looks_made_up
+from .assignments import KEY, PASSWORD, SECRET, TOKEN, is_placeholder, telling_password
+from .randomness import looks_made_up, looks_random
+from .reading import MARGIN
 
 IN_URL = "password in a URL"
 
 _SHORTEST_USER = 16
+_SHORTEST_VALUE = 8
 _URL = re.compile(r":(?:\\{0,2}/){2}([^\s/?#:@\"'<>\\]{0,80})(?::([^\s/@\"'<>\\]{3,200}))?@(?=[\w\[$])")
 _OPTIONS = (
     ("-u", re.compile(r"(?:(?<=\s-u)|(?<=--user)|(?<=--proxy-user))[ =]{1,2}[\"']?[\w.@-]{1,60}:([^\s\"']{8,200})")),
@@ -28,6 +30,71 @@ _FILE_OF_PASSWORDS = re.compile(
 _ENCODED = re.compile(r"(?:[Bb][Aa][Ss][Ii][Cc] |\"auth\"\s{0,3}:\s{0,3}\")([A-Za-z0-9+/]{8,400}={0,2})")
 """The base64 of a user and a password: in a header, or in the file of registries that Docker keeps."""
 
+_TELLS = re.compile(
+    r"pass(?:w(?:or)?d|wort|phrase)|(?<![a-z])pass(?![a-z])|pwd|secret|token|credential|jwt|salt|kennwort|senha|contrase|clave"
+    r"|mot_?de_?passe|(?:access|api|auth|encryption|master|private|sign|signing)[_.-]?key",
+    re.IGNORECASE,
+)
+_DEFAULT = re.compile(r"\$\{([\w.-]{1,80}):[-=?+]?([^\s{}\"'`$]{8,128})\}")
+"""What Spring, Compose and shells take where a variable is not set."""
+_IN_BRACES = re.compile(r"(?:pwd|password)[ \t]{0,2}=[ \t]{0,2}\{((?:[^{}\s]|\}\}){8,128}+)\}", re.IGNORECASE)
+"""A password in a connection string of ODBC."""
+_OF_WORDPRESS = re.compile(
+    r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)[\"']?[ \t]{0,8}(?:,|=>?|:)[ \t]{0,8}(?P<quote>[\"'])"
+    r"(?P<value>(?:(?!(?P=quote))[^\n]){32,128}+)(?P=quote)"
+)
+_COIN_KEY = re.compile(r"(?<![A-Za-z0-9])(?:0x)?([0-9a-fA-F]{64})(?![A-Za-z0-9])")
+_COIN_CONTEXT = re.compile(
+    r"priv(?:ate)?[_ -]?key|wallet|accounts|signer|deployer|keypair|mnemonic|(?<![a-z])pk(?![a-z])", re.IGNORECASE
+)
+_NO_COIN_KEY = re.compile(
+    r"hash|tx|topic|root|bytes32|digest|sha\d|checksum|pub(?:lic)?[_ -]?key|commit|block|signature|address",
+    re.IGNORECASE,
+)
+_CONTEXT = 160
+_PHRASE = re.compile(
+    r"(?:mnemonic|(?:seed|recovery|secret)[_ -]?(?:phrase|words))\w{0,20}[\"']?[ \t]{0,4}[:=,(][ \t]{0,4}[\"'`]?"
+    r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z])",
+    re.IGNORECASE,
+)
+_FEWEST_WORDS = 9
+_LOGS_IN = re.compile(
+    r"(?:login|connect(?:ion)?|client|auth|credentials?|account|pdo|sign_?in|search)[\"']?[ \t]?=?[ \t]?\(",
+    re.IGNORECASE,
+)
+_LONGEST_CALL = 300
+_IN_QUOTES = re.compile(r"[\"'`]([^\"'`\n]{0,200})[\"'`]|[()]")
+_ARGUMENT = re.compile(r"[A-Za-z0-9+/=_.!@#$%^&*~-]{12,}+")
+_BESIDE = (
+    (
+        re.compile(r"(?<![A-Za-z0-9])AC[0-9a-f]{32}(?![A-Za-z0-9])"),
+        re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ),
+)
+"""An id that is public, such as that of an account of Twilio, and the secret that stands behind it."""
+_HOLDS_SECRETS = re.compile(
+    # A manifest of Kubernetes, or the same in Terraform.
+    rf"(?:\n|\A){MARGIN}[ \t]{{0,20}}(?:[\"']?kind[\"']?[ \t]{{0,4}}:[ \t]{{0,4}}[\"']?Secret[\"']?[ \t\r,]{{0,4}}(?=\n|\Z)"
+    rf"|resource \"kubernetes_secret|[\"']?(?:stringData|secretGenerator|secrets|credentials)[\"']?[ \t]{{0,4}}:[ \t{{\r]{{0,4}}(?=\n))"
+)
+_OPENS_ENTRIES = re.compile(
+    r"[\"']?(data|binaryData|stringData|literals|secrets|credentials)[\"']?[ \t]{0,4}[:=][ \t]{0,4}\{?[ \t\r]{0,4}\Z"
+)
+_ENTRY = re.compile(
+    r"(?:- )?[\"']?([\w.-]{1,253})[\"']?[ \t]{0,4}[:=][ \t]{0,4}([\"']?)([^\s\"'].*?)\2,?[ \t\r]{0,4}\Z"
+)
+_DOCUMENT_ENDS = re.compile(rf"\n{MARGIN}---[ \t\r]{{0,4}}(?=\n)|\n\nFILE ")
+_SIGN = re.compile(MARGIN)
+_LONGEST_DOCUMENT = 20_000
+_LONG_VALUE = 16
+_FROM_LITERAL = re.compile(r"--from-literal[= ][\"']?[\w.-]{1,100}=[\"']?([^\s\"']{8,200})")
+_FILE_OF_ONE = re.compile(
+    r"(?:^|/)(?:master\.key|credentials/[\w-]+\.key|\.erlang\.cookie|\.vault_pass|(?:[\w-]*\W)?secrets?/[\w.-]+"
+    r"|[\w.-]*(?:password|passwd|passphrase|secret|token|credential|api_?key)[\w-]*(?:\.(?:txt|key|env|secret))?)\Z",
+    re.IGNORECASE,
+)
+_ONE_WORD = re.compile(r"\s*(\S{8,400})\s*")
+
 FoundSecrets = Iterator[tuple[int, int, str]]
 
 
@@ -41,6 +108,120 @@ def placed(text: str) -> FoundSecrets:
         for found in option.finditer(text):
             if telling_password(found[1]):
                 yield *found.span(1), PASSWORD
+    yield from _defaults(text)
+    yield from _in_calls(text)
+    yield from _of_coins(text)
+    yield from _in_manifests(text)
+
+
+def _defaults(text: str) -> FoundSecrets:
+    """Defaults of variables, values in braces, and the phrases of WordPress."""
+    for found in _DEFAULT.finditer(text) if "${" in text else ():
+        line = text.rfind("\n", 0, found.start()) + 1
+        before = text[max(line, found.start() - _CONTEXT) : found.start()]
+        if _TELLS.search(found[1]) or _TELLS.search(before):
+            if telling_password(found[2]):
+                yield *found.span(2), PASSWORD
+    for found in _IN_BRACES.finditer(text) if "={" in text or "= {" in text else ():
+        if telling_password(found[1]):
+            yield *found.span(1), PASSWORD
+    for found in _OF_WORDPRESS.finditer(text):
+        if looks_random(found["value"]):
+            yield *found.span("value"), KEY
+
+
+def _in_calls(text: str) -> FoundSecrets:
+    """What a call that logs in is given in quotes behind its first argument, and what stands behind a public id."""
+    done = 0
+    for call in _LOGS_IN.finditer(text):
+        arguments = 0
+        for found in _IN_QUOTES.finditer(text, max(done, call.end()), call.end() + _LONGEST_CALL):
+            done = found.end()
+            if found[1] is None:
+                break
+            arguments += 1
+            if arguments > 1 and _ARGUMENT.fullmatch(found[1]) and telling_password(found[1]):
+                yield *found.span(1), SECRET
+    for public, private in _BESIDE:
+        for found in public.finditer(text):
+            beside = private.search(text, found.end(), found.end() + _LONGEST_CALL)
+            if beside and looks_random(beside[0]):
+                yield *beside.span(), TOKEN
+
+
+def _of_coins(text: str) -> FoundSecrets:
+    """The keys of wallets, which look like any digest, where a name before them tells, and the words they are made from."""
+    for found in _COIN_KEY.finditer(text):
+        before = text[max(0, found.start() - _CONTEXT) : found.start()]
+        line = before[before.rfind("\n") + 1 :]
+        if _COIN_CONTEXT.search(before) and not _NO_COIN_KEY.search(line) and looks_random(found[1].lower()):
+            yield *found.span(1), KEY
+    for found in _PHRASE.finditer(text):
+        if len(set(found[1].split())) >= _FEWEST_WORDS:
+            yield *found.span(1), SECRET
+
+
+def _in_manifests(text: str) -> FoundSecrets:
+    """The values in a manifest of secrets, whatever their keys are called."""
+    done = 0
+    for found in _HOLDS_SECRETS.finditer(text):
+        begin = done
+        for end in _DOCUMENT_ENDS.finditer(text, max(done, found.start() - _LONGEST_DOCUMENT), found.start() + 1):
+            begin = end.end()
+        begin = max(begin, found.start() - _LONGEST_DOCUMENT)
+        ends = _DOCUMENT_ENDS.search(text, found.end(), found.end() + _LONGEST_DOCUMENT)
+        done = ends.start() if ends else min(len(text), found.end() + _LONGEST_DOCUMENT)
+        yield from _entries(text, begin, done)
+
+
+def _entries(text: str, at: int, end: int) -> FoundSecrets:
+    section, outside, block = "", 0, -1
+    while at < end:
+        after = text.find("\n", at, end)
+        after = end if after < 0 else after
+        sign = _SIGN.match(text, at, after)
+        start = sign.end() if sign else at
+        line = text[start:after]
+        written = line.strip()
+        indent = len(line) - len(line.lstrip())
+        entry = _ENTRY.fullmatch(line.strip())
+        opens = _OPENS_ENTRIES.match(written)
+        if written and section and indent <= outside:
+            section, block = "", -1
+        if opens:
+            section, outside, block = opens[1], indent, -1
+        elif section and written:
+            if 0 <= block < indent:
+                value = written
+            else:
+                block = indent if entry and entry[3][0] in "|>" else -1
+                value = entry[3] if entry and block < 0 else ""
+            if value and _of_a_manifest(value, section):
+                place = text.index(value, start)
+                yield place, place + len(value), SECRET
+        at = after + 1
+
+
+def _of_a_manifest(value: str, section: str) -> bool:
+    """Whether a value in this ``section`` of a manifest is a secret."""
+    if is_placeholder(value) or len(value) < _SHORTEST_VALUE:
+        return False
+    if section in {"secrets", "credentials"}:
+        return len(value) >= _LONG_VALUE and " " not in value and telling_password(value)
+    if section in {"data", "binaryData"}:
+        try:
+            meant = base64.b64decode(value, validate=True)
+        except ValueError:
+            return telling_password(value)
+        return telling_password(meant.decode("ascii")) if meant.isascii() else len(meant) >= _SHORTEST_VALUE
+    return telling_password(value)
+
+
+def in_file(text: str, path: str) -> FoundSecrets:
+    """All of a file that holds one word, where its name tells that this is a secret."""
+    word = _ONE_WORD.fullmatch(text) if path and _FILE_OF_ONE.search(path) else None
+    if word and looks_made_up(word[1]) and not is_placeholder(word[1]):
+        yield *word.span(1), KEY if path.endswith("key") else SECRET
 
 
 def in_urls(text: str) -> FoundSecrets:
