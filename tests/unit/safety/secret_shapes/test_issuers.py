@@ -120,7 +120,7 @@ SHORTEST = {
     "Tailscale key": "tskey-{W20}",
     "Tavily key": "tvly-{W30}",
     "Teams webhook": "https://a.webhook.office.com/webhookb2/<{I}@{I}/IncomingWebhook/{H32}/{I}>",
-    "Telegram token": "{D8}:<AA{W33}>",
+    "Telegram token": "{D8}:AA{W33} {D9}:AA{W33} {D10}:AA{W33} {D11}:AA{W33}",
     "Tencent Cloud key id": "AKID{W32}",
     "Terraform token": "{W14}.atlasv1.{W60}",
     "Together key": "tgp_v1_{W40}",
@@ -129,7 +129,7 @@ SHORTEST = {
     "Vault token": "hvs.{W24} hvb.{W24} hvr.{W24} s.{W24}",
     "Vercel token": "vcp_{W24} vci_{W24} vca_{W24} vcr_{W24} vck_{W24} vercel_blob_rw_{W30}",
     "web token": "eyJ{W10}.eyJ{W10}.{W10} eyJ{W10}.eyJ{W10}. eyJ{W10}..{W16}.{W8}.{W16}",
-    "X bearer token": "AAAAAAAAAAAAAAAAAAAA<{W60}>",
+    "X bearer token": "AAAAAAAAAAAAAAAAAAAA{W60}",
     "xAI key": "xai-{W70}",
     "Yandex Cloud key": "AQVN{W35} YC{W38} t1.9eu{W60}",
     "Azure DevOps token": "{W76}AZDO{W4}",
@@ -204,6 +204,11 @@ SHORTEST = {
     "MongoDB key": "mdb_sa_sk_{W40}",
     "CockroachDB key": "CCDB1_{W40}",
     "Xata key": "xau_{W32}",
+    "Mandrill key": "md-{W22}",
+    "PASETO token": "v1.local.{W60} v2.local.{W60} v3.local.{W60} v4.local.{W60}",
+    "AWS signature": "X-Amz-Signature=<{H64}>",
+    "Google signature": "X-Goog-Signature=<{H128}>",
+    "Backblaze key": "K00{W28}",
     "ClickHouse key": "4b1d{W38}",
 }
 """Letters and digits stand for what is drawn: ``{W20}`` for twenty of both cases, ``{B20}`` for lower and ``{C20}`` for
@@ -215,7 +220,7 @@ LOOSE = (
     "re_ EAAA tskey- tvly- AKID SK hvs. hvb. hvr. s. vcp_ vci_ vca_ vcr_ vck_ AAAAAAAAAAAAAAAAAAAA AQVN YC "
     "chpt_ nfc_ nfo_ nfu_ nfb_ rnd_ AVNS_ cfut_ cfat_ cfk_ y0_ SU SA SO SN SC SX SB SD dbtc_ dbtu_ dbts_ phx_ hbp_ "
     "sess- sk_car_ fw_ pa- fc- rpa_ llx- ak- as- bb_live_ dG9rO oauth: o. pina_ IGQV IGAA xprv tprv yprv zprv alcht_ "
-    "live_ test_ sandbox_ npg_ xau_ 4b1d "
+    "md- K00 live_ test_ sandbox_ npg_ xau_ 4b1d "
 )
 """What the tokens begin with whose form other texts have as well."""
 DRAWN = {"W": "x7Kq2Zv9Bm4Tj6Rw1Ly8Hd3", "H": "7c2e9a4f1d8b05e3", "D": "70412958"}

@@ -46,6 +46,7 @@ _SHORTEST_TEXT = 15  # xoxb- and ten characters
 _SHORT_TEXT, _LONG_TEXT = 128, 16_384
 _RUN = re.compile(r"[A-Za-z0-9+/=_.$%:~-]{15,}+")
 _RANDOM_ENOUGH = 0.6
+_BLANK_TO_FILL = "x" * 12
 _BY_LAST_SIGN = {
     sign: tuple(form for form in FORMATS if form.holds[-1] == sign)
     for sign in dict.fromkeys(form.holds[-1] for form in FORMATS)
@@ -118,7 +119,7 @@ def _all(text: str) -> Iterator[Found]:
     yield from places.placed(text)
     yield from places.in_urls(text)
     for spans, meant in encoded(text):
-        if inner := secrets_in(meant):
+        if not private_keys.in_base64(text[spans[0][0] : spans[-1][1]]) and (inner := secrets_in(meant)):
             yield from ((*span, inner[0][2]) for span in spans)
 
 
@@ -143,6 +144,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _counts(form: Format, found: re.Match[str]) -> bool:
+    if _BLANK_TO_FILL in found[0].lower():
+        return False
     if not form.weak:
         return True
     before = found.string[found.start() - 1] if found.start() else " "

@@ -14,11 +14,18 @@ KINDS = (PASSWORD, TOKEN, KEY, SECRET)
 
 _KEY_OF = re.compile(
     r"(?:api|access|account|admin|app|application|auth|client|consumer|crypt|data|deploy|encrypt|encryption|ingest"
-    r"|ingestion|license|master|preshared|private|secret|server|service|session|shared|sign|signing|ssh|storage"
+    r"|ingestion|license|master|preshared|priv|private|secret|server|service|session|shared|sign|signing|ssh|storage|unseal"
     r"|subscription|webhook|write)[_\-. ]?\Z|(?<![a-z])[a-z]{1,12}_\Z"
 )
 _STEMS: tuple[tuple[str, str, re.Pattern[str] | None, re.Pattern[str]], ...] = (
-    ("pass", PASSWORD, None, re.compile(r"(?:w(?:or)?[dt]|phrase|code|ord)|(?<![a-z]pass)(?![a-z])")),
+    (
+        "pass",
+        PASSWORD,
+        None,
+        re.compile(r"(?:w(?:or)?[dt]|phrase|code|ord)|(?<!bypass)(?<!compass)(?<!surpass)(?<!trespass)(?![a-z])"),
+    ),
+    ("pw", PASSWORD, None, re.compile(r"(?<![a-z]pw)(?![a-z])")),
+    ("psk", PASSWORD, None, re.compile(r"(?<![a-z]psk)(?![a-z])")),
     ("pwd", PASSWORD, None, re.compile("")),
     ("key", KEY, _KEY_OF, re.compile("")),
     ("token", TOKEN, None, re.compile("")),
@@ -33,7 +40,7 @@ _STEMS: tuple[tuple[str, str, re.Pattern[str] | None, re.Pattern[str]], ...] = (
     ("kennwort", PASSWORD, None, re.compile("")),
     ("geheim", SECRET, None, re.compile("")),
     ("schl", KEY, None, re.compile(r"(?:ue|\?)ssel")),
-    ("mot", PASSWORD, None, re.compile(r"[_-]?de[_-]?passe")),
+    ("mot", PASSWORD, None, re.compile(r"[_ -]?de[_ -]?passe")),
     ("mdp", PASSWORD, None, re.compile(r"(?<![a-z]mdp)(?![a-z])")),
     ("jeton", TOKEN, None, re.compile(r"(?<![a-z]jeton)(?![a-z])")),
     ("cl", KEY, None, re.compile(r"(?<![a-z]cl)(?:e|\?)_(?:api|secr|priv)")),
@@ -43,6 +50,8 @@ _STEMS: tuple[tuple[str, str, re.Pattern[str] | None, re.Pattern[str]], ...] = (
     ("senha", PASSWORD, None, re.compile(r"(?<![a-z]senha)(?![a-z])")),
     ("chave", KEY, None, re.compile(r"(?<![a-z]chave)(?![a-z])")),
     ("segre", SECRET, None, re.compile("[dt]o")),
+    ("parol", PASSWORD, None, re.compile(r"(?<![a-z]parol)(?![a-z])")),
+    ("ifre", PASSWORD, None, re.compile(r"(?<![a-z][s?]ifre)(?<=[s?]ifre)(?![a-z])")),
     ("parola", PASSWORD, None, re.compile(r"(?<![a-z]parola)(?![a-z])")),
     ("chiave", KEY, None, re.compile(r"(?<![a-z]chiave)(?![a-z])")),
     ("has", PASSWORD, None, re.compile(r"(?<![a-z]has)[l?]o(?![a-z])")),
@@ -67,12 +76,15 @@ _OPERATOR = (
     r"(?:[>|][-+]?(?=[ \t]{0,4}\n)|\((?=[ \t]{0,4}\n))?[ \t]{0,4}" + _FEED
 )
 _TYPE = r"[&*a-z][\w\[\]|.?&* ]{0,40}?"
-_SCHEME = r"(?:(?:bearer|token)[ \t]{1,4}(?=[^ \t]))?"
+_SCHEME = r"(?:(?:bearer|token|splunk|apikey|geniekey|bot|oauth)[ \t]{1,4}(?=[^ \t]))?"
 _READINGS = tuple(
     re.compile(f"{_NAME_ENDS}(?:{given}){_SCHEME}")
     for given in (
         # XML, and lists of names and values; or an operator, perhaps before a new line
-        r"[\"']?[ \t]{0,8},?[ \t]{0,8}" + _FEED + r"[\"']?value[\"']?[ \t]{0,8}[=:][ \t]{0,8}|>"
+        r"[\"']?[ \t]{0,8},?[ \t]{0,8}"
+        + _FEED
+        + r"[\"']?value[\"']?[ \t]{0,8}[=:][ \t]{0,8}|>"
+        + rf"|</(?:key|name)>{_FEED}[ \t]{{0,8}}<(?:string|value)>"
         rf"|{_OPERATOR}|[ \t]{{1,4}}",
         # a type before the operator
         rf"[ \t]{{0,20}}:[ \t]{{0,2}}{_TYPE}{_OPERATOR}|[ \t]{_TYPE}[ \t]{{0,20}}=[ \t]{{0,20}}",
@@ -83,7 +95,7 @@ _JUDGED = 128
 """So much of a value tells whether it is a secret."""
 _END = rf"(?<=\S{{{_JUDGED}}})"
 _QUOTED = re.compile(
-    r"[brfu@$]{0,2}(?P<quote>[\"'`])(?:(?:[Bb]earer|[Tt]oken) )?"
+    r"[brfuN@$]{0,2}(?P<quote>[\"'`])(?:(?:[Bb]earer|[Tt]oken) )?"
     rf"(?P<value>(?:(?!(?P=quote))\S){{8,{_JUDGED}}}+)(?:(?P=quote)|{_END})"
 )
 _BARE = re.compile(
@@ -109,7 +121,7 @@ _UUID_ISSUERS = re.compile(r"heroku|snyk|postmark|scaleway|sendbird|hubspot|carb
 _HARMLESS_NAME = re.compile(
     r"public|pub_?key|hash|digest|sha\d|md5|checksum|fingerprint|integrity|csrf|xsrf|nonce|next_?(?:page)?_?token"
     r"|page_?token|client_?(?:request_?)?token|idempoten|continuation|cursor|placeholder|example|dummy|fake|mock"
-    r"|expected|_id$|[a-z]id$|_ids$|_name$|_type$|_url$|_uri$|_path$|_file$|_len|_count|_version$|_label$"
+    r"|expected|(?<!secret)_id$|[a-z]id$|_ids$|_name$|_type$|_url$|_uri$|_path$|_file$|_len|_count|_version$|_label$"
     r"|_etag$|cache|primary_key|foreign_key|sort_key"
     r"|partition_key|author(?!iz)|tokenizer|translation"
 )
@@ -119,6 +131,9 @@ _PLACEHOLDER = re.compile(
 )
 _SHORTEST_PASSWORD, _SHORTEST = 8, 16
 _LONGEST_WORD, _LONGEST_NAME = 16, 40
+_LONG = 40
+_CODE = re.compile(r"[A-Za-z_]{3}\(|[({\[][A-Za-z_.]{3,}[)}\]]|[<>{}|]")
+"""What a long value in quotes may hold if it is code: a call, or something in brackets."""
 _AWS_SECRET = re.compile(r"[A-Za-z0-9/+]{40}")
 FoundSecrets = Iterator[tuple[int, int, str]]
 
@@ -188,7 +203,9 @@ def _whole(value: re.Match[str]) -> int:
 def _counts(name: str, kind: str, value: str, *, plain: bool) -> bool:
     """Whether this value of this name is a secret; a ``plain`` one stands where code might."""
     if kind == PASSWORD:
-        return telling_password(value)
+        return telling_password(value) or _UUID.fullmatch(value) is not None
+    if not plain and len(value) >= _LONG and not _CODE.search(value) and looks_made_up(value):
+        return not _PLACEHOLDER.search(value.lower())
     alphabet = _PLAIN if plain else _NO_CODE
     if len(value) < _SHORTEST or not alphabet.fullmatch(value) or _PLACEHOLDER.search(value.lower()):
         return False

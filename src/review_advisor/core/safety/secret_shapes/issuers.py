@@ -95,6 +95,9 @@ FORMATS: tuple[Format, ...] = (
     ),
     *_long("AWS Bedrock key", "ABSK", least=109, of="[A-Za-z0-9+/=]", weak=True),
     *_long("AWS Bedrock key", "bedrock-api-key-", least=40, of="[A-Za-z0-9+/=]"),
+    Format("AWS signature", "X-Amz-Signature=", f"X-Amz-Signature=({_HEX}{{64}})"),
+    Format("Google signature", "X-Goog-Signature=", f"X-Goog-Signature=({_HEX}{{128,}}+)"),
+    _form("Backblaze key", "K00", "[A-Za-z0-9+/_]{28}", weak=True),
     *_long("AWS session token", "IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz", least=100, of="[A-Za-z0-9+/=]"),
     _form("Amazon token", "amzn.mws.", _UUID),
     *_long("Amazon secret", "amzn1.oa2-cs.v1.", least=64, of=_HEX),
@@ -158,6 +161,7 @@ FORMATS: tuple[Format, ...] = (
     *_long("age key", "AGE-SECRET-KEY-1", least=58, of="[A-Z0-9]"),
     # what it may do stands in its second letter: of a user, an account, an operator, a server, a cluster, a curve
     *(_form("NATS seed", f"S{each}", "[A-Z2-7]{56}", weak=True) for each in "UAONCX"),
+    *(_form("PASETO token", f"v{version}.local.", f"{_URL64}{{60,}}+") for version in "1234"),
     *_long("Minisign key", "RWRTY0Iy", least=200, of="[A-Za-z0-9+/=]"),
     Format("k3s token", "K10", f"K10{_HEX}{{64}}::(?:[a-z]{{4,10}}:)?{_HEX}{{32,64}}{_END}"),
     *_long("dbt token", "dbtc_", "dbtu_", "dbts_", least=36, of="[A-Za-z0-9_=-]", weak=True),
@@ -210,11 +214,11 @@ FORMATS: tuple[Format, ...] = (
     *_long("Browserbase key", "bb_live_", least=24, weak=True),
     # talking
     *(Format("Slack token", f"xox{each}-", f"xox{each}-[A-Za-z0-9-]{{10,}}+") for each in "abceoprs"),
-    *_long("Slack token", "xoxd-", least=40, of="[A-Za-z0-9+/=%-]"),
+    *_long("Slack token", "xoxd-", least=40, of="[A-Za-z0-9+/=%_-]"),
     Format("Slack token", "xapp-", r"xapp-\d-[A-Z0-9]{6,20}-\d{6,20}-[A-Za-z0-9]{20,}+"),
     *_long("Slack token", "xoxe.xox", least=40, of="[A-Za-z0-9-]"),
     Format(
-        "Slack webhook", "hooks.slack.com/", "hooks.slack.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{40,60})"
+        "Slack webhook", "hooks.slack.com/", "hooks.slack.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{40,90})"
     ),
     Format("Discord webhook", "/api/webhooks/", rf"/api/webhooks/\d{{17,20}}/({_URL64}{{60,80}})"),
     Format("Mattermost webhook", "/hooks/", f"/hooks/([a-z0-9]{{26}}){_END}"),
@@ -238,12 +242,16 @@ FORMATS: tuple[Format, ...] = (
         )
         for each in ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT")
     ),
-    Format("Telegram token", ":AA", rf"(?<=\d{{8}}):(AA{_URL64}{{33}}){_END}"),
+    *(
+        Format("Telegram token", ":AA", rf"(?<!\d)\d{{{digits}}}:AA{_URL64}{{33}}{_END}", digits)
+        for digits in range(8, 12)
+    ),
     Format("SendGrid key", "SG.", rf"SG\.{_URL64}{{20,24}}\.{_URL64}{{39,50}}"),
     _form("Mailgun key", "key-", f"{_HEX}{{32}}", weak=True),
     *_long("MailerSend token", "mlsn.", least=64, of=_HEX),
     *_long("OneSignal key", "os_v2_app_", "os_v2_org_", least=60, of="[a-z0-9]"),
     *_long("PubNub key", "sec-c-", least=36, of="[A-Za-z0-9-]"),
+    _form("Mandrill key", "md-", f"{_WORD}{{22}}", weak=True),
     *_long("Intercom token", "dG9rO", least=50, of="[A-Za-z0-9+/=]", weak=True),
     _form("Telnyx key", "KEY0", f"[0-9A-F]{{31}}_{_WORD}{{22}}"),
     Format("Twitch token", "oauth:", f"oauth:([a-z0-9]{{30}}){_END}", 0, True),
@@ -263,9 +271,15 @@ FORMATS: tuple[Format, ...] = (
     *_long("Flutterwave key", "FLWSECK-", "FLWSECK_TEST-", least=12, of="[A-Za-z0-9-]"),
     *_long("Razorpay key id", "rzp_live_", "rzp_test_", least=14),
     *_long("EasyPost key", "EZAK", "EZTK", least=54, weak=True),
-    *(_form("Mollie key", each, f"{_WORD}{{30}}", weak=True) for each in ("live_", "test_")),
-    *(_form("Lob key", each, f"{_HEX}{{35}}", weak=True) for each in ("live_", "test_")),
-    *_long("GoCardless token", "live_", "sandbox_", least=40, of=_URL64, weak=True),
+    *(
+        Format(kind, each, f"(?<![A-Za-z0-9_]){each}{drawn}{_END}", 0, True)
+        for kind, drawn, begins in (
+            ("Mollie key", f"{_WORD}{{30}}", ("live_", "test_")),
+            ("Lob key", f"{_HEX}{{35}}", ("live_", "test_")),
+            ("GoCardless token", f"{_URL64}{{40}}", ("live_", "sandbox_")),
+        )
+        for each in begins
+    ),
     *_long("Paddle key", "pdl_live_apikey_", "pdl_sdbx_apikey_", least=40, of="[A-Za-z0-9_]"),
     *_long("Polar token", "polar_oat_", "polar_pat_", least=40),
     *_long("Xendit key", "xnd_production_", "xnd_development_", least=40),
@@ -297,7 +311,7 @@ FORMATS: tuple[Format, ...] = (
     _form("HubSpot token", "pat-ap1-", _UUID),
     *_long("Dropbox token", "sl.", least=130, of="[A-Za-z0-9_=-]", weak=True),
     *_long("Facebook token", "EAA", least=80, weak=True),
-    Format("X bearer token", "AAAAAAAAAAAAAAAAAAAA", f"A{{20,24}}([A-Za-z0-9%=]{{60,{_LONGEST_WEAK}}})", 0, True),
+    Format("X bearer token", "AAAAAAAAAAAAAAAAAAAA", f"A{{20,24}}[A-Za-z0-9%=]{{60,{_LONGEST_WEAK}}}", 0, True),
     *_long("Mapbox token", "sk.eyJ", "tk.eyJ", least=60, of="[A-Za-z0-9_.-]"),
     Format("MaxMind key", "_mmk", rf"{_WORD}{{6}}_{_WORD}{{29}}_mmk{_END}", 36),
     *_long("ReadMe key", "rdme_", least=60, of="[a-z0-9]"),

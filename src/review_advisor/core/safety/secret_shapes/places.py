@@ -20,6 +20,60 @@ _OPTIONS = (
     ("mysql", re.compile(r"mysql[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})")),
     ("mariadb", re.compile(r"mariadb[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})")),
     ("sshpass", re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\s\"']{8,200})")),
+    *(
+        (word, re.compile(rf"{word}[^\n|;]{{0,200}}?[ \t](?:{option})[\"']?([^\s\"']{{8,200}})"))
+        for word, option in (
+            ("openssl", r"-k[ \t]{1,4}|-pass(?:in|out)?[ \t]{1,4}[\"']?pass:|-password[ \t]{1,4}pass:"),
+            ("zip", r"-P[ \t]{0,4}|--password[= ]"),
+            ("7z", "-p"),
+            ("rar", "-h?p"),
+            ("keytool", r"-(?:src|dest)?(?:store|key)pass[ \t]{1,4}"),
+            ("jarsigner", r"-(?:store|key)pass[ \t]{1,4}"),
+            ("ldap", r"-w[ \t]{0,4}"),
+            ("net use", r"\\\\[^ \t]{1,80}[ \t]{1,4}"),
+            ("htpasswd", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,4}\S{1,80}[ \t]{1,4}[\w.@-]{1,60}[ \t]{1,4}"),
+            ("smbclient", r"(?:-U|--user)[= ]?[\"']?[\w.\\-]{1,60}%"),
+            ("mongo", r"-p[ \t]{0,4}"),
+            ("rabbitmqctl", r"(?:add_user|change_password)[ \t]{1,4}[\w.@-]{1,60}[ \t]{1,4}"),
+            ("docker login", r"-p[ \t]{0,4}"),
+            ("login", r"(?:wandb login|login[ \t]{1,4}--token)[ \t]{1,4}"),
+            ("plink", r"-pw[ \t]{1,4}"),
+            ("ipmitool", r"-P[ \t]{1,4}"),
+            ("xfreerdp", "/p:"),
+            ("az login", r"-p[ \t]{1,4}"),
+            ("snmp", r"-[AX][ \t]{1,4}"),
+            ("IDENTIFIED", r"BY[ \t]{1,4}(?:PASSWORD[ \t]{1,4}|VALUES[ \t]{1,4})?"),
+        )
+    ),
+    ("wandb login", re.compile(r"wandb login[ \t]{1,4}(?:--relogin[ \t]{1,4})?([0-9a-f]{40})")),
+    ("-setcookie", re.compile(r"-setcookie[ \t]{1,4}([^\s\"']{8,200})")),
+    (
+        "createUser",
+        re.compile(r"createUser[ \t]{1,4}\S{1,60}[ \t]{1,4}(?:MD5|SHA(?:-?\d{3})?)[ \t]{1,4}[\"']?([^\s\"']{8,200})"),
+    ),
+    ("createUser", re.compile(r"createUser[^\n]{1,300}?[ \t](?:DES|AES(?:-?\d{3})?)[ \t]{1,4}[\"']?([^\s\"']{8,200})")),
+    ("<(echo", re.compile(r"pass(?:word|phrase)?(?:-file)?[= ]<\(echo[ \t]{1,4}[\"']?([^\s\"')]{8,200})")),
+    ("PSK", re.compile(r"PSK[ \t]{1,4}[\"']([^\s\"']{8,200})")),
+    ("chpasswd", re.compile(r"[\w.-]{1,32}:([^\s:\"']{8,128})[\"']?[ \t]{0,4}\|[^\n|]{0,40}chpasswd")),
+    ("sqlplus", re.compile(r"sqlplus[^\n|;]{0,80}?[ \t][\"']?\w{1,60}/([^\s/@\"']{8,128})(?=@|[ \t\"'])")),
+    (":thin:", re.compile(r":thin:\w{1,60}/([^\s/@\"']{8,128})@")),
+    ("@tcp(", re.compile(r"[\"'=][\w.-]{1,60}:([^\s\"']{8,128}?)@tcp\(")),
+    ("@unix(", re.compile(r"[\"'=][\w.-]{1,60}:([^\s\"']{8,128}?)@unix\(")),
+    ("]:", re.compile(r"\]:\d{2,5}[ \t]{1,8}[\w.@+-]{1,64}:([^\s:\"']{8,128})")),
+    (".infura.io/v3/", re.compile(r"\.infura\.io/v3/([0-9a-f]{32})")),
+    ("g.alchemy.com/v2/", re.compile(r"g\.alchemy\.com/v2/([A-Za-z0-9_-]{32})")),
+    (
+        "code=",
+        re.compile(r"\.(?:azurewebsites\.net|azure-api\.net)/[^\s\"']{0,200}?[?&]code=([A-Za-z0-9_/+-]{40,100}={0,2})"),
+    ),
+    ("Unseal Key", re.compile(r"Unseal Key \d{1,2}: ([A-Za-z0-9+/=]{40,100})")),
+    ("github.com", re.compile(r"github\.com[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?([0-9a-f]{40})(?![0-9a-z])")),
+    ("password>{", re.compile(r"password>\{([A-Za-z0-9+/=]{16,200})\}")),
+    ("SecureString", re.compile(r"SecureString[ (\t]{1,4}(?:-String[ \t]{1,4})?[\"']([^\s\"']{8,128})[\"']")),
+    *(
+        (word, re.compile(rf"{word}[= \t]{{1,2}}[\"']?(?:s:)?([A-Za-z0-9+/=_.-]{{16,200}})"))
+        for word in ("sessionid", "SESSID", "SESSIONID", "SessionId", "connect\\.sid", "_session", "remember_token")
+    ),
     ("redis-cli", re.compile(r"redis-cli[^\n|;]{0,200}?[ \t]-a[ \t]{1,4}[\"']?([^\s\"']{8,200})")),
 )
 """The options of commands that take a password, each with a word that stands in every such command."""
@@ -43,6 +97,7 @@ _OF_WORDPRESS = re.compile(
     r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)[\"']?[ \t]{0,8}(?:,|=>?|:)[ \t]{0,8}(?P<quote>[\"'])"
     r"(?P<value>(?:(?!(?P=quote))[^\n]){32,128}+)(?P=quote)"
 )
+_FEWEST_DIFFERENT = 20
 _COIN_KEY = re.compile(r"(?<![A-Za-z0-9])(?:0x)?([0-9a-fA-F]{64})(?![A-Za-z0-9])")
 _COIN_CONTEXT = re.compile(
     r"priv(?:ate)?[_ -]?key|wallet|accounts|signer|deployer|keypair|mnemonic|(?<![a-z])pk(?![a-z])", re.IGNORECASE
@@ -57,14 +112,23 @@ _PHRASE = re.compile(
     r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z])",
     re.IGNORECASE,
 )
+_PHRASE_HINT = re.compile("[nN][eE][mM][oO][nN][iI][cC]|[pP][hH][rR][aA][sS][eE]|[wW][oO][rR][dD][sS]")
 _FEWEST_WORDS = 9
+_NUMBERS = re.compile(r"\[((?:\d{1,3}, ?){63}\d{1,3})\]")
+"""A key pair of Solana."""
+_BASE32 = re.compile(r"(?=[A-Z]{0,31}[2-7])[A-Z2-7]{16,64}")
 _LOGS_IN = re.compile(
-    r"(?:login|connect(?:ion)?|client|auth|credentials?|account|pdo|sign_?in|search)[\"']?[ \t]?=?[ \t]?\(",
-    re.IGNORECASE,
+    r"(?:login|connect(?:ion)?|client|auth|credentials?|account|pdo|sign_?in|search|token|api_?key|secret"
+    r"|(?P<first>hmac\.new|hmac|totp|hotp|fernet|wallet|signer|updater|bot|mandrill|decrypt))[\"']?[ \t]?=?[ \t]?\Z"
 )
+"""What is called with a secret: behind an id, alone, or (``first``) before what it is used on."""
+_SIGNS_WITH = re.compile(r"(?:jwt\.(?:sign|verify|encode|decode)|create_?hmac)[ \t]?\Z")
+_OPENS = re.compile(r"\((?=[^()\n]{0,100}[\"'`]|[ \t]{0,8}\n)")
+_LONGEST_NAME = 24
+_PUBLIC = re.compile(r"(?:AC|pk_)")
 _LONGEST_CALL = 300
 _IN_QUOTES = re.compile(r"[\"'`]([^\"'`\n]{0,200})[\"'`]|[()]")
-_ARGUMENT = re.compile(r"[A-Za-z0-9+/=_.!@#$%^&*~-]{12,}+")
+_ARGUMENT = re.compile(r"[A-Za-z0-9+/=_.!@#$%^&*~:-]{12,}+")
 _BESIDE = (
     (
         re.compile(r"(?<![A-Za-z0-9])AC[0-9a-f]{32}(?![A-Za-z0-9])"),
@@ -83,6 +147,17 @@ _OPENS_ENTRIES = re.compile(
 _ENTRY = re.compile(
     r"(?:- )?[\"']?([\w.-]{1,253})[\"']?[ \t]{0,4}[:=][ \t]{0,4}([\"']?)([^\s\"'].*?)\2,?[ \t\r]{0,4}\Z"
 )
+_MANIFEST_IN_A_LINE = re.compile(r"\"kind\"[ ]?:[ ]?\"Secret\"")
+_MEMBER = re.compile(r"\"[\w.-]{1,253}\"[ ]?:[ ]?\"([A-Za-z0-9+/=]{8,})\"")
+_COLUMN = re.compile(
+    r"(?:(?<=[|,;\t\n])|\A)[ +\-\d]{0,40}\"?(?:[Aa][Pp][Ii][_ -]?[Kk][Ee][Yy]|[Pp]ass(?:word|wort|phrase)?|PASSWORD|[Kk]ennwort|[Ss]ecret"
+    r"|[Tt]oken|[Ss]enha|[Cc]ontrase.a|[Mm]ot de passe|[Cc]lave)\"?[ \t]{0,40}(?=[|,;\t\r\n]|\Z)"
+)
+_MOST_ROWS = 500
+_RULED = re.compile(
+    r"={4,}(?:[ \t]{1,4}={4,})+[ \t\r]*\n(?P<head>[^\n]{1,400})\n[^\n]{0,20}={4,}[^\n]{0,400}\n(?P<body>(?:[^=\n][^\n]{0,400}\n){1,200})"
+)
+_HEAD_WORD = re.compile(r"(?:password|passwort|secret|token|api key|contrase.a|mot de passe)", re.IGNORECASE)
 _DOCUMENT_ENDS = re.compile(rf"\n{MARGIN}---[ \t\r]{{0,4}}(?=\n)|\n\nFILE ")
 _SIGN = re.compile(MARGIN)
 _LONGEST_DOCUMENT = 20_000
@@ -103,7 +178,7 @@ def placed(text: str) -> FoundSecrets:
     for found in _ENCODED.finditer(text) if '"auth"' in text or "basic " in text.lower() else ():
         if _is_user_and_password(found[1]):
             yield *found.span(1), PASSWORD
-    options = [option for word, option in _OPTIONS if word in text]
+    options = [option for word, option in _OPTIONS if word.replace("\\", "") in text]
     for option in [*options, _FILE_OF_PASSWORDS]:
         for found in option.finditer(text):
             if telling_password(found[1]):
@@ -111,7 +186,9 @@ def placed(text: str) -> FoundSecrets:
     yield from _defaults(text)
     yield from _in_calls(text)
     yield from _of_coins(text)
-    yield from _in_manifests(text)
+    if "ecret" in text or "redentials" in text:
+        yield from _in_manifests(text)
+    yield from _in_tables(text)
 
 
 def _defaults(text: str) -> FoundSecrets:
@@ -126,27 +203,42 @@ def _defaults(text: str) -> FoundSecrets:
         if telling_password(found[1]):
             yield *found.span(1), PASSWORD
     for found in _OF_WORDPRESS.finditer(text):
-        if looks_random(found["value"]):
+        if len(set(found["value"])) >= _FEWEST_DIFFERENT and " unique phrase" not in found["value"]:
             yield *found.span("value"), KEY
 
 
 def _in_calls(text: str) -> FoundSecrets:
     """What a call that logs in is given in quotes behind its first argument, and what stands behind a public id."""
     done = 0
-    for call in _LOGS_IN.finditer(text):
-        arguments = 0
+    for call in _OPENS.finditer(text):
+        callee = text[max(0, call.start() - _LONGEST_NAME) : call.start()].lower()
+        takes = _LOGS_IN.search(callee) or _SIGNS_WITH.search(callee)
+        if not takes:
+            continue
+        given: list[re.Match[str]] = []
+        closed = False
         for found in _IN_QUOTES.finditer(text, max(done, call.end()), call.end() + _LONGEST_CALL):
             done = found.end()
             if found[1] is None:
+                closed = True
                 break
-            arguments += 1
-            if arguments > 1 and _ARGUMENT.fullmatch(found[1]) and telling_password(found[1]):
+            given.append(found)
+        first = takes.groupdict().get("first") is not None or takes.re is _SIGNS_WITH or (closed and len(given) == 1)
+        for number, found in enumerate(given):
+            if (number or first) and _is_argument(found[1]):
                 yield *found.span(1), SECRET
     for public, private in _BESIDE:
         for found in public.finditer(text):
             beside = private.search(text, found.end(), found.end() + _LONGEST_CALL)
             if beside and looks_random(beside[0]):
                 yield *beside.span(), TOKEN
+
+
+def _is_argument(value: str) -> bool:
+    """Whether what a call is given in quotes is a secret."""
+    if not _ARGUMENT.fullmatch(value) or _PUBLIC.match(value):
+        return False
+    return telling_password(value.rpartition(":")[2]) or _BASE32.fullmatch(value) is not None
 
 
 def _of_coins(text: str) -> FoundSecrets:
@@ -156,13 +248,21 @@ def _of_coins(text: str) -> FoundSecrets:
         line = before[before.rfind("\n") + 1 :]
         if _COIN_CONTEXT.search(before) and not _NO_COIN_KEY.search(line) and looks_random(found[1].lower()):
             yield *found.span(1), KEY
-    for found in _PHRASE.finditer(text):
+    for found in _NUMBERS.finditer(text):
+        yield *found.span(1), KEY
+    for found in _PHRASE.finditer(text) if _PHRASE_HINT.search(text) else ():
         if len(set(found[1].split())) >= _FEWEST_WORDS:
             yield *found.span(1), SECRET
 
 
 def _in_manifests(text: str) -> FoundSecrets:
     """The values in a manifest of secrets, whatever their keys are called."""
+    for found in _MANIFEST_IN_A_LINE.finditer(text):
+        begin = text.rfind("\n", 0, found.start()) + 1
+        end = text.find("\n", found.end())
+        for member in _MEMBER.finditer(text, begin, end if end >= 0 else len(text)):
+            if _of_a_manifest(member[1], "data"):
+                yield *member.span(1), SECRET
     done = 0
     for found in _HOLDS_SECRETS.finditer(text):
         begin = done
@@ -172,6 +272,41 @@ def _in_manifests(text: str) -> FoundSecrets:
         ends = _DOCUMENT_ENDS.search(text, found.end(), found.end() + _LONGEST_DOCUMENT)
         done = ends.start() if ends else min(len(text), found.end() + _LONGEST_DOCUMENT)
         yield from _entries(text, begin, done)
+
+
+def _in_tables(text: str) -> FoundSecrets:
+    """What stands in a table's column of passwords: in a list with commas, in Markdown, and in reStructuredText."""
+    done = 0
+    for head in _COLUMN.finditer(text):
+        if head.start() < done:
+            continue
+        begin = text.rfind("\n", 0, head.start()) + 1
+        end = text.find("\n", head.end())
+        row = text[begin : end if end >= 0 else len(text)]
+        sign = next((each for each in "|;\t," if each in row), "")
+        if not sign:
+            continue
+        number, columns = text.count(sign, begin, head.start()), row.count(sign)
+        for _ in range(_MOST_ROWS):
+            if end < 0:
+                break
+            begin, end = end + 1, text.find("\n", end + 1)
+            cells = text[begin : end if end >= 0 else len(text)].split(sign)
+            if len(cells) != columns + 1:
+                break
+            value = cells[number].strip(" \t\r\"'`")
+            if telling_password(value) and " " not in value:
+                at = text.index(value, begin + sum(len(each) + 1 for each in cells[:number]))
+                yield at, at + len(value), PASSWORD
+            done = begin
+    for table in _RULED.finditer(text) if "====" in text else ():
+        column = _HEAD_WORD.search(table["head"])
+        at = table.start("body")
+        for line in table["body"].split("\n") if column else ():
+            word = re.match(r"\S+", line[column.start() :]) if column else None
+            if column and word and telling_password(word[0]):
+                yield at + column.start(), at + column.start() + word.end(), PASSWORD
+            at += len(line) + 1
 
 
 def _entries(text: str, at: int, end: int) -> FoundSecrets:

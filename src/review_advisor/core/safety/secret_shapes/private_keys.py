@@ -79,6 +79,11 @@ def private_keys(text: str) -> Spans:
         yield from _members(text)
 
 
+def in_base64(text: str) -> bool:
+    """Whether the base64 of a key's text is in it, which is found as such."""
+    return any(hint in text for hint in _IN_BASE64)
+
+
 def _between_head_and_foot(text: str) -> Spans:
     for head in _HEAD.finditer(text):
         yield from _lines_after(text, head.end())
