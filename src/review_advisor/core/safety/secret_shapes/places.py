@@ -12,6 +12,19 @@ from .reading import MARGIN
 
 IN_URL = "password in a URL"
 
+_WORDS = ("pass", "pwd", "kennwort", "secret", "token", "credentials", "api key", "senha", "clave", "contrase")
+_IN_PROSE = re.compile(
+    r"[a-z?]{0,6}[^\n=.,;:(){}\"'<>|]{0,40}?(?:(?<![a-z])(?:is|was|lautet|ist|es|est)(?:[ \t]?:)?|[^\n=.,;:(){}\"'<>|]{0,20}:)[ \t]{1,4}"
+    r"(?:[\w.@-]{1,40}[ \t]?[/|][ \t]?)?[\"'`*]{0,2}"
+)
+"""What stands between a word such as password and its value in a sentence, with a user before it perhaps."""
+_PROSE_VALUE = re.compile(r"[^\s\"'`*<>(){}\[\]]{8,128}")
+_IN_GROUPS = re.compile(r"[\w\-]{0,20}[\"']?[ \t]{0,8}[=:,][ \t]{0,8}[\"']([a-z]{4}(?: [a-z]{4}){3})[\"']")
+"""A password of an application at Google: four times four letters."""
+_CHPASSWD_LIST = re.compile(
+    rf"chpasswd(?:[^\n]{{0,40}}<<|:)[^\n]{{0,40}}\n(?:{MARGIN}[ \t]{{1,40}}(?:list|expire)[^\n]{{0,20}}\n){{0,2}}"
+    rf"((?:{MARGIN}[ \t\-]{{0,40}}[\w.-]{{1,32}}:[^\s:]{{1,128}}[ \t\r]{{0,4}}(?:\n|\Z)){{1,50}})"
+)
 _SHORTEST_USER = 16
 _SHORTEST_VALUE = 8
 _URL = re.compile(r":(?:\\{0,2}/){2}([^\s/?#:@\"'<>\\]{0,80})(?::([^\s/@\"'<>\\]{3,200}))?@(?=[\w\[$])")
@@ -94,7 +107,7 @@ _DEFAULT = re.compile(r"\$\{([\w.-]{1,80}):[-=?+]?([^\s{}\"'`$]{8,128})\}")
 _IN_BRACES = re.compile(r"(?:pwd|password)[ \t]{0,2}=[ \t]{0,2}\{((?:[^{}\s]|\}\}){8,128}+)\}", re.IGNORECASE)
 """A password in a connection string of ODBC."""
 _OF_WORDPRESS = re.compile(
-    r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)[\"']?[ \t]{0,8}(?:,|=>?|:)[ \t]{0,8}(?P<quote>[\"'])"
+    r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)[\"']?[ \t]{0,16}(?:,|=>?|:)[ \t]{0,16}(?P<quote>[\"'])"
     r"(?P<value>(?:(?!(?P=quote))[^\n]){32,128}+)(?P=quote)"
 )
 _FEWEST_DIFFERENT = 20
@@ -108,18 +121,16 @@ _NO_COIN_KEY = re.compile(
 )
 _CONTEXT = 160
 _PHRASE = re.compile(
-    r"(?:mnemonic|(?:seed|recovery|secret)[_ -]?(?:phrase|words))\w{0,20}[\"']?[ \t]{0,4}[:=,(][ \t]{0,4}[\"'`]?"
-    r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z])",
-    re.IGNORECASE,
+    r"(?:mnemonic|phrase)[a-z0-9_]{0,20}[\"']?[ \t]{0,4}[:=,(][ \t]{0,4}[\"'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z])"
 )
-_PHRASE_HINT = re.compile("[nN][eE][mM][oO][nN][iI][cC]|[pP][hH][rR][aA][sS][eE]|[wW][oO][rR][dD][sS]")
+_COIN_HINTS = ("priv", "wallet", "accounts", "signer", "deployer", "keypair", "mnemonic", "pk")
 _FEWEST_WORDS = 9
 _NUMBERS = re.compile(r"\[((?:\d{1,3}, ?){63}\d{1,3})\]")
 """A key pair of Solana."""
 _BASE32 = re.compile(r"(?=[A-Z]{0,31}[2-7])[A-Z2-7]{16,64}")
 _LOGS_IN = re.compile(
-    r"(?:login|connect(?:ion)?|client|auth|credentials?|account|pdo|sign_?in|search|token|api_?key|secret"
-    r"|(?P<first>hmac\.new|hmac|totp|hotp|fernet|wallet|signer|updater|bot|mandrill|decrypt))[\"']?[ \t]?=?[ \t]?\Z"
+    r"(?:login|connect(?:ion)?|client|auth|credentials?|account|pdo|sign_?in|search|token|api_?key|secret)(?:\.new)?[\"']?[ \t]?=?[ \t]?\Z"
+    r"|(?P<first>hmac\.new|hmac|totp|hotp|fernet|wallet|signer|updater|bot|mandrill|decrypt)[\"']?[ \t]?=?[ \t]?\Z"
 )
 """What is called with a secret: behind an id, alone, or (``first``) before what it is used on."""
 _SIGNS_WITH = re.compile(r"(?:jwt\.(?:sign|verify|encode|decode)|create_?hmac)[ \t]?\Z")
@@ -147,12 +158,23 @@ _OPENS_ENTRIES = re.compile(
 _ENTRY = re.compile(
     r"(?:- )?[\"']?([\w.-]{1,253})[\"']?[ \t]{0,4}[:=][ \t]{0,4}([\"']?)([^\s\"'].*?)\2,?[ \t\r]{0,4}\Z"
 )
+_MANIFEST_HINTS = (
+    *(
+        "kind: secret",
+        "kind: 'secret",
+        'kind: "secret',
+        'kind": "secret',
+        'kind":"secret',
+        "stringdata",
+        "secretgenerator",
+    ),
+    *("kubernetes_secret", "secrets:", 'secrets":', "credentials:", 'credentials":'),
+)
 _MANIFEST_IN_A_LINE = re.compile(r"\"kind\"[ ]?:[ ]?\"Secret\"")
 _MEMBER = re.compile(r"\"[\w.-]{1,253}\"[ ]?:[ ]?\"([A-Za-z0-9+/=]{8,})\"")
-_COLUMN = re.compile(
-    r"(?:(?<=[|,;\t\n])|\A)[ +\-\d]{0,40}\"?(?:[Aa][Pp][Ii][_ -]?[Kk][Ee][Yy]|[Pp]ass(?:word|wort|phrase)?|PASSWORD|[Kk]ennwort|[Ss]ecret"
-    r"|[Tt]oken|[Ss]enha|[Cc]ontrase.a|[Mm]ot de passe|[Cc]lave)\"?[ \t]{0,40}(?=[|,;\t\r\n]|\Z)"
-)
+_CELL_BEGINS = re.compile(r"(?:[|,;\t\n]|\A)[ +\-\d\"]*\Z")
+_CELL_ENDS = re.compile(r"(?:w(?:or)?[dt]|phrase|n?[?ny]?a)?\"?[ \t]{0,40}(?=[|,;\t\r\n]|\Z)")
+_WIDEST_CELL = 40
 _MOST_ROWS = 500
 _RULED = re.compile(
     r"={4,}(?:[ \t]{1,4}={4,})+[ \t\r]*\n(?P<head>[^\n]{1,400})\n[^\n]{0,20}={4,}[^\n]{0,400}\n(?P<body>(?:[^=\n][^\n]{0,400}\n){1,200})"
@@ -162,6 +184,8 @@ _DOCUMENT_ENDS = re.compile(rf"\n{MARGIN}---[ \t\r]{{0,4}}(?=\n)|\n\nFILE ")
 _SIGN = re.compile(MARGIN)
 _LONGEST_DOCUMENT = 20_000
 _LONG_VALUE = 16
+_WORDY = re.compile(r"[A-Za-z0-9!@#$%^&*+/_=~?-]*")
+_GROUPS_RANDOM = 0.3
 _FROM_LITERAL = re.compile(r"--from-literal[= ][\"']?[\w.-]{1,100}=[\"']?([^\s\"']{8,200})")
 _FILE_OF_ONE = re.compile(
     r"(?:^|/)(?:master\.key|credentials/[\w-]+\.key|\.erlang\.cookie|\.vault_pass|(?:[\w-]*\W)?secrets?/[\w.-]+"
@@ -183,12 +207,21 @@ def placed(text: str) -> FoundSecrets:
         for found in option.finditer(text):
             if telling_password(found[1]):
                 yield *found.span(1), PASSWORD
+    low = text.encode("ascii", "replace").lower().decode("ascii")
     yield from _defaults(text)
     yield from _in_calls(text)
-    yield from _of_coins(text)
-    if "ecret" in text or "redentials" in text:
+    if any(hint in low for hint in _COIN_HINTS):
+        yield from _of_coins(text)
+    for found in _PHRASE.finditer(low) if "mnemonic" in low or "phrase" in low else ():
+        if len(set(found[1].split())) >= _FEWEST_WORDS:
+            yield *found.span(1), SECRET
+    yield from ((*found.span(1), KEY) for found in _NUMBERS.finditer(text))
+    if any(hint in low for hint in _MANIFEST_HINTS):
         yield from _in_manifests(text)
-    yield from _in_tables(text)
+    words = [word for word in _WORDS if word in low]
+    if words:
+        yield from _in_tables(text, low, words)
+        yield from _in_prose(text, low, words)
 
 
 def _defaults(text: str) -> FoundSecrets:
@@ -248,11 +281,6 @@ def _of_coins(text: str) -> FoundSecrets:
         line = before[before.rfind("\n") + 1 :]
         if _COIN_CONTEXT.search(before) and not _NO_COIN_KEY.search(line) and looks_random(found[1].lower()):
             yield *found.span(1), KEY
-    for found in _NUMBERS.finditer(text):
-        yield *found.span(1), KEY
-    for found in _PHRASE.finditer(text) if _PHRASE_HINT.search(text) else ():
-        if len(set(found[1].split())) >= _FEWEST_WORDS:
-            yield *found.span(1), SECRET
 
 
 def _in_manifests(text: str) -> FoundSecrets:
@@ -274,19 +302,28 @@ def _in_manifests(text: str) -> FoundSecrets:
         yield from _entries(text, begin, done)
 
 
-def _in_tables(text: str) -> FoundSecrets:
+def _occurrences(low: str, words: list[str]) -> Iterator[tuple[int, int]]:
+    for word in words:
+        at = low.find(word)
+        while at >= 0:
+            yield at, at + len(word)
+            at = low.find(word, at + len(word))
+
+
+def _in_tables(text: str, low: str, words: list[str]) -> FoundSecrets:
     """What stands in a table's column of passwords: in a list with commas, in Markdown, and in reStructuredText."""
     done = 0
-    for head in _COLUMN.finditer(text):
-        if head.start() < done:
+    for at, after in sorted(_occurrences(low, words)):
+        begins = low[max(0, at - _WIDEST_CELL) : at]
+        if at < done or not _CELL_ENDS.match(low, after) or not _CELL_BEGINS.search(begins):
             continue
-        begin = text.rfind("\n", 0, head.start()) + 1
-        end = text.find("\n", head.end())
+        begin = text.rfind("\n", 0, at) + 1
+        end = text.find("\n", after)
         row = text[begin : end if end >= 0 else len(text)]
         sign = next((each for each in "|;\t," if each in row), "")
         if not sign:
             continue
-        number, columns = text.count(sign, begin, head.start()), row.count(sign)
+        number, columns = text.count(sign, begin, at), row.count(sign)
         for _ in range(_MOST_ROWS):
             if end < 0:
                 break
@@ -296,8 +333,8 @@ def _in_tables(text: str) -> FoundSecrets:
                 break
             value = cells[number].strip(" \t\r\"'`")
             if telling_password(value) and " " not in value:
-                at = text.index(value, begin + sum(len(each) + 1 for each in cells[:number]))
-                yield at, at + len(value), PASSWORD
+                place = text.index(value, begin + sum(len(each) + 1 for each in cells[:number]))
+                yield place, place + len(value), PASSWORD
             done = begin
     for table in _RULED.finditer(text) if "====" in text else ():
         column = _HEAD_WORD.search(table["head"])
@@ -306,6 +343,26 @@ def _in_tables(text: str) -> FoundSecrets:
             word = re.match(r"\S+", line[column.start() :]) if column else None
             if column and word and telling_password(word[0]):
                 yield at + column.start(), at + column.start() + word.end(), PASSWORD
+            at += len(line) + 1
+
+
+def _in_prose(text: str, low: str, words: list[str]) -> FoundSecrets:
+    """What a sentence says that a password is."""
+    for at, end in _occurrences(low, words):
+        between = _IN_PROSE.match(low, end)
+        value = _PROSE_VALUE.match(text, between.end()) if between else None
+        shown = value[0].rstrip(".,;:!") if value else ""
+        if value and telling_password(shown) and _WORDY.fullmatch(shown):
+            yield value.start(), value.start() + len(shown), PASSWORD
+        grouped = _IN_GROUPS.match(text, end) if low.startswith("pass", at) else None
+        if grouped and looks_random(grouped[1].replace(" ", ""), _GROUPS_RANDOM):
+            yield *grouped.span(1), PASSWORD
+    for listed in _CHPASSWD_LIST.finditer(text) if "chpasswd" in low else ():
+        at = listed.start(1)
+        for line in listed[1].split("\n"):
+            value_at = line.find(":") + 1
+            if telling_password(line[value_at:].strip()):
+                yield at + value_at, at + len(line.rstrip()), PASSWORD
             at += len(line) + 1
 
 
