@@ -22,7 +22,11 @@ SHORTEST = {
     "AWS access key id": "AKIA{C16} ASIA{C16} ABIA{C16} ACCA{C16}",
     "AWS Bedrock key": "ABSK{W109} bedrock-api-key-{W40}",
     "Azure AD secret": "{W3}8Q~{W31}",
-    "Azure key": "{W52}JQQJ99{W26} {W44}AzFu{W5}A== {W42}AzSe{W6} {W42}+ACR{W6} {W33}AzCa{W6}= {W33}AIoT{W6}= {W33}+AEh{W6}= {W33}+ASb{W6}= {W33}+ARm{W6}= {W76}ACDb{W6}== {W76}+ASt{W6}== {W76}APIM{W6}==",
+    "Azure key": (
+        "{W52}JQQJ99{W26}"
+        " {W44}AzFu{W5}A== {W42}AzSe{W6} {W42}+ACR{W6} {W33}AzCa{W6}= {W33}AIoT{W6}="
+        " {W33}+AEh{W6}= {W33}+ASb{W6}= {W33}+ARm{W6}= {W76}ACDb{W6}== {W76}+ASt{W6}== {W76}APIM{W6}=="
+    ),
     "Azure signature": "sig=<{W43}=> sig=<{W43}>",
     "Azure storage key": "AccountKey=<{W86}==> SharedAccessKey=<{W43}=>",
     "Braintree token": "access_token$production${B16}${H32}",
@@ -188,7 +192,9 @@ SHORTEST = {
     "Pinterest token": "pina_{W32}",
     "Instagram token": "IGQV{W80} IGAA{W80}",
     "Tinybird token": "p.eyJ{W60}",
-    "wallet key": "xprv{W100} tprv{W100} yprv{W100} zprv{W100} nsec1{B58} suiprivkey1{B58} SA{T54} SB{T54} SC{T54} SD{T54}",
+    "wallet key": (
+        "xprv{W100} tprv{W100} yprv{W100} zprv{W100} nsec1{B58} suiprivkey1{B58} SA{T54} SB{T54} SC{T54} SD{T54}"
+    ),
     "Alchemy key": "alcht_{W30}",
     "Mollie key": "live_{W30} test_{W30}",
     "Lob key": "live_{H35} test_{H35}",
@@ -212,7 +218,8 @@ SHORTEST = {
     "ClickHouse key": "4b1d{W38}",
 }
 """Letters and digits stand for what is drawn: ``{W20}`` for twenty of both cases, ``{B20}`` for lower and ``{C20}`` for
-upper case, ``{T20}`` for those of base32, ``{H20}`` for hexadecimal ones, ``{D20}`` for digits, ``{I}`` for a UUID. Where only a part of a text is the
+upper case, ``{T20}`` for those of base32,
+``{H20}`` for hexadecimal ones, ``{D20}`` for digits, ``{I}`` for a UUID. Where only a part of a text is the
 secret, it stands between ``<`` and ``>``."""
 LOOSE = (
     "LTAI sk- AKCp cmVmdGtu ATATT3 ATCTT3 ATBB ATTA ABSK 8Q~ sig= csk- cio MT Mj Mz ND NT Nj Nz OD OT sl. EZAK "

@@ -22,7 +22,9 @@ _STEMS: tuple[tuple[str, str, re.Pattern[str] | None, re.Pattern[str]], ...] = (
         "pass",
         PASSWORD,
         None,
-        re.compile(r"(?:w(?:or)?[dt]|phrase|code|ord)|(?<!bypass)(?<!compass)(?<!surpass)(?<!trespass)(?![a-z])"),
+        re.compile(
+            r"(?:w(?:or)?[dt]|phrase|code|ord)|(?<!sshpass)(?<!bypass)(?<!compass)(?<!surpass)(?<!trespass)(?![a-z])"
+        ),
     ),
     ("pw", PASSWORD, None, re.compile(r"(?<![a-z]pw)(?![a-z])")),
     ("psk", PASSWORD, None, re.compile(r"(?<![a-z]psk)(?![a-z])")),
@@ -36,7 +38,7 @@ _STEMS: tuple[tuple[str, str, re.Pattern[str] | None, re.Pattern[str]], ...] = (
     ("secret", SECRET, None, re.compile("")),
     ("cred", SECRET, None, re.compile(r"ential|s(?![a-z])")),
     ("salt", SECRET, None, re.compile(r"(?<![a-z]salt)(?![a-z])")),
-    # German, French, Spanish, Portuguese, Italian, Polish, Dutch and the languages of the North; ``?`` is any other letter
+    # German, French, Spanish, Portuguese, Italian, Polish, Dutch and Northern languages; ``?`` is any other letter
     ("kennwort", PASSWORD, None, re.compile("")),
     ("geheim", SECRET, None, re.compile("")),
     ("schl", KEY, None, re.compile(r"(?:ue|\?)ssel")),
@@ -74,7 +76,7 @@ _REST = re.compile(r"[a-z0-9_\-.]{0,40}+")
 _FEED = rf"(?:\n{MARGIN}[ \t]{{0,80}})?"
 _NAME_ENDS = rf"{_REST.pattern}[\"'`]?[\])]?"
 _OPERATOR = (
-    r"[ \t]{0,20}(?:=>|:=|\?=|\|\|=?|\?\?=?|\?:|or(?= )|={1,3}|[:,(])[ \t]{0,20}"
+    r"[ \t]{0,20}(?:=>|:=|\?=|\|\|=?|\?\?=?|\?:|or(?= [\"'])|={1,3}|[:,(])[ \t]{0,20}"
     r"(?:[>|][-+]?(?=[ \t]{0,4}\n)|\((?=[ \t]{0,4}\n))?[ \t]{0,4}" + _FEED
 )
 _TYPE = r"[&*a-z][\w\[\]|.?&* ]{0,40}?"
@@ -142,7 +144,7 @@ FoundSecrets = Iterator[tuple[int, int, str]]
 
 def assigned(text: str) -> FoundSecrets:
     """The values of names that speak of a secret, where a value cannot be words."""
-    low = text.replace("：", ":").encode("ascii", "replace").lower().decode("ascii")
+    low = text.replace("\uff1a", ":").encode("ascii", "replace").lower().decode("ascii")
     if not text.isascii():
         for kind, word in _OF_OTHER_SCRIPTS:
             for name in word.finditer(text):

@@ -224,7 +224,7 @@ FORMATS: tuple[Format, ...] = (
     Format("Mattermost webhook", "/hooks/", f"/hooks/([a-z0-9]{{26}}){_END}"),
     Format("IFTTT webhook", "/with/key/", f"/with/key/({_URL64}{{22,43}})"),
     Format("Make webhook", ".make.com/", rf"\.make\.com/([a-z0-9]{{32}}){_END}"),
-    Format("Zapier webhook", "hooks.zapier.com/", rf"hooks\.zapier\.com/hooks/catch/\d{{4,10}}/([A-Za-z0-9]{{6,12}})"),
+    Format("Zapier webhook", "hooks.zapier.com/", r"hooks\.zapier\.com/hooks/catch/\d{4,10}/([A-Za-z0-9]{6,12})"),
     Format("Lark webhook", "/bot/v2/hook/", f"/bot/v2/hook/({_UUID})"),
     Format("WeCom webhook", "/webhook/send", rf"/webhook/send\?key=({_UUID})"),
     Format(

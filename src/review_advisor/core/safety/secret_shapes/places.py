@@ -14,7 +14,7 @@ IN_URL = "password in a URL"
 
 _WORDS = ("pass", "pwd", "kennwort", "secret", "token", "credentials", "api key", "senha", "clave", "contrase")
 _IN_PROSE = re.compile(
-    r"[a-z?]{0,6}[^\n=.,;:(){}\"'<>|]{0,40}?(?:(?<![a-z])(?:is|was|lautet|ist|es|est)(?:[ \t]?:)?|[^\n=.,;:(){}\"'<>|]{0,20}:)[ \t]{1,4}"
+    r"[^\n=.,;:(){}\"'<>|]{0,60}?(?:(?<![a-z])(?:is|was|lautet|ist|es|est)(?:[ \t]?:)?|:)[ \t]{1,4}"
     r"(?:[\w.@-]{1,40}[ \t]?[/|][ \t]?)?[\"'`*]{0,2}"
 )
 """What stands between a word such as password and its value in a sentence, with a user before it perhaps."""
@@ -121,7 +121,8 @@ _NO_COIN_KEY = re.compile(
 )
 _CONTEXT = 160
 _PHRASE = re.compile(
-    r"(?:mnemonic|phrase)[a-z0-9_]{0,20}[\"']?[ \t]{0,4}[:=,(][ \t]{0,4}[\"'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z])"
+    r"(?:mnemonic|phrase)[a-z0-9_]{0,20}[\"']?[ \t]{0,4}[:=,(][ \t]{0,4}[\"'`]?"
+    r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z])"
 )
 _COIN_HINTS = ("priv", "wallet", "accounts", "signer", "deployer", "keypair", "mnemonic", "pk")
 _FEWEST_WORDS = 9
@@ -129,7 +130,8 @@ _NUMBERS = re.compile(r"\[((?:\d{1,3}, ?){63}\d{1,3})\]")
 """A key pair of Solana."""
 _BASE32 = re.compile(r"(?=[A-Z]{0,31}[2-7])[A-Z2-7]{16,64}")
 _LOGS_IN = re.compile(
-    r"(?:login|connect(?:ion)?|client|auth|credentials?|account|pdo|sign_?in|search|token|api_?key|secret)(?:\.new)?[\"']?[ \t]?=?[ \t]?\Z"
+    r"(?:login|connect(?:ion)?|client|auth|credentials?|account|pdo|sign_?in|search|token|api_?key|secret)"
+    r"(?:\.new)?[\"']?[ \t]?=?[ \t]?\Z"
     r"|(?P<first>hmac\.new|hmac|totp|hotp|fernet|wallet|signer|updater|bot|mandrill|decrypt)[\"']?[ \t]?=?[ \t]?\Z"
 )
 """What is called with a secret: behind an id, alone, or (``first``) before what it is used on."""
@@ -149,8 +151,10 @@ _BESIDE = (
 """An id that is public, such as that of an account of Twilio, and the secret that stands behind it."""
 _HOLDS_SECRETS = re.compile(
     # A manifest of Kubernetes, or the same in Terraform.
-    rf"(?:\n|\A){MARGIN}[ \t]{{0,20}}(?:[\"']?kind[\"']?[ \t]{{0,4}}:[ \t]{{0,4}}[\"']?Secret[\"']?[ \t\r,]{{0,4}}(?=\n|\Z)"
-    rf"|resource \"kubernetes_secret|[\"']?(?:stringData|secretGenerator|secrets|credentials)[\"']?[ \t]{{0,4}}:[ \t{{\r]{{0,4}}(?=\n))"
+    rf"(?:\n|\A){MARGIN}[ \t]{{0,20}}(?:"
+    rf"[\"']?kind[\"']?[ \t]{{0,4}}:[ \t]{{0,4}}[\"']?Secret[\"']?[ \t\r,]{{0,4}}(?=\n|\Z)"
+    rf"|resource \"kubernetes_secret"
+    rf"|[\"']?(?:stringData|secretGenerator|secrets|credentials)[\"']?[ \t]{{0,4}}:[ \t{{\r]{{0,4}}(?=\n))"
 )
 _OPENS_ENTRIES = re.compile(
     r"[\"']?(data|binaryData|stringData|literals|secrets|credentials)[\"']?[ \t]{0,4}[:=][ \t]{0,4}\{?[ \t\r]{0,4}\Z"
@@ -175,15 +179,17 @@ _MEMBER = re.compile(r"\"[\w.-]{1,253}\"[ ]?:[ ]?\"([A-Za-z0-9+/=]{8,})\"")
 _CELL_BEGINS = re.compile(r"(?:[|,;\t\n]|\A)[ +\-\d\"]*\Z")
 _CELL_ENDS = re.compile(r"(?:w(?:or)?[dt]|phrase|n?[?ny]?a)?\"?[ \t]{0,40}(?=[|,;\t\r\n]|\Z)")
 _WIDEST_CELL = 40
-_MOST_ROWS = 500
+_MOST_ROWS, _MOST_COLUMNS, _WIDEST_ROW = 500, 4, 2_000
 _RULED = re.compile(
-    r"={4,}(?:[ \t]{1,4}={4,})+[ \t\r]*\n(?P<head>[^\n]{1,400})\n[^\n]{0,20}={4,}[^\n]{0,400}\n(?P<body>(?:[^=\n][^\n]{0,400}\n){1,200})"
+    r"(?<!=)={4,80}+(?:[ \t]{1,4}={4,80}+){1,12}[ \t\r]{0,4}\n(?P<head>[^\n]{1,400})\n[^\n]{0,20}={4,80}+[^\n]{0,400}\n"
+    r"(?P<body>(?:[^=\n][^\n]{0,400}\n){1,200}+)"
 )
 _HEAD_WORD = re.compile(r"(?:password|passwort|secret|token|api key|contrase.a|mot de passe)", re.IGNORECASE)
 _DOCUMENT_ENDS = re.compile(rf"\n{MARGIN}---[ \t\r]{{0,4}}(?=\n)|\n\nFILE ")
 _SIGN = re.compile(MARGIN)
 _LONGEST_DOCUMENT = 20_000
 _LONG_VALUE = 16
+_MARK_BEGINS = "[secret: "
 _WORDY = re.compile(r"[A-Za-z0-9!@#$%^&*+/_=~?-]*")
 _GROUPS_RANDOM = 0.3
 _FROM_LITERAL = re.compile(r"--from-literal[= ][\"']?[\w.-]{1,100}=[\"']?([^\s\"']{8,200})")
@@ -207,9 +213,13 @@ def placed(text: str) -> FoundSecrets:
         for found in option.finditer(text):
             if telling_password(found[1]):
                 yield *found.span(1), PASSWORD
-    low = text.encode("ascii", "replace").lower().decode("ascii")
     yield from _defaults(text)
     yield from _in_calls(text)
+    yield from _by_hints(text, text.encode("ascii", "replace").lower().decode("ascii"))
+
+
+def _by_hints(text: str, low: str) -> FoundSecrets:
+    """What is looked for only where a word of it stands in the text."""
     if any(hint in low for hint in _COIN_HINTS):
         yield from _of_coins(text)
     for found in _PHRASE.finditer(low) if "mnemonic" in low or "phrase" in low else ():
@@ -227,11 +237,10 @@ def placed(text: str) -> FoundSecrets:
 def _defaults(text: str) -> FoundSecrets:
     """Defaults of variables, values in braces, and the phrases of WordPress."""
     for found in _DEFAULT.finditer(text) if "${" in text else ():
-        line = text.rfind("\n", 0, found.start()) + 1
-        before = text[max(line, found.start() - _CONTEXT) : found.start()]
-        if _TELLS.search(found[1]) or _TELLS.search(before):
-            if telling_password(found[2]):
-                yield *found.span(2), PASSWORD
+        first = max(0, found.start() - _CONTEXT)
+        before = text[max(first, text.rfind("\n", first, found.start()) + 1) : found.start()]
+        if (_TELLS.search(found[1]) or _TELLS.search(before)) and telling_password(found[2]):
+            yield *found.span(2), PASSWORD
     for found in _IN_BRACES.finditer(text) if "={" in text or "= {" in text else ():
         if telling_password(found[1]):
             yield *found.span(1), PASSWORD
@@ -275,7 +284,7 @@ def _is_argument(value: str) -> bool:
 
 
 def _of_coins(text: str) -> FoundSecrets:
-    """The keys of wallets, which look like any digest, where a name before them tells, and the words they are made from."""
+    """The keys of wallets, which look like any digest, where a name before them tells."""
     for found in _COIN_KEY.finditer(text):
         before = text[max(0, found.start() - _CONTEXT) : found.start()]
         line = before[before.rfind("\n") + 1 :]
@@ -285,14 +294,20 @@ def _of_coins(text: str) -> FoundSecrets:
 
 def _in_manifests(text: str) -> FoundSecrets:
     """The values in a manifest of secrets, whatever their keys are called."""
+    done = 0
     for found in _MANIFEST_IN_A_LINE.finditer(text):
-        begin = text.rfind("\n", 0, found.start()) + 1
+        if found.start() < done:
+            continue
+        begin = text.rfind("\n", done, found.start()) + 1
         end = text.find("\n", found.end())
-        for member in _MEMBER.finditer(text, begin, end if end >= 0 else len(text)):
+        done = end if end >= 0 else len(text)
+        for member in _MEMBER.finditer(text, begin, done):
             if _of_a_manifest(member[1], "data"):
                 yield *member.span(1), SECRET
     done = 0
     for found in _HOLDS_SECRETS.finditer(text):
+        if found.start() < done:
+            continue
         begin = done
         for end in _DOCUMENT_ENDS.finditer(text, max(done, found.start() - _LONGEST_DOCUMENT), found.start() + 1):
             begin = end.end()
@@ -312,31 +327,45 @@ def _occurrences(low: str, words: list[str]) -> Iterator[tuple[int, int]]:
 
 def _in_tables(text: str, low: str, words: list[str]) -> FoundSecrets:
     """What stands in a table's column of passwords: in a list with commas, in Markdown, and in reStructuredText."""
-    done = 0
+    head, walked, columns = -1, 0, 0
     for at, after in sorted(_occurrences(low, words)):
+        first = max(0, at - _WIDEST_ROW)
+        begin = max(first, text.rfind("\n", first, at) + 1)
+        if begin == head and columns == _MOST_COLUMNS or begin != head and at < walked:
+            continue
         begins = low[max(0, at - _WIDEST_CELL) : at]
-        if at < done or not _CELL_ENDS.match(low, after) or not _CELL_BEGINS.search(begins):
+        end = text.find("\n", after, after + _WIDEST_ROW)
+        sign = next((each for each in "|;\t," if each in text[begin : max(after, end)]), "")
+        if end < 0 or not sign or not _CELL_ENDS.match(low, after) or not _CELL_BEGINS.search(begins):
             continue
-        begin = text.rfind("\n", 0, at) + 1
-        end = text.find("\n", after)
-        row = text[begin : end if end >= 0 else len(text)]
-        sign = next((each for each in "|;\t," if each in row), "")
-        if not sign:
-            continue
-        number, columns = text.count(sign, begin, at), row.count(sign)
-        for _ in range(_MOST_ROWS):
-            if end < 0:
-                break
-            begin, end = end + 1, text.find("\n", end + 1)
-            cells = text[begin : end if end >= 0 else len(text)].split(sign)
-            if len(cells) != columns + 1:
-                break
+        columns = columns + 1 if begin == head else 1
+        head = begin
+        for start, stop in _rows(text, end, sign, text.count(sign, begin, end)):
+            cells = text[start:stop].split(sign)
+            number = text.count(sign, begin, at)
             value = cells[number].strip(" \t\r\"'`")
             if telling_password(value) and " " not in value:
-                place = text.index(value, begin + sum(len(each) + 1 for each in cells[:number]))
+                place = text.index(value, start + sum(len(each) + 1 for each in cells[:number]))
                 yield place, place + len(value), PASSWORD
-            done = begin
-    for table in _RULED.finditer(text) if "====" in text else ():
+            walked = stop
+    if "====" in text:
+        yield from _in_ruled_tables(text)
+
+
+def _rows(text: str, end: int, sign: str, count: int) -> Iterator[tuple[int, int]]:
+    """The lines below the one that ends here, as long as they have as many cells."""
+    for _ in range(_MOST_ROWS):
+        begin, end = end + 1, text.find("\n", end + 1, end + _WIDEST_ROW)
+        stop = end if end >= 0 else min(len(text), begin + _WIDEST_ROW)
+        if text.count(sign, begin, stop) != count:
+            return
+        yield begin, stop
+        if end < 0:
+            return
+
+
+def _in_ruled_tables(text: str) -> FoundSecrets:
+    for table in _RULED.finditer(text):
         column = _HEAD_WORD.search(table["head"])
         at = table.start("body")
         for line in table["body"].split("\n") if column else ():
@@ -349,6 +378,8 @@ def _in_tables(text: str, low: str, words: list[str]) -> FoundSecrets:
 def _in_prose(text: str, low: str, words: list[str]) -> FoundSecrets:
     """What a sentence says that a password is."""
     for at, end in _occurrences(low, words):
+        if text.startswith(_MARK_BEGINS, max(0, at - 1)):
+            continue
         between = _IN_PROSE.match(low, end)
         value = _PROSE_VALUE.match(text, between.end()) if between else None
         shown = value[0].rstrip(".,;:!") if value else ""

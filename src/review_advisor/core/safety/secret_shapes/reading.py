@@ -9,7 +9,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 _NUMBERED = r"(?= *\d)[ \d]{15,40}[ +-]"
 MARGIN = rf"(?:{_NUMBERED}|[+-])?"
@@ -44,6 +43,7 @@ _ASCII_IN_BASE64 = re.compile(
 _NEXT_OF_BASE64 = re.compile(rf"[\"'\\,]{{0,3}}\r?\n{MARGIN}[ \t\"'#*|]{{0,40}}")
 _LETTERS_IN_PERCENT = re.compile(r"(?:%[2-7][0-9A-Fa-f]|[A-Za-z0-9_.~+/=:-]){12,}+")
 _A_LETTER_IN_PERCENT = re.compile(r"%(?:[46][1-9A-Fa-f]|[57][0-9AaFf]|3[0-9])")
+_CODED = re.compile("%([2-7][0-9A-Fa-f])")
 _FEWEST_CODES = 3
 _BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 
@@ -147,7 +147,7 @@ def encoded(text: str) -> Iterator[tuple[list[tuple[int, int]], str]]:
     if _A_LETTER_IN_PERCENT.search(text):
         for found in _LETTERS_IN_PERCENT.finditer(text):
             if len(_A_LETTER_IN_PERCENT.findall(found[0])) >= _FEWEST_CODES:
-                yield [found.span()], unquote(found[0], "ascii")
+                yield [found.span()], _CODED.sub(lambda code: chr(int(code[1], 16)), found[0])
 
 
 def _of_base64(text: str, spans: list[tuple[int, int]]) -> str:
