@@ -124,7 +124,7 @@ SHORTEST = {
     "Tailscale key": "tskey-{W20}",
     "Tavily key": "tvly-{W30}",
     "Teams webhook": "https://a.webhook.office.com/webhookb2/<{I}@{I}/IncomingWebhook/{H32}/{I}>",
-    "Telegram token": "{D8}:AA{W33} {D9}:AA{W33} {D10}:AA{W33} {D11}:AA{W33}",
+    "Telegram token": "{D8}:AA{W33}",
     "Tencent Cloud key id": "AKID{W32}",
     "Terraform token": "{W14}.atlasv1.{W60}",
     "Together key": "tgp_v1_{W40}",

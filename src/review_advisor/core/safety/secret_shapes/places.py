@@ -331,7 +331,7 @@ def _in_tables(text: str, low: str, words: list[str]) -> FoundSecrets:
     for at, after in sorted(_occurrences(low, words)):
         first = max(0, at - _WIDEST_ROW)
         begin = max(first, text.rfind("\n", first, at) + 1)
-        if begin == head and columns == _MOST_COLUMNS or begin != head and at < walked:
+        if (begin == head and columns == _MOST_COLUMNS) or (begin != head and at < walked):
             continue
         begins = low[max(0, at - _WIDEST_CELL) : at]
         end = text.find("\n", after, after + _WIDEST_ROW)
