@@ -18,7 +18,7 @@ GIVEN = [
     "mot_de_passe={}\n",
     "senha: {}\n",
     "пароль: {}\n",
-    "密码：{}\n",
+    "密码\uff1a{}\n",
     "user,password\nada,{}\n",
     "| User | Password |\n|---|---|\n| ada | {} |\n",
     "The password is {}, keep it.\n",
