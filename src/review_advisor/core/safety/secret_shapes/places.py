@@ -309,8 +309,8 @@ def _in_manifests(text: str) -> FoundSecrets:
         if found.start() < done:
             continue
         begin = done
-        for end in _DOCUMENT_ENDS.finditer(text, max(done, found.start() - _LONGEST_DOCUMENT), found.start() + 1):
-            begin = end.end()
+        for marker in _DOCUMENT_ENDS.finditer(text, max(done, found.start() - _LONGEST_DOCUMENT), found.start() + 1):
+            begin = marker.end()
         begin = max(begin, found.start() - _LONGEST_DOCUMENT)
         ends = _DOCUMENT_ENDS.search(text, found.end(), found.end() + _LONGEST_DOCUMENT)
         done = ends.start() if ends else min(len(text), found.end() + _LONGEST_DOCUMENT)
