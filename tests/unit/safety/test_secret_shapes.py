@@ -349,6 +349,26 @@ BEGINNINGS = [
     *("password=", 'api_key = "', "token: ", "Authorization: Basic ", "://", "a://b:", "-u a:", '"kty" "d": "'),
     *("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----", "Private-Lines: 1"),
     *("MIIEpAIBAAKCAQEA", "MIIEpAIBAAKCAQEA\n", "LS0tLS1CRUdJTi", "UFJJVkFURSBLRVkt", '" + "', '"\n"', "\\\n"),
+    *(
+        "${password:hG7kLm9xQ2",
+        "password,",
+        "password|x\n",
+        "password is ",
+        "client('a', ",
+        '"kind":"Secret"',
+        "kind: Secret\n",
+    ),
+    *(
+        "secrets:\n",
+        "==== ====\n",
+        "====",
+        "%67%68",
+        "Z2hw",
+        "wallet 0x",
+        "chpasswd:\n",
+        "mnemonic = 'abc ",
+        "passpass",
+    ),
     *("\\n", "\\\\", "%2B", "&quot;", "'", "eyJaaaaaaaaaa.eyJ/", "AKIAA1B2C3D4E5F6G7H8", "github_pat_a" * 3 + '" + "'),
 ]
 

@@ -22,16 +22,20 @@ SHORTEST = {
     "AWS access key id": "AKIA{C16} ASIA{C16} ABIA{C16} ACCA{C16}",
     "AWS Bedrock key": "ABSK{W109} bedrock-api-key-{W40}",
     "Azure AD secret": "{W3}8Q~{W31}",
-    "Azure key": "{W52}JQQJ99{W26}",
-    "Azure signature": "sig=<{W43}=>",
+    "Azure key": (
+        "{W52}JQQJ99{W26}"
+        " {W44}AzFu{W5}A== {W42}AzSe{W6} {W42}+ACR{W6} {W33}AzCa{W6}= {W33}AIoT{W6}="
+        " {W33}+AEh{W6}= {W33}+ASb{W6}= {W33}+ARm{W6}= {W76}ACDb{W6}== {W76}+ASt{W6}== {W76}APIM{W6}=="
+    ),
+    "Azure signature": "sig=<{W43}=> sig=<{W43}>",
     "Azure storage key": "AccountKey=<{W86}==> SharedAccessKey=<{W43}=>",
     "Braintree token": "access_token$production${B16}${H32}",
     "Brevo key": "xkeysib-{W64} xsmtpsib-{W64}",
     "Buildkite token": "bkua_{H40}",
     "Cerebras key": "csk-{B40}",
-    "CircleCI token": "CCIPAT_{W22}",
+    "CircleCI token": "CCIPAT_{W22} CCIPRJ_{W22}",
     "Clojars token": "CLOJARS_{W60}",
-    "Cloudflare key": "v1.0-{H24}-{H100}",
+    "Cloudflare key": "v1.0-{H24}-{H100} cfut_{W40} cfat_{W40} cfk_{W40}",
     "Contentful token": "CFPAT-{W40}",
     "crates.io token": "cio{W32}",
     "Databricks token": "dapi{H32}",
@@ -42,7 +46,7 @@ SHORTEST = {
         "Nj{W22}.{W6}.{W27} Nz{W22}.{W6}.{W27} OD{W22}.{W6}.{W27} OT{W22}.{W6}.{W27}"
     ),
     "Discord webhook": "https://discord.com/api/webhooks/{D17}/<{W60}>",
-    "Docker token": "dckr_pat_{W20} dckr_oat_{W20}",
+    "Docker token": "dckr_pat_{W20} dckr_oat_{W20} SWMTKN-1-{B60}",
     "Doppler token": "dp.pt.{W40} dp.st.{W40} dp.ct.{W40} dp.sa.{W40} dp.scim.{W40} dp.audit.{W40}",
     "Dropbox token": "sl.{W130}",
     "Duffel token": "duffel_live_{W43} duffel_test_{W43}",
@@ -57,9 +61,9 @@ SHORTEST = {
     "GitHub token": "ghp_{W20} gho_{W20} ghu_{W20} ghs_{W20} ghr_{W20} github_pat_{W22}",
     "GitLab token": (
         "glpat-{W20} gldt-{W20} glrt-{W20} glft-{W20} glimt-{W20} glagent-{W20} glsoat-{W20} "
-        "glffct-{W20} gloas-{W20} glptt-{W20} glcbt-{W20} GR1348941{W20}"
+        "glffct-{W20} gloas-{W20} glptt-{W20} glcbt-{W20} GR1348941{W20} glrtr-{W20} glwt-{W20}"
     ),
-    "Google API key": "AIza{W35}",
+    "Google API key": "AIza{W35} AQ.Ab8{W40}",
     "Google OAuth secret": "GOCSPX-{W20}",
     "Google OAuth token": "ya29.{W20} 1//0{W40}",
     "Grafana key": "eyJrIjoi{W60}",
@@ -68,7 +72,7 @@ SHORTEST = {
     "Harness token": "pat.{W22}.{W24}.{W20} sat.{W22}.{W24}.{W20}",
     "Heroku key": "HRKU-AA{W40}",
     "Honeycomb key": "hcaik_{W50} hcxik_{W50} hcalk_{W50}",
-    "HubSpot token": "pat-na1-{I} pat-eu1-{I}",
+    "HubSpot token": "pat-na1-{I} pat-eu1-{I} pat-ap1-{I}",
     "Hugging Face token": "hf_{W34} api_org_{W34}",
     "Infracost key": "ico-{W32}",
     "LangSmith key": "lsv2_pt_{H32} lsv2_sk_{H32}",
@@ -76,17 +80,17 @@ SHORTEST = {
     "Linear key": "lin_api_{W32} lin_oauth_{W32}",
     "Mailchimp key": "{H32}-us1",
     "Mailgun key": "key-{H32}",
-    "Mapbox token": "sk.eyJ{W60}",
+    "Mapbox token": "sk.eyJ{W60} tk.eyJ{W60}",
     "MaxMind key": "{W6}_{W29}_mmk",
-    "Neon key": "napi_{W48}",
-    "Netlify token": "nfp_{W36}",
-    "New Relic key": "NRAK-{W27} NRII-{W27} NRRA-{W27} NRIQ-{W27}",
+    "Neon key": "napi_{W48} npg_{W12}",
+    "Netlify token": "nfp_{W36} nfc_{W36} nfo_{W36} nfu_{W36} nfb_{W36}",
+    "New Relic key": "NRAK-{W27} NRII-{W27} NRRA-{W27} NRIQ-{W27} {H36}NRAL",
     "Notion token": "ntn_{W43} secret_{W43}",
     "npm token": "npm_{W36}",
     "NuGet key": "oy2{B43}",
     "NVIDIA key": "nvapi-{W60}",
     "Octopus Deploy key": "API-{C25}",
-    "OpenAI key": "sk-proj-{W32} sk-svcacct-{W32} sk-admin-{W32}",
+    "OpenAI key": "sk-proj-{W32} sk-svcacct-{W32} sk-admin-{W32} sess-{W40}",
     "OpenRouter key": "sk-or-v1-{H64}",
     "OpenShift token": "sha256~{W43}",
     "Perplexity key": "pplx-{W40}",
@@ -108,7 +112,7 @@ SHORTEST = {
     "Shopify token": "shpat_{H32} shpss_{H32} shpca_{H32} shppa_{H32}",
     "Slack token": (
         "xoxe.xox{W40} xoxa-{W10} xoxb-{W10} xoxe-{W10} xoxo-{W10} xoxp-{W10} xoxr-{W10} xoxs-{W10} "
-        "xapp-1-{C6}-{D6}-{W20}"
+        "xapp-1-{C6}-{D6}-{W20} xoxc-{W10} xoxd-{W40}"
     ),
     "Slack webhook": "https://hooks.slack.com/services/<{W40}>",
     "SonarQube token": "squ_{H40} sqp_{H40} sqa_{H40}",
@@ -120,39 +124,123 @@ SHORTEST = {
     "Tailscale key": "tskey-{W20}",
     "Tavily key": "tvly-{W30}",
     "Teams webhook": "https://a.webhook.office.com/webhookb2/<{I}@{I}/IncomingWebhook/{H32}/{I}>",
-    "Telegram token": "{D8}:<AA{W33}>",
+    "Telegram token": "{D8}:AA{W33}",
     "Tencent Cloud key id": "AKID{W32}",
     "Terraform token": "{W14}.atlasv1.{W60}",
     "Together key": "tgp_v1_{W40}",
     "Twilio key": "SK{H32}",
     "Typeform token": "tfp_{W40}",
     "Vault token": "hvs.{W24} hvb.{W24} hvr.{W24} s.{W24}",
-    "Vercel token": "vcp_{W24} vci_{W24} vca_{W24} vcr_{W24} vck_{W24}",
-    "web token": "eyJ{W10}.eyJ{W10}.{W10}",
-    "X bearer token": "AAAAAAAAAAAAAAAAAAAA<{W60}>",
+    "Vercel token": "vcp_{W24} vci_{W24} vca_{W24} vcr_{W24} vck_{W24} vercel_blob_rw_{W30}",
+    "web token": "eyJ{W10}.eyJ{W10}.{W10} eyJ{W10}.eyJ{W10}. eyJ{W10}..{W16}.{W8}.{W16}",
+    "X bearer token": "AAAAAAAAAAAAAAAAAAAA{W60}",
     "xAI key": "xai-{W70}",
-    "Yandex Cloud key": "AQVN{W35} YC{W38}",
+    "Yandex Cloud key": "AQVN{W35} YC{W38} t1.9eu{W60}",
+    "Azure DevOps token": "{W76}AZDO{W4}",
+    "Snyk token": "snyk_uat.{W40}",
+    "Socket token": "sktsec_{W40}",
+    "Chromatic token": "chpt_{H12}",
+    "Packagist token": "packagist_{B40}",
+    "AWS session token": "IQoJb3JpZ2lu{W100} FwoGZXIvYXdz{W100} FQoGZXIvYXdz{W100}",
+    "Amazon token": "amzn.mws.{I}",
+    "Amazon secret": "amzn1.oa2-cs.v1.{H64}",
+    "Firebase key": "AAAA{W7}:APA91b{W100}",
+    "Render key": "rnd_{W28}",
+    "Aiven secret": "AVNS_{W16}",
+    "Scalingo token": "tk-us-{W48}",
+    "Yandex token": "y0_{W50}",
+    "NATS seed": "SU{T56} SA{T56} SO{T56} SN{T56} SC{T56} SX{T56}",
+    "Minisign key": "RWRTY0Iy{W200}",
+    "k3s token": "K10{H64}::server:{H32}",
+    "dbt token": "dbtc_{W36} dbtu_{W36} dbts_{W36}",
+    "Axiom token": "xaat-{I} xapt-{I}",
+    "PostHog key": "phx_{W40}",
+    "Honeybadger token": "hbp_{W36}",
+    "Cartesia key": "sk_car_{W20}",
+    "Jina key": "jina_{W56}",
+    "Fireworks key": "fw_{W22}",
+    "Voyage key": "pa-{W43}",
+    "Firecrawl key": "fc-{H32}",
+    "Apify token": "apify_api_{W36}",
+    "E2B key": "e2b_{H40}",
+    "RunPod key": "rpa_{W40}",
+    "LlamaCloud key": "llx-{W40}",
+    "Wandb key": "wandb_v1_{W40}",
+    "Modal token": "ak-{W22} as-{W22}",
+    "Browserbase key": "bb_live_{W24}",
+    "Mattermost webhook": "https://a.example/hooks/<{B26}>",
+    "IFTTT webhook": "https://maker.ifttt.com/trigger/a/with/key/<{W22}>",
+    "Make webhook": "https://hook.eu1.make.com/<{B32}>",
+    "Zapier webhook": "https://hooks.zapier.com/hooks/catch/1234567/<{W6}>",
+    "Lark webhook": "https://open.feishu.cn/open-apis/bot/v2/hook/<{I}>",
+    "WeCom webhook": "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=<{I}>",
+    "MailerSend token": "mlsn.{H64}",
+    "OneSignal key": "os_v2_app_{B60} os_v2_org_{B60}",
+    "PubNub key": "sec-c-{W36}",
+    "Intercom token": "dG9rO{W50}",
+    "Telnyx key": "KEY0{D31}_{W22}",
+    "Twitch token": "oauth:<{B30}>",
+    "Pushbullet token": "o.{W32}",
+    "Salesforce token": "00D{W12}!AQ{W60}",
+    "Zoho token": "1000.{H32}.{H32}",
+    "RapidAPI key": "{H10}msh{H15}p1{H6}jsn{H12}",
+    "DeepL key": "{I}:fx",
+    "ClickUp token": "pk_{D5}_{C32}",
+    "Riot key": "RGAPI-{I}",
+    "VK token": "vk1.a.{W80}",
+    "LinkedIn secret": "WPL_AP1.{W16}",
+    "Pinterest token": "pina_{W32}",
+    "Instagram token": "IGQV{W80} IGAA{W80}",
+    "Tinybird token": "p.eyJ{W60}",
+    "wallet key": (
+        "xprv{W100} tprv{W100} yprv{W100} zprv{W100} nsec1{B58} suiprivkey1{B58} SA{T54} SB{T54} SC{T54} SD{T54}"
+    ),
+    "Alchemy key": "alcht_{W30}",
+    "Mollie key": "live_{W30} test_{W30}",
+    "Lob key": "live_{H35} test_{H35}",
+    "GoCardless token": "live_{W40} sandbox_{W40}",
+    "Paddle key": "pdl_live_apikey_{W40} pdl_sdbx_apikey_{W40}",
+    "Polar token": "polar_oat_{W40} polar_pat_{W40}",
+    "Xendit key": "xnd_production_{W40} xnd_development_{W40}",
+    "Midtrans key": "Mid-server-{W20}",
+    "Cashfree secret": "cfsk_ma_{B40}",
+    "SumUp key": "sup_sk_{W32}",
+    "Adyen key": "AQEyhmfuXNWTK0Qc{W40}",
+    "Stytch secret": "secret-live-{W36} secret-test-{W36}",
+    "MongoDB key": "mdb_sa_sk_{W40}",
+    "CockroachDB key": "CCDB1_{W40}",
+    "Xata key": "xau_{W32}",
+    "Mandrill key": "md-{W22}",
+    "PASETO token": "v1.local.{W60} v2.local.{W60} v3.local.{W60} v4.local.{W60}",
+    "AWS signature": "X-Amz-Signature=<{H64}>",
+    "Google signature": "X-Goog-Signature=<{H128}>",
+    "Backblaze key": "K00{W28}",
+    "ClickHouse key": "4b1d{W38}",
 }
 """Letters and digits stand for what is drawn: ``{W20}`` for twenty of both cases, ``{B20}`` for lower and ``{C20}`` for
-upper case, ``{H20}`` for hexadecimal ones, ``{D20}`` for digits, ``{I}`` for a UUID. Where only a part of a text is the
+upper case, ``{T20}`` for those of base32,
+``{H20}`` for hexadecimal ones, ``{D20}`` for digits, ``{I}`` for a UUID. Where only a part of a text is the
 secret, it stands between ``<`` and ``>``."""
 LOOSE = (
     "LTAI sk- AKCp cmVmdGtu ATATT3 ATCTT3 ATBB ATTA ABSK 8Q~ sig= csk- cio MT Mj Mz ND NT Nj Nz OD OT sl. EZAK "
     "EZTK EAA fo1_ AIza 1//0 glc_ gsk_ hf_ api_org_ ico- key- napi_ nfp_ ntn_ secret_ oy2 API- pnu_ pnb_ r8_ "
     "re_ EAAA tskey- tvly- AKID SK hvs. hvb. hvr. s. vcp_ vci_ vca_ vcr_ vck_ AAAAAAAAAAAAAAAAAAAA AQVN YC "
+    "chpt_ nfc_ nfo_ nfu_ nfb_ rnd_ AVNS_ cfut_ cfat_ cfk_ y0_ SU SA SO SN SC SX SB SD dbtc_ dbtu_ dbts_ phx_ hbp_ "
+    "sess- sk_car_ fw_ pa- fc- rpa_ llx- ak- as- bb_live_ dG9rO oauth: o. pina_ IGQV IGAA xprv tprv yprv zprv alcht_ "
+    "md- K00 live_ test_ sandbox_ npg_ xau_ 4b1d "
 )
 """What the tokens begin with whose form other texts have as well."""
 DRAWN = {"W": "x7Kq2Zv9Bm4Tj6Rw1Ly8Hd3", "H": "7c2e9a4f1d8b05e3", "D": "70412958"}
-DRAWN |= {"B": DRAWN["W"].lower(), "C": DRAWN["W"].upper()}
+DRAWN |= {"B": DRAWN["W"].lower(), "C": DRAWN["W"].upper(), "T": "X7KQ2ZV4BM5TJ6RWLYFHD3"}
 
 
-ONE_LETTER = {"W": "a", "H": "a", "D": "1", "B": "a", "C": "A"}
+ONE_LETTER = {"W": "a", "H": "a", "D": "1", "B": "a", "C": "A", "T": "A"}
 EXAMPLES = [(kind, example) for kind, examples in SHORTEST.items() for example in examples.split()]
 
 
 def drawn(form: str, of: Mapping[str, str] = DRAWN) -> str:
     form = form.replace("{I}", "{H8}-{H4}-{H4}-{H4}-{H12}")
-    return re.sub(r"\{([A-Z])(\d+)\}", lambda part: (of[part[1]] * 130)[: int(part[2])], form)
+    return re.sub(r"\{([A-Z])(\d+)\}", lambda part: (of[part[1]] * 210)[: int(part[2])], form)
 
 
 def is_loose(example: str) -> bool:

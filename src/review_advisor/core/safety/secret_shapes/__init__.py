@@ -10,7 +10,7 @@ from . import assignments, places, private_keys
 from .issuers import FORMATS, NEAR, PAIRS, Format
 from .marks import REDACTED, holds_mark, is_mark, kind_marked, mark
 from .randomness import looks_random, of_both_cases
-from .reading import read
+from .reading import encoded, read
 
 __all__ = [
     "REDACTED",
@@ -46,6 +46,7 @@ _SHORTEST_TEXT = 15  # xoxb- and ten characters
 _SHORT_TEXT, _LONG_TEXT = 128, 16_384
 _RUN = re.compile(r"[A-Za-z0-9+/=_.$%:~-]{15,}+")
 _RANDOM_ENOUGH = 0.6
+_BLANK_TO_FILL = "x" * 12
 _BY_LAST_SIGN = {
     sign: tuple(form for form in FORMATS if form.holds[-1] == sign)
     for sign in dict.fromkeys(form.holds[-1] for form in FORMATS)
@@ -95,13 +96,17 @@ def marked(text: str, secrets: Iterable[Found]) -> str:
     return "".join([*parts, text[at:]]) if parts else text
 
 
-def secrets_in(text: str) -> list[Found]:
-    """Where secrets stand in ``text``, in order, none within another and none across a line feed."""
+def secrets_in(text: str, path: str = "") -> list[Found]:
+    """Where secrets stand in ``text``, in order, none within another and none across a line feed.
+
+    Of a file whose ``path`` is known, the name may tell that all of it is one secret.
+    """
     reading = read(text)
     found = [(*place, kind) for start, end, kind in _all(reading.text) for place in reading.places(start, end)]
     if reading.text != text:  # what an escape or a broken literal looks like may be a secret's own
         found += places.in_urls(text)
         found += _issued(text)
+    found += places.in_file(text, path)
     return apart(found)
 
 
@@ -113,6 +118,9 @@ def _all(text: str) -> Iterator[Found]:
     yield from assignments.assigned(text)
     yield from places.placed(text)
     yield from places.in_urls(text)
+    for spans, meant in encoded(text):
+        if not private_keys.in_base64(text[spans[0][0] : spans[-1][1]]) and (inner := secrets_in(meant)):
+            yield from ((*span, inner[0][2]) for span in spans)
 
 
 def _issued(text: str) -> Iterator[Found]:
@@ -136,6 +144,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _counts(form: Format, found: re.Match[str]) -> bool:
+    if _BLANK_TO_FILL in found[0].lower():
+        return False
     if not form.weak:
         return True
     before = found.string[found.start() - 1] if found.start() else " "

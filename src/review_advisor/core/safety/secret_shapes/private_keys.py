@@ -19,10 +19,33 @@ _FOOT = re.compile(r"-{4,5} ?END (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVP
 _BEGINS = re.compile(
     # What the base64 of a private key's bytes begins with: RSA and DSA, those of elliptic curves, OpenSSH's own.
     r"(?<![A-Za-z0-9+/])(?:MII[A-Z][A-Za-z0-9+/][AQgw]IBA[AD]|MI[CG][A-Za-z0-9+/][AQgw]?[AQgw]IBA|MIG[HkI2][AQ]gE[AB]"
-    r"|MIHuAgEA|MIHcAgEB|MHcCAQEE|MC4CAQAw|MEcCAQAw|b3BlbnNzaC1rZXkt)"
+    r"|MIHuAgEA|MIHcAgEB|MIG[A-Za-z0-9+/]AgE[AB]|MH[A-Za-z0-9+/]CAQEE|MC4CAQAw|MEcCAQAw|b3BlbnNzaC1rZXkt"
+    # What is encrypted by a password, the stores of PKCS 12 and of Java, and what OpenPGP's begins with.
+    r"|MI[IG][A-Z0-9][A-Za-z0-9+/]{2,3}[BE]?[A-Za-z0-9+/]{0,2}BgkqhkiG9w0BBQ|MII[A-Z][A-Za-z0-9+/][AQgw]IBAzCC|/u3\+7QAAAAI"
+    r"|(?:l[A-P][A-Za-z0-9+/]E[Q-h]|x[V-Z][A-Za-z0-9+/]E[Q-h]|lQ[A-Za-z0-9+/]{2}B[E-I]|x[c-f][A-Za-z0-9+/]{2}B[E-I])"
+    r"(?=[A-Za-z0-9+/]{40}))"
 )
 _HINTS = ("PRIVATE KEY", "Private-Lines:", "OpenVPN Static key")
-_BEGINNINGS = ("MII", "MIG", "MIC", "MIH", "MHcC", "MC4C", "MEcC", "b3BlbnNz")
+_BEGINNINGS = (
+    "MII",
+    "MIG",
+    "MIC",
+    "MIH",
+    "MHcC",
+    "MC4C",
+    "MEcC",
+    "MH",
+    "b3BlbnNz",
+    "/u3+",
+    "\nl",
+    "\nx",
+    '"l',
+    '"x',
+    " l",
+    " x",
+    "+l",
+    "+x",
+)
 _JUNK = re.compile(rf"(?:\n{MARGIN}|[ \t\r\"'`,;\\|>#*(){{}}\[\].]|\+(?=[ \t\r\n\"'`])|-(?=[ \t]))*+")
 _BODY = re.compile(r"[A-Za-z0-9+/]++={0,2}(?![A-Za-z0-9_(.:]|-(?!-{3}))")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]++")
@@ -54,6 +77,11 @@ def private_keys(text: str) -> Spans:
             yield from _encoded(text, hint)
     if '"kty"' in text:
         yield from _members(text)
+
+
+def in_base64(text: str) -> bool:
+    """Whether the base64 of a key's text is in it, which is found as such."""
+    return any(hint in text for hint in _IN_BASE64)
 
 
 def _between_head_and_foot(text: str) -> Spans:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import itertools
 import re
@@ -34,6 +35,16 @@ _UNDONE = re.compile(
     r"|(?<=&)(?P<entity>quot|apos|amp|lt|gt|#(?:3[49]|4[37]|61|x2[2-7BbFf]|x3[Dd]));)"
 )
 _LONGEST_LINE = 1_000
+_ASCII_IN_BASE64 = re.compile(
+    # Of each four characters three have a bit that is never set where the text is ASCII.
+    r"(?<![A-Za-z0-9+/_-])(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4,}+"
+    r"(?:[A-Za-f][AQgw]|[A-Za-f][A-HQ-Xg-nw-z0-3][AEIMQUYcgkosw048])?={0,2}(?![A-Za-z0-9+/_-])"
+)
+_NEXT_OF_BASE64 = re.compile(rf"[\"'\\,]{{0,3}}\r?\n{MARGIN}[ \t\"'#*|]{{0,40}}")
+_LETTERS_IN_PERCENT = re.compile(r"(?:%[2-7][0-9A-Fa-f]|[A-Za-z0-9_.~+/=:-]){12,}+")
+_A_LETTER_IN_PERCENT = re.compile(r"%(?:[46][1-9A-Fa-f]|[57][0-9AaFf]|3[0-9])")
+_CODED = re.compile("%([2-7][0-9A-Fa-f])")
+_FEWEST_CODES = 3
 _BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -117,3 +128,32 @@ def _meant(found: re.Match[str]) -> str:
     if found["entity"] is not None:
         return html.unescape(found[0])
     return found["plain"] or _BLANKS[found["blank"]]
+
+
+def encoded(text: str) -> Iterator[tuple[list[tuple[int, int]], str]]:
+    """The ASCII texts that are written in base64, perhaps in several lines, or with letters as ``%41``.
+
+    Each with its places, none of which is across a line feed.
+    """
+    spans: list[tuple[int, int]] = []
+    for found in _ASCII_IN_BASE64.finditer(text):
+        gap = _NEXT_OF_BASE64.fullmatch(text, spans[-1][1], found.start()) if spans else None
+        if spans and gap is None:
+            yield spans, _of_base64(text, spans)
+            spans = []
+        spans.append(found.span())
+    if spans:
+        yield spans, _of_base64(text, spans)
+    if _A_LETTER_IN_PERCENT.search(text):
+        for found in _LETTERS_IN_PERCENT.finditer(text):
+            if len(_A_LETTER_IN_PERCENT.findall(found[0])) >= _FEWEST_CODES:
+                yield [found.span()], _CODED.sub(lambda code: chr(int(code[1], 16)), found[0])
+
+
+def _of_base64(text: str, spans: list[tuple[int, int]]) -> str:
+    """What the base64 in these places says; of what is cut off, as far as it goes."""
+    written = "".join(text[start:end].rstrip("=") for start, end in spans)
+    whole = written[: len(written) - (len(written) % 4 == 1)]
+    return base64.urlsafe_b64decode(whole.replace("+", "-").replace("/", "_") + "=" * (-len(whole) % 4)).decode(
+        "ascii", "replace"
+    )
