@@ -89,7 +89,7 @@ def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> st
         return ""
     which = "The diff" if parts == 1 else f"Part {part + 1} of {parts} of the diff (the other parts are judged apart)"
     return f"{which}, as git shows it; a line `@@ -OLD +NEW @@` tells the next line's numbers:\n" + fence(
-        DIFF, _rendered(files), nonce
+        DIFF, _rendered(files), nonce, is_masked=True
     )
 
 

@@ -6,23 +6,27 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
+from review_advisor.core.safety.data_spans import Piece
+
 from . import assignments, places, private_keys
 from .issuers import FORMATS, NEAR, PAIRS, Format
-from .marks import REDACTED, holds_mark, is_mark, kind_marked, mark
+from .marks import REDACTED, Mask, holds_mark, is_mark, kind_marked, mark, masks, with_masks
 from .randomness import looks_random, of_both_cases
 from .reading import read
 
 __all__ = [
     "REDACTED",
     "Found",
+    "Mask",
     "apart",
     "holds_mark",
     "is_mark",
     "kind_marked",
     "mark",
-    "marked",
+    "masks",
     "redact",
     "secrets_in",
+    "with_masks",
 ]
 
 Found = tuple[int, int, str]
@@ -46,6 +50,7 @@ _SHORTEST_TEXT = 15  # xoxb- and ten characters
 _SHORT_TEXT, _LONG_TEXT = 128, 16_384
 _RUN = re.compile(r"[A-Za-z0-9+/=_.$%:~-]{15,}+")
 _RANDOM_ENOUGH = 0.6
+_PLACEHOLDER = "x" * 12
 _BY_LAST_SIGN = {
     sign: tuple(form for form in FORMATS if form.holds[-1] == sign)
     for sign in dict.fromkeys(form.holds[-1] for form in FORMATS)
@@ -56,7 +61,7 @@ _NEXT_FILE = "\n\nFILE "
 
 
 def redact(text: str) -> str:
-    """``text`` with a mark for everything that looks like a secret; it has as many lines as before."""
+    """``text``, which is prose, with marks for everything that looks like a secret; it has as many lines as before."""
     if len(text) < _SHORTEST_TEXT:
         return text
     if len(text) < _SHORT_TEXT:
@@ -78,21 +83,12 @@ def _redacted_page(text: str) -> str:
 
 def _redacted(text: str) -> str:
     for _ in range(MOST_ROUNDS):
-        found = secrets_in(text)
-        if not found:
+        found = masks(text, secrets_in(text), (Piece(0, len(text), 0, "prose"),))
+        shown = with_masks(text, (each for of_one in found for each in of_one))
+        if shown == text:
             break
-        text = marked(text, found)
+        text = shown
     return text
-
-
-def marked(text: str, secrets: Iterable[Found]) -> str:
-    """``text`` with a mark in place of each of these ``secrets``, which are in order."""
-    parts: list[str] = []
-    at = 0
-    for start, end, kind in secrets:
-        parts += text[at:start], mark(kind)
-        at = end
-    return "".join([*parts, text[at:]]) if parts else text
 
 
 def secrets_in(text: str) -> list[Found]:
@@ -136,6 +132,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _counts(form: Format, found: re.Match[str]) -> bool:
+    if found[0].lower().endswith(_PLACEHOLDER):
+        return False
     if not form.weak:
         return True
     before = found.string[found.start() - 1] if found.start() else " "
