@@ -751,7 +751,27 @@ _TAKE_WORDS = frozenset(
 _SETS = frozenset(("set", "put"))
 """Words after which a command takes a name and its value."""
 _OPTION = re.compile(r"-(?!-no-|-?\w*-stdin\Z)")
-_KEEP = frozenset(["then", "do", "else", "elif", "if", "while", "until", "!", "{", "time", "&&", "||", "run", "cmd", "entrypoint", "sudo", "exec"])
+_KEEP = frozenset(
+    [
+        "then",
+        "do",
+        "else",
+        "elif",
+        "if",
+        "while",
+        "until",
+        "!",
+        "{",
+        "time",
+        "&&",
+        "||",
+        "run",
+        "cmd",
+        "entrypoint",
+        "sudo",
+        "exec",
+    ]
+)
 _RUNS_BODY = re.compile(r"\b(?:(?:ba|z|k|da|a)?sh|ssh|python3?|ruby|perl|node|php|pwsh)\b")
 
 
@@ -895,7 +915,14 @@ class _ShellScanner:
         if word.command is None:
             assigns = _ASSIGNS.match(text)
             given = start + assigns.end() if assigns else -1
-        elif text.startswith("-") or _OPTION.match(word.previous) or word.command in _TAKE_WORDS or word.sets or quoted or word.previous in _GIVES:
+        elif (
+            text.startswith("-")
+            or _OPTION.match(word.previous)
+            or word.command in _TAKE_WORDS
+            or word.sets
+            or quoted
+            or word.previous in _GIVES
+        ):
             given = start
         else:
             sign = next((at for at, each in enumerate(text) if each in "=:"), -1)

@@ -10,7 +10,7 @@ from review_advisor.core.safety.data_spans import Piece
 
 from . import assignments, places, private_keys
 from .issuers import FORMATS, NEAR, PAIRS, Format
-from .marks import REDACTED, Mask, holds_mark, is_mark, kind_marked, mark, masks, with_masks
+from .marks import REDACTED, Mask, holds_mark, is_mark, kind_marked, mark, masks, with_masks, without_kinds
 from .randomness import looks_random, of_both_cases
 from .reading import read
 
@@ -27,6 +27,7 @@ __all__ = [
     "redact",
     "secrets_in",
     "with_masks",
+    "without_kinds",
 ]
 
 Found = tuple[int, int, str]

@@ -37,6 +37,14 @@ def kind_marked(text: str) -> str:
     return (found["kind"] or "") if found else ""
 
 
+def without_kinds(text: str) -> str:
+    """``text`` with one mark for each secret, whatever its kind is taken for and whatever signs are in it."""
+    return _ONE_SECRET.sub("[secret]", text)
+
+
+_ONE_SECRET = re.compile(
+    rf"(?:{_MARK.pattern.replace('?P<kind>', '?:')}|\[\*\])(?:[^\w\s\[\]]{{0,4}}(?:\[secret[^\]\n]{{0,60}}\]|\[\*\]))*+"
+)
 _RUN = re.compile(r"(?:[^\W_]|[/+=])++")
 _QUOTES = "\"'`"
 _SEPARATOR = re.compile(r"[;|&<>]")
