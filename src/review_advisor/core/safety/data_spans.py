@@ -12,14 +12,29 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-PieceKind = Literal["literal", "bare", "scalar", "dotenv", "prose"]
+from review_advisor.core.safety.languages import (
+    CSS,
+    END_OF_LINE,
+    HCL,
+    HOLES,
+    JAVASCRIPT,
+    LANGUAGES,
+    PROGRAMS,
+    Quote,
+    R,
+    Row,
+    language_of,
+)
+
+PieceKind = Literal["literal", "raw", "bare", "scalar", "dotenv", "prose"]
 
 
 class Piece(NamedTuple):
     """Data from ``start`` to ``end``. ``depth`` counts the interpolations around it.
 
-    ``literal`` stands between delimiters or in a comment, ``bare`` is a word of a shell, ``scalar`` a value of a file
-    of settings, ``dotenv`` of one that shells may read, ``prose`` any other text. Not ``sure``: it may be code.
+    ``literal`` stands between delimiters or in a comment, ``raw`` between some that interpolate nothing, ``bare`` is a
+    word of a shell, ``scalar`` a value of a file of settings, ``dotenv`` of one that shells may read, ``prose`` any
+    other text. Not ``sure``: it may be code.
     """
 
     start: int
@@ -27,454 +42,6 @@ class Piece(NamedTuple):
     depth: int
     kind: PieceKind
     sure: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A literal or a comment: patterns of its beginning and its end. ``{h}`` in an end is the group ``h`` of a beginning.
-
-    ``escape`` is a pattern of what never ends it. ``holes`` are its interpolations. ``lines``: it may have several.
-    ``nests``: its beginning counts within it. Without ``data`` it is a pattern or a command: code.
-    """
-
-    begin: str
-    end: str
-    escape: str = r"\\(?s:.)"
-    holes: tuple[str, ...] = ()
-    lines: bool = False
-    nests: bool = False
-    data: bool = True
-    sure: bool = True
-
-
-_HOLES: Mapping[str, tuple[str, str]] = {
-    "{": (r"\{", "{}"),
-    "${": (r"\$\{", "{}"),
-    "%{": (r"%\{", "{}"),
-    "#{": (r"#\{", "{}"),
-    "{$": (r"\{(?=\$)", "{}"),
-    "@{": (r"@\{", "{}"),
-    "$(": (r"\$\(", "()"),
-    "\\(": (r"\\#{0,8}\(", "()"),
-    "$x": (r"\$\w++(?:(?:->|::|\??\.)[A-Za-z_]\w*+)*+", ""),
-    "#@": (r"#[@$]\w++", ""),
-    "@x": (r"[@$]\w++(?:(?:->)?[\[{][^\]}\n\"']{0,80}[\]}])*+", ""),
-}
-"""The beginning of each kind of interpolation, and the brackets that it is counted by; none: it ends with its match."""
-_EOL = r"(?=\n)"
-_SLASHES = Quote(r"//", _EOL, escape="(?!)")
-_HASH = Quote(r"#", _EOL, escape="(?!)")
-_DASHES = Quote(r"--", _EOL, escape="(?!)")
-_STARS = Quote(r"/\*", r"\*/", escape="(?!)", lines=True)
-_NESTED_STARS = Quote(r"/\*", r"\*/", escape="(?!)", lines=True, nests=True)
-_DOUBLE = Quote('"', '"')
-_SINGLE = Quote("'", "'")
-_CHAR = Quote(r"'(?=\\|[^'\n]')", "'")
-_BACKTICK_RAW = Quote("`", "`", escape="(?!)", lines=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """The rules of a family of languages. ``skip`` is a pattern of code in which a delimiter begins nothing.
-
-    ``heredoc`` is a pattern of the beginning of a here-document, with groups ``raw`` and ``word``. ``regex``: a slash
-    may begin a pattern. ``template``: the file is text, and code stands between these marks.
-    """
-
-    quotes: tuple[Quote, ...]
-    skip: str = "(?!)"
-    heredoc: str = ""
-    regex: bool = False
-    template: tuple[str, str] | None = None
-    doubt: str = "(?!)"
-
-
-_C_LIKE = (_SLASHES, _STARS)
-_PYTHON_F = r"(?i:(?<![A-Za-z0-9_])(?:[ft]r?|r[ft]))"
-_PYTHON_P = r"(?i:(?<![A-Za-z0-9_])(?:r|b|u|br|rb))?"
-_NUMBER = r"(?<![\w$])\d[\w']*+(?:\.\d[\w']*+)?"
-_PYTHON = Row(
-    (
-        _HASH,
-        *(Quote(f"{_PYTHON_F}{q * 3}", q * 3, r"\\(?s:.)|\{\{", ("{",), lines=True) for q in "\"'"),
-        *(Quote(f"{_PYTHON_F}{q}", q, r"\\(?s:.)|\{\{", ("{",)) for q in "\"'"),
-        *(Quote(f"{_PYTHON_P}{q * 3}", q * 3, lines=True) for q in "\"'"),
-        *(Quote(f"{_PYTHON_P}{q}", q) for q in "\"'"),
-    )
-)
-_JS = Row((*_C_LIKE, _DOUBLE, _SINGLE, Quote("`", "`", holes=("${",), lines=True)), regex=True)
-_RUBY = Row(
-    (
-        Quote(r"(?m:^=begin\b)", r"\n=end\b", escape="(?!)", lines=True),
-        Quote(r"(?m:^__END__$)", r"\Z", escape="(?!)", lines=True),
-        _HASH,
-        Quote('"', '"', holes=("#{", "#@"), lines=True, sure=False),
-        Quote("'", "'", lines=True, sure=False),
-        Quote("`", "`", lines=True, data=False),
-        *(
-            Quote(
-                rf"(?<![\w)\]}}%.])%[{kinds}]?{re.escape(pair[0])}(?! )",
-                re.escape(pair[1]),
-                holes=holes,
-                lines=True,
-                data=data,
-            )
-            for pair in ("()", "[]", "{}", "<>", "||", "!!")
-            for kinds, holes, data in (("qwis", (), True), ("QWI", ("#{",), True), ("xr", ("#{",), False))
-        ),
-    ),
-    skip=r"\$['\"`#/]|(?<![\w)\]}])\?\\?['\"`#/](?!\w)|:(?=['\"])",
-    heredoc=r"<<[~-]?(?P<raw>['\"`]?)(?P<word>[A-Z_]\w*+)(?P=raw)",
-    regex=True,
-)
-_PERL = Row(
-    (
-        Quote(r"(?m:^=[a-z]\w*+)", r"\n=cut\b", escape="(?!)", lines=True),
-        Quote(r"(?m:^__(?:END|DATA)__$)", r"\Z", escape="(?!)", lines=True),
-        _HASH,
-        Quote('"', '"', holes=("@{", "${", "@x"), lines=True, sure=False),
-        Quote("'", "'", lines=True, sure=False),
-        Quote("`", "`", lines=True, data=False),
-        *(
-            Quote(
-                rf"(?<![\w$@%&>{{-])q{kind}[ \t]?{re.escape(pair[0])}",
-                re.escape(pair[1]),
-                holes=holes,
-                lines=True,
-                data=data,
-            )
-            for pair in ("()", "[]", "{}", "<>", "||", "!!", "//", "~~", "##")
-            for kind, holes, data in (
-                ("", (), True),
-                ("q", ("@{", "${", "@x"), True),
-                ("w", (), True),
-                ("[xr]", (), False),
-            )
-        ),
-    ),
-    skip=(
-        r"\$#?['\"`#/]|(?<=\w)'(?=\w)|(?<![\w$@%&>{-])(?:m|s|tr|y)(?P<s>[/!|#,~])(?:\\.|(?!(?P=s))[^\\\n])*+(?P=s)"
-        r"(?:(?:\\.|(?!(?P=s))[^\\\n])*+(?P=s))?"
-    ),
-    heredoc=r"<<~?(?:(?P<raw>['\"])(?P<word>[^'\"\n]{1,40})(?P=raw)|(?P<bare>[A-Z_]\w*+))",
-    regex=True,
-)
-_PHP = Row(
-    (
-        *(Quote(begin, r"(?=\n|\?>)", escape="(?!)") for begin in (r"//", r"#(?!\[)")),
-        _STARS,
-        Quote('"', '"', holes=("{$", "${", "$x"), lines=True),
-        Quote("'", "'", lines=True),
-        Quote("`", "`", lines=True, data=False),
-    ),
-    heredoc=r"<<<[ \t]*(?P<raw>['\"]?)(?P<word>\w++)(?P=raw)",
-    template=(r"<\?(?:php\b|=)?", r"\?>"),
-)
-_CSHARP = Row(
-    (
-        *_C_LIKE,
-        Quote(r"\$(?P<h>\"{3,8})", "{h}", "(?!)", ("{",), lines=True),
-        Quote(r"\${2,8}(?P<h>\"{3,8})", "{h}", "(?!)", ("{",), lines=True, sure=False),
-        Quote(r"(?P<h>\"{3,8})", "{h}", "(?!)", lines=True),
-        Quote(r"(?:\$@|@\$)\"", r'"(?!")', r"\"\"|\{\{", ("{",), lines=True),
-        Quote(r"@\"", r'"(?!")', r"\"\"", lines=True),
-        Quote(r"\$\"", '"', r"\\.|\{\{", ("{",)),
-        _DOUBLE,
-        _CHAR,
-    ),
-    skip=_NUMBER,
-)
-_SWIFT = Row(
-    (
-        _SLASHES,
-        _NESTED_STARS,
-        *(
-            Quote(
-                rf"{'#' * level}{mark}",
-                f"{mark}{'#' * level}",
-                rf"\\{'#' * level}[^(]",
-                (f"\\{'#' * level}(",),
-                lines=lines,
-            )
-            for level in (3, 2, 1, 0)
-            for mark, lines in (('"""', True), ('"', False))
-        ),
-    ),
-    regex=True,
-)
-_JAVA = Row((*_C_LIKE, Quote('"""', '"""', lines=True), _DOUBLE, _CHAR), doubt=r"\\u+00(?:2[27aAfF]|0[aAdD]|5[cC])")
-_KOTLIN = Row(
-    (
-        _SLASHES,
-        _NESTED_STARS,
-        Quote('"""', '"""', "(?!)", ("${", "$x"), lines=True),
-        Quote('"', '"', holes=("${", "$x")),
-        _CHAR,
-    )
-)
-_SCALA = Row(
-    (
-        _SLASHES,
-        _NESTED_STARS,
-        Quote(r'(?<=\w)"""', '"""', "(?!)", ("${", "$x"), lines=True),
-        Quote('"""', '"""', "(?!)", lines=True),
-        Quote(r'(?<=\w)"', '"', holes=("${", "$x")),
-        _DOUBLE,
-        _CHAR,
-    )
-)
-_GROOVY = Row(
-    (
-        *_C_LIKE,
-        Quote('"""', '"""', holes=("${", "$x"), lines=True),
-        Quote("'''", "'''", lines=True),
-        Quote('"', '"', holes=("${", "$x")),
-        _SINGLE,
-    ),
-    regex=True,
-)
-_DART = Row(
-    (
-        _SLASHES,
-        _NESTED_STARS,
-        *(Quote(f"(?<!\\w)r{q}", q, "(?!)", lines=len(q) > 1) for q in ('"""', "'''", '"', "'")),
-        *(Quote(q, q, holes=("${", "$x"), lines=len(q) > 1) for q in ('"""', "'''", '"', "'")),
-    )
-)
-_GO = Row((*_C_LIKE, _DOUBLE, _SINGLE, _BACKTICK_RAW))
-_RUST = Row(
-    (
-        _SLASHES,
-        _NESTED_STARS,
-        Quote(r"(?<!\w)b?c?r(?P<h>#{0,8})\"", '"{h}', "(?!)", lines=True),
-        Quote('"', '"', lines=True),
-        _CHAR,
-    )
-)
-_C = Row(
-    (*_C_LIKE, Quote(r"R\"(?P<h>[^()\\\s\"]{0,16})\(", '){h}"', "(?!)", lines=True), _DOUBLE, _SINGLE),
-    skip=_NUMBER,
-)
-_LUA = Row(
-    (
-        Quote(r"--\[(?P<h>={0,8})\[", "]{h}]", "(?!)", lines=True),
-        _DASHES,
-        Quote(r"\[(?P<h>={0,8})\[", "]{h}]", "(?!)", lines=True),
-        _DOUBLE,
-        _SINGLE,
-    )
-)
-_ELIXIR = Row(
-    (
-        _HASH,
-        Quote('"""', '"""', holes=("#{",), lines=True),
-        Quote("'''", "'''", holes=("#{",), lines=True),
-        *(
-            Quote(rf"~{kind}{re.escape(pair[0])}", re.escape(pair[1]), holes=holes, lines=True, data=data)
-            for pair in ("()", "[]", "{}", "<>", "||", "//")
-            for kind, holes, data in (("[sw]", ("#{",), True), ("[SW]", (), True), ("[rR]", (), False))
-        ),
-        Quote('"', '"', holes=("#{",), lines=True, sure=False),
-        Quote("'", "'", holes=("#{",), lines=True, sure=False),
-    ),
-    skip=r"(?<![\w)\]}])\?\\?['\"#]",
-)
-_HCL = Row(
-    (_HASH, _SLASHES, _STARS, Quote('"', '"', r"\\.|\$\$\{|%%\{", holes=("${", "%{"))),
-    heredoc=r"<<-?(?P<raw>)(?P<word>[A-Za-z_]\w*+)",
-)
-_SQL = Row(
-    (
-        _DASHES,
-        _STARS,
-        Quote("'", r"'(?!')", r"''", lines=True),
-        Quote('"', r'"(?!")', r'""'),
-        Quote("`", "`", "(?!)", data=False),
-    ),
-    doubt=r"\\'",
-)
-_POWERSHELL = Row(
-    (
-        Quote(r"(?<=\s)-{1,2}[A-Za-z][\w-]*+[ \t:]++(?=\w)", r"(?=[\s;|&(){}\"'$`,])", "(?!)"),
-        Quote(r"<#", r"#>", "(?!)", lines=True),
-        Quote(r"(?<![\w$])#", _EOL, "(?!)"),
-        Quote(r'@"[ \t]*(?=\n)', r'\n"@', "`.", ("$(", "${", "$x"), lines=True),
-        Quote(r"@'[ \t]*(?=\n)", r"\n'@", "(?!)", lines=True),
-        Quote('"', r'"(?!")', r'""|`(?s:.)', ("$(", "${", "$x"), lines=True),
-        Quote("'", r"'(?!')", "''", lines=True),
-    ),
-    skip=r"`(?s:.)",
-)
-_HASKELL = Row((_DASHES, Quote(r"\{-", r"-\}", "(?!)", lines=True, nests=True), _DOUBLE, _CHAR), skip=r"\w++'++")
-_ML = Row(
-    (
-        Quote(r"\(\*(?!\))", r"\*\)", "(?!)", lines=True, nests=True),
-        _SLASHES,
-        Quote('"""', '"""', "(?!)", lines=True),
-        _DOUBLE,
-        _CHAR,
-    ),
-    skip=r"\w++'++",
-)
-_LISP = Row((Quote(";", _EOL, "(?!)"), Quote('"', '"', lines=True)), skip=r"\\.")
-_ERLANG = Row((Quote("%", _EOL, "(?!)"), _DOUBLE), skip=r"\$\\?.")
-_JULIA = Row(
-    (
-        Quote("#=", "=#", "(?!)", lines=True, nests=True),
-        _HASH,
-        Quote('"""', '"""', holes=("$(", "$x"), lines=True),
-        Quote('"', '"', holes=("$(", "$x")),
-        _CHAR,
-    )
-)
-_R = Row((_HASH, _DOUBLE, _SINGLE))
-_BASIC = Row((Quote("'", _EOL, "(?!)"), Quote('"', r'"(?!")', '""')))
-_NIX = Row(
-    (
-        _HASH,
-        _STARS,
-        Quote("''", r"''(?![$'\\])", r"''[$'\\]", ("${",), lines=True),
-        Quote('"', '"', holes=("${",), lines=True),
-    )
-)
-_CSS = Row((_STARS, _DOUBLE, _SINGLE))
-_JSON = Row((*_C_LIKE, _DOUBLE))
-_NOTEBOOK = Row((Quote(r'\\"', r'\\"|(?=")', r"\\\\\\\"", ("{",)), Quote("'", r"'|(?=\\n|\")", r"\\\\.", ("{",))))
-_BOTH = Row((_DOUBLE, _SINGLE))
-_OTHER = Row((_DOUBLE,))
-"""A language that no row knows: a word between double quotes on one line is data in almost all of them."""
-
-_ROWS: tuple[tuple[Row, str], ...] = (
-    (_PYTHON, "py pyi pyw pyx pxd bzl star sage gyp gypi smk"),
-    (_JS, "js mjs cjs jsx ts mts cts tsx es6 gs"),
-    (_RUBY, "rb rake gemspec ru podspec jbuilder rabl thor cr"),
-    (_PERL, "pl pm t psgi al"),
-    (_PHP, "php php3 php4 php5 php7 phtml inc module ctp"),
-    (_CSHARP, "cs csx cake"),
-    (_SWIFT, "swift"),
-    (_JAVA, "java"),
-    (_KOTLIN, "kt kts"),
-    (_SCALA, "scala sc sbt"),
-    (_GROOVY, "groovy gradle gvy jenkinsfile"),
-    (_DART, "dart"),
-    (_GO, "go"),
-    (_RUST, "rs"),
-    (
-        _C,
-        "c h cc cpp cxx c++ hh hpp hxx m mm ino cu cuh ipp tpp d zig v sv svh vala glsl hlsl proto thrift sol as hx idl",
-    ),
-    (_LUA, "lua moon luau"),
-    (_ELIXIR, "ex exs heex eex leex"),
-    (_HCL, "tf hcl tfvars nomad"),
-    (_SQL, "sql psql pgsql plsql ddl dml mysql pks pkb"),
-    (_POWERSHELL, "ps1 psm1 psd1"),
-    (_HASKELL, "hs lhs elm purs idr agda"),
-    (_ML, "ml mli fs fsx fsi sml"),
-    (_LISP, "clj cljs cljc edn lisp el lsp scm ss rkt"),
-    (_ERLANG, "erl hrl"),
-    (_JULIA, "jl"),
-    (_R, "r rmd"),
-    (_BASIC, "vb vbs bas cls frm"),
-    (_NIX, "nix"),
-    (_CSS, "css scss sass less styl"),
-    (_JSON, "json jsonc json5 jsonl ndjson geojson webmanifest code-workspace har tfstate"),
-    (_NOTEBOOK, "ipynb"),
-    (_BOTH, "coffee pp pas lpr dpr jsonnet libsonnet raku pm6 gd cue dhall applescript abap apex cfm"),
-    (
-        _OTHER,
-        "nim tcl awk sed jq vim ada adb ads f f90 f95 for  cob cbl pro rego"
-        " odin wren gml ahk au3 asm s sty lean ballerina bal graphql gql mo sas stan mojo",
-    ),
-)
-_MARKUP = "html htm xhtml vue svelte astro erb ejs jsp jspx asp aspx ascx cshtml razor hbs handlebars mustache twig j2 jinja jinja2 tpl njk liquid haml slim pug"
-_BATCH = "bat cmd"
-_SHELLS = "sh bash zsh ksh dash ash fish csh bats command mk mak make dockerfile containerfile ebuild zsh-theme"
-_SETTINGS = (
-    "ini cfg conf cnf properties toml xml xsd plist config csproj vbproj props targets pom resx editorconfig netrc"
-    " desktop service timer socket npmrc pypirc yarnrc tfrc reg strings"
-)
-_NAMES = {
-    **dict.fromkeys(
-        ("rakefile", "gemfile", "vagrantfile", "podfile", "fastfile", "guardfile", "capfile", "brewfile"), "rb"
-    ),
-    **dict.fromkeys(
-        ("makefile", "gnumakefile", "dockerfile", "containerfile", "justfile", "procfile", "pkgbuild"), "sh"
-    ),
-    **dict.fromkeys((".bashrc", ".zshrc", ".profile", ".bash_profile", ".zshenv", ".envrc", "configure"), "sh"),
-    **dict.fromkeys(("pre-commit", "pre-push", "post-checkout", "post-merge", "commit-msg", "pre-receive"), "sh"),
-    **dict.fromkeys(("sconstruct", "sconscript", "tiltfile", "snakefile", "wscript"), "py"),
-    "jenkinsfile": "groovy",
-}
-_PROGRAMS = (
-    ("python", "py"),
-    ("node", "js"),
-    ("deno", "js"),
-    ("bun", "js"),
-    ("ruby", "rb"),
-    ("perl", "pl"),
-    ("php", "php"),
-    ("lua", "lua"),
-    ("pwsh", "ps1"),
-    ("elixir", "exs"),
-    ("escript", "erl"),
-    ("Rscript", "r"),
-    ("julia", "jl"),
-    ("groovy", "groovy"),
-    ("swift", "swift"),
-    ("ssh", "sh"),
-    ("bash", "sh"),
-    ("zsh", "sh"),
-    ("dash", "sh"),
-    ("ksh", "sh"),
-    ("sh", "sh"),
-    ("awk", "awk"),
-    ("tclsh", "tcl"),
-)
-_OF: dict[str, Row | str] = {
-    **{each: row for row, names in _ROWS for each in names.split()},
-    **dict.fromkeys(_MARKUP.split(), "markup"),
-    **dict.fromkeys(_SHELLS.split(), "shell"),
-    **dict.fromkeys(_BATCH.split(), "batch"),
-    **dict.fromkeys(_SETTINGS.split(), "scalar"),
-    **dict.fromkeys(("yaml", "yml"), "yaml"),
-    "env": "dotenv",
-}
-
-
-def language_of(path: str, text: str = "") -> Row | str:
-    """The rules that a file is read by: of its name, or else of its first line's interpreter."""
-    name = path.rpartition("/")[2].lower()
-    for known in (
-        name,
-        name.partition(".")[0] if name.startswith(("dockerfile.", "makefile.", "jenkinsfile.")) else "",
-    ):
-        if known in _NAMES:
-            return _OF[_NAMES[known]]
-    if name == ".env" or name.startswith(".env.") or name.endswith((".env", ".env.example")):
-        return "dotenv"
-    parts = name.split(".")
-    if len(parts) > 1:
-        while len(parts) > 2 and parts[-1] in (
-            "example",
-            "sample",
-            "template",
-            "tmpl",
-            "dist",
-            "in",
-            "bak",
-            "orig",
-            "erb",
-            "j2",
-            "tpl",
-        ):
-            parts.pop()
-        found = _OF.get(parts[-1])
-        if found is not None:
-            return found
-    if text.startswith("#!"):
-        words = text[: text.find("\n") if "\n" in text else len(text)][:200]
-        return next((_OF[each] for program, each in _PROGRAMS if program in words), _OTHER)
-    return "prose"
 
 
 @dataclass(slots=True)
@@ -511,7 +78,7 @@ def _code_events(row: Row, brackets: str) -> re.Pattern[str]:
 def _quote_events(quote: Quote, end: str, doubt: str) -> re.Pattern[str]:
     """Where something begins or ends in a literal."""
     parts = [f"(?P<doubt>{doubt})", f"(?P<escape>{quote.escape})"]
-    parts += [f"(?P<hole{number}>{_HOLES[hole][0]})" for number, hole in enumerate(quote.holes)]
+    parts += [f"(?P<hole{number}>{HOLES[hole][0]})" for number, hole in enumerate(quote.holes)]
     parts.append(f"(?P<end>{end})")
     if quote.nests:
         parts.append(f"(?P<again>{quote.begin})")
@@ -522,7 +89,9 @@ def _quote_events(quote: Quote, end: str, doubt: str) -> re.Pattern[str]:
 
 _JS_PATTERN = re.compile(r"/(?![/*])(?:[^\\/\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/")
 _BEFORE_PATTERN = re.compile(
-    r"(?:^|[^\w)\]}\"'`\s])[ \t]*\Z|\b(?:return|typeof|case|in|of|delete|void|throw|new|else|do|yield|await|if|unless|and|or|not|when|while)[ \t]*\Z"
+    r"(?:^|[^\w)\]}\"'`\s])[ \t]*\Z|\b(?:return|typeof|case|in|of|delete|void|throw|new|else|do|yield|await"
+    r"|if|unless|and|or|not|when"
+    r"|while)[ \t]*\Z"
 )
 _MOST_HEREDOCS_DEEP = 8
 
@@ -530,7 +99,7 @@ _MOST_HEREDOCS_DEEP = 8
 class _Scanner:
     """One pass over a part of a text by the rules of one row."""
 
-    def __init__(self, row: Row, text: str, start: int, end: int, depth: int = 0, deep: int = 0) -> None:
+    def __init__(self, row: Row, text: str, start: int, end: int, *, depth: int = 0, deep: int = 0) -> None:
         self.row, self.text, self.at, self.end = row, text, start, end
         self.depth, self.deep = depth, deep
         self.pieces: list[Piece] = []
@@ -568,7 +137,8 @@ class _Scanner:
     def _add(self, start: int, end: int, quote: Quote, *, lines: bool = False) -> None:
         if start < end and quote.data:
             sure = self.sure and (quote.sure or not lines)
-            self.pieces.append(Piece(start, end, self.depth, "literal", sure))
+            kind: PieceKind = "literal" if quote.holes or quote.end in (END_OF_LINE, r"\*/") else "raw"
+            self.pieces.append(Piece(start, end, self.depth, kind, sure))
 
     def _frame_of(self, quote: Quote, end: str) -> _Frame:
         if not quote.holes and quote.escape == "(?!)" and "{h}" in quote.end:
@@ -613,7 +183,7 @@ class _Scanner:
             self.depth -= 1
 
     def _slash(self, at: int) -> None:
-        """A slash divides, or a pattern begins: by what stands before it. Where both may be, nothing after it is sure."""
+        """A slash divides, or begins a pattern: by what stands before it. Where both may be, nothing after is sure."""
         pattern = _JS_PATTERN.match(self.text, at, self.end)
         if pattern is None:
             return
@@ -625,24 +195,28 @@ class _Scanner:
 
     def _leave(self) -> None:
         """The text around the code of a template, up to the next code."""
-        assert self.row.template is not None
-        found = re.compile(self.row.template[0]).search(self.text, self.at, self.end)
+        begins = self.row.template[0] if self.row.template else "(?!)"
+        found = re.compile(begins).search(self.text, self.at, self.end)
         stop = found.start() if found else self.end
         self.pieces += _markup(self.text, self.at, stop)
         self.at = found.end() if found else self.end
 
+    def _plain(self, frame: _Frame, quote: Quote) -> None:
+        """A literal in which nothing but its end counts."""
+        end = self.text.find(frame.literal_end, self.at, self.end)
+        self._add(self.at, self.end if end < 0 else end, quote, lines=True)
+        if end < 0:
+            self.at = self.end
+            self._doubt_from(frame.first_piece)
+        else:
+            self.at = end + len(frame.literal_end)
+            self._close()
+
     def _literal(self, frame: _Frame, quote: Quote) -> None:
-        start = self.at
         if frame.events is None:
-            end = self.text.find(frame.literal_end, start, self.end)
-            self._add(start, self.end if end < 0 else end, quote, lines=True)
-            if end < 0:
-                self.at = self.end
-                self._doubt_from(frame.first_piece)
-            else:
-                self.at = end + len(frame.literal_end)
-                self._close()
+            self._plain(frame, quote)
             return
+        start = self.at
         while True:
             found = frame.events.search(self.text, self.at, self.end)
             if found is None:
@@ -650,19 +224,14 @@ class _Scanner:
                 self.at = self.end
                 return
             self.at = found.end()
-            if found["doubt"] is not None:
-                self.sure = False
-                continue
-            if found["escape"] is not None:
-                continue
-            if quote.nests and found["again"]:
-                frame.open += 1
-                continue
-            break
+            self.sure = self.sure and found["doubt"] is None
+            frame.open += bool(quote.nests and found["again"])
+            if found.lastgroup not in ("doubt", "escape", "again"):
+                break
         self._add(start, found.start(), quote, lines="\n" in self.text[start : found.start()])
         hole = next((n for n in range(len(quote.holes)) if found[f"hole{n}"] is not None), None)
         if hole is not None:
-            self._hole(_HOLES[quote.holes[hole]][1])
+            self._hole(HOLES[quote.holes[hole]][1])
         elif frame.open:
             self._add(found.start(), found.end(), quote)
             frame.open -= 1
@@ -692,9 +261,9 @@ class _Scanner:
             stop, after = _end_of_document(self.text, self.at, self.end, word)
             first = len(self.pieces)
             raw = (groups.get("raw") or "") == "'"
-            quote = _DOCUMENT_RAW if raw or self.row is _HCL else _documents_of(self.row)
+            quote = _DOCUMENT_RAW if raw or self.row is HCL else _documents_of(self.row)
             if self.deep < _MOST_HEREDOCS_DEEP:
-                inner = _Scanner(self.row, self.text, self.at, stop, self.depth, self.deep + 1)
+                inner = _Scanner(self.row, self.text, self.at, stop, depth=self.depth, deep=self.deep + 1)
                 inner.sure = self.sure
                 inner.stack.append(inner._frame_of(quote, quote.end))
                 self.pieces += inner.scan()
@@ -726,7 +295,8 @@ def _end_of_document(text: str, at: int, end: int, word: str) -> tuple[int, int]
 
 _SHELL = re.compile(
     r"""(?P<escape>\\(?s:.))|(?P<ansi>\$'(?:\\(?s:.)|[^'\\])*+')|(?P<double>\$?")|(?P<single>')|(?P<sum>\$?\(\()|(?P<sub>\$\()"""
-    r"""|(?P<parameter>\$\{)|(?P<back>`)|(?P<here><<<)|(?P<document><<-?[ \t]*\\?(?P<raw>["']?)(?P<word>[A-Za-z_][\w.-]*+)(?P=raw))"""
+    r"""|(?P<parameter>\$\{)|(?P<back>`)|(?P<here><<<)"""
+    r"""|(?P<document><<-?[ \t]*\\?(?P<raw>["']?)(?P<word>[A-Za-z_][\w.-]*+)(?P=raw))"""
     r"""|(?P<comment>(?<![^\s;&|()`])#[^\n]*+)|(?P<line>\n)|(?P<meta>[;&|()<>])|(?P<blank>[ \t\r]++)|(?P<name>\$\w++)"""
     r"""|(?P<text>[^\\$"'`<#;&|()\s>]++|(?s:.))"""
 )
@@ -748,8 +318,14 @@ _TAKE_WORDS = frozenset(
     ("env", "arg", "label", "set", "setenv", "setx", "echo", "printf", "export", "declare", "readonly")
 )
 """Commands whose words are data."""
-_SETS = frozenset(("set", "put"))
-"""Words after which a command takes a name and its value."""
+_RUN_NAMES = (
+    "exec eval sudo doas su env command builtin time nohup xargs nice ionice watch timeout strace ltrace"
+    " chroot setsid stdbuf parallel find coproc source . trap docker podman kubectl nerdctl ssh bash sh"
+    " zsh dash ksh python python3 perl ruby node php flock unshare nsenter script screen tmux at batch"
+    " entr setuidgid runuser systemd-run torsocks proxychains"
+)
+_RUN_WORDS = frozenset(_RUN_NAMES.split())
+"""Commands that run words of theirs."""
 _OPTION = re.compile(r"-(?!-no-|-?\w*-stdin\Z)")
 _KEEP = frozenset(
     [
@@ -775,6 +351,14 @@ _KEEP = frozenset(
 _RUNS_BODY = re.compile(r"\b(?:(?:ba|z|k|da|a)?sh|ssh|python3?|ruby|perl|node|php|pwsh)\b")
 
 
+def _match(pattern: re.Pattern[str], text: str, at: int, end: int) -> re.Match[str]:
+    """What a pattern finds here that matches at any place."""
+    found = pattern.match(text, at, end)
+    if found is None:
+        raise ValueError(f"nothing matches at {at}")
+    return found
+
+
 @dataclass(slots=True)
 class _Word:
     """The word that a shell stands in, and what is known of the command that it is part of."""
@@ -783,7 +367,8 @@ class _Word:
     bare: list[tuple[int, int]] = field(default_factory=list)
     quoted: bool = False
     previous: str = ""
-    sets: bool = False
+    takes: bool = False
+    """Whether the next word is data: it does not follow the command's name, and the command runs no word."""
     command: str | None = None
     """The command's name; None where a word would be it."""
 
@@ -868,8 +453,7 @@ class _ShellScanner:
         return True
 
     def _code(self, frame: _ShellFrame) -> None:
-        found = self.signs.match(self.text, self.at, self.end)
-        assert found is not None
+        found = _match(self.signs, self.text, self.at, self.end)
         kind, word = found.lastgroup or "", frame.word
         self.at = found.end()
         if frame.ends == found[0] and kind in ("back", "meta"):
@@ -879,15 +463,7 @@ class _ShellScanner:
         if kind == "name" and ":~" in found[0]:
             kind = "meta"  # a part of a variable of Windows may be the sign between two commands
         if kind in ("line", "meta", "blank", "comment", "document", "here"):
-            self._end_word(word)
-            if kind == "comment":
-                self._add(found.start(), found.end())
-            elif kind == "document":
-                self.pending.append(found)
-            elif kind == "line" or (kind == "meta" and found[0] not in "<>"):
-                word.command, word.previous, word.sets = None, "", False
-                if kind == "line" and self.pending:
-                    self._documents()
+            self._between_words(found, kind, word)
             return
         if word.start < 0:
             word.start = found.start()
@@ -901,6 +477,17 @@ class _ShellScanner:
             word.bare.append(found.span())
         else:
             self._enter(found)
+
+    def _between_words(self, found: re.Match[str], kind: str, word: _Word) -> None:
+        self._end_word(word)
+        if kind == "comment":
+            self._add(*found.span())
+        elif kind == "document":
+            self.pending.append(found)
+        elif kind == "line" or (kind == "meta" and found[0] not in "<>"):
+            word.command, word.previous, word.takes = None, "", False
+            if kind == "line" and self.pending:
+                self._documents()
 
     def _end_word(self, word: _Word) -> None:
         """Which bare parts of the word that ends here are data."""
@@ -919,7 +506,7 @@ class _ShellScanner:
             text.startswith("-")
             or _OPTION.match(word.previous)
             or word.command in _TAKE_WORDS
-            or word.sets
+            or word.takes
             or quoted
             or word.previous in _GIVES
         ):
@@ -930,14 +517,14 @@ class _ShellScanner:
         if given >= 0:
             for begin, end in bare:
                 self._add(max(begin, given), end, "bare")
-        if word.command is None and given < 0 and text.lower() not in _KEEP:
+        if word.command is not None:
+            word.takes = word.command.rpartition("/")[2] not in _RUN_WORDS
+        elif given < 0 and text.lower() not in _KEEP:
             word.command = text.lower().lstrip("@-+")
         word.previous = text
-        word.sets = word.sets or text in _SETS
 
-    def _double(self, frame: _ShellFrame) -> None:
-        found = _SHELL_DOUBLE.match(self.text, self.at, self.end)
-        assert found is not None
+    def _double(self, _frame: _ShellFrame) -> None:
+        found = _match(_SHELL_DOUBLE, self.text, self.at, self.end)
         self.at = found.end()
         if found["end"]:
             self._pop()
@@ -948,14 +535,13 @@ class _ShellScanner:
 
     def _single(self) -> None:
         stop = self.text.find("'", self.at, self.end)
-        self._add(self.at, self.end if stop < 0 else stop)
+        self._add(self.at, self.end if stop < 0 else stop, "raw")
         self.at = self.end if stop < 0 else stop + 1
         if stop >= 0:
             self._pop()
 
     def _parameter(self, frame: _ShellFrame) -> None:
-        found = _SHELL_PARAMETER.match(self.text, self.at, self.end)
-        assert found is not None
+        found = _match(_SHELL_PARAMETER, self.text, self.at, self.end)
         self.at = found.end()
         if found["end"]:
             self._pop()
@@ -966,14 +552,13 @@ class _ShellScanner:
             self._enter(found)
 
     def _sum(self, frame: _ShellFrame) -> None:
-        found = _SHELL_SUM.match(self.text, self.at, self.end)
-        assert found is not None
+        found = _match(_SHELL_SUM, self.text, self.at, self.end)
         self.at = found.end()
         if found["open"]:
             frame.open += 1
         elif found["end"]:
             frame.open -= len(found["end"])
-            if frame.open <= -2 or found["end"] == "))":
+            if frame.open < -1 or found["end"] == "))":
                 self._pop()
         elif found["sub"]:
             self._enter(found)
@@ -987,7 +572,7 @@ class _ShellScanner:
             runs = _RUNS_BODY.findall(self.text[max(began, opener.start() - 200) : opener.start()])
             first = len(self.pieces)
             if runs and self.deep < _MOST_HEREDOCS_DEEP:
-                row = next(_OF[each] for program, each in _PROGRAMS if program in runs[-1])
+                row = next(LANGUAGES[each] for program, each in PROGRAMS if program in runs[-1])
                 inner = pieces_of(row, self.text, self.at, stop, self.deep + 1)
                 self.pieces += [each._replace(depth=each.depth + self.depth) for each in inner]
             else:
@@ -1021,17 +606,18 @@ def _markup(text: str, start: int, end: int) -> list[Piece]:
             pieces.append(Piece(*found.span(), 0, "prose"))
             close = _SCRIPT_ENDS[found["tag"].lower()].search(text, at, end)
             stop = close.start() if close else end
-            pieces += _Scanner(_JS if found["tag"].lower() == "script" else _CSS, text, at, stop).scan()
+            pieces += _Scanner(JAVASCRIPT if found["tag"].lower() == "script" else CSS, text, at, stop).scan()
         else:
             stop = text.find({"<%": "%>", "{%": "%}", "{{": "}}"}[found[0]], at, end)
             stop = end if stop < 0 else stop
-            pieces += _Scanner(_R, text, at, stop, 1).scan()
+            pieces += _Scanner(R, text, at, stop, depth=1).scan()
         at = stop
     return pieces
 
 
 _YAML_LINE = re.compile(
-    r"(?P<margin>[ ]*+)(?P<items>(?:-[ \t]++)*+)(?:(?P<key>[\"']?[A-Za-z_$][\w.$/ -]{0,80}[\"']?)[ \t]*+:(?=\s|\Z)[ \t]*+)?"
+    r"(?P<margin>[ ]*+)(?P<items>(?:-[ \t]++)*+)(?:(?P<key>[\"']?[A-Za-z_$][\w.$/ -]{0,80}[\"']?)[ \t]*+"
+    r":(?=\s|\Z)[ \t]*+)?"
     r"(?P<value>[^\n]*+)\n?"
 )
 _BLOCK = re.compile(r"(?:![\w!:.-]{1,40}[ \t]++)?[|>][-+0-9]{0,3}[ \t]*(?:#.*)?\r?\Z")
@@ -1056,8 +642,7 @@ def _yaml(text: str, start: int, end: int, deep: int) -> list[Piece]:
     pieces: list[Piece] = []
     at, key, key_margin = start, "", 0
     while at < end:
-        line = _YAML_LINE.match(text, at, end)
-        assert line is not None
+        line = _match(_YAML_LINE, text, at, end)
         margin = len(line["margin"]) + (len(line["items"]) if line["key"] else 0)
         if line["key"] is not None:
             key, key_margin = line["key"].strip("\"'"), margin
@@ -1102,6 +687,9 @@ def _end_of_block(text: str, at: int, end: int, margin: int) -> int:
     return at
 
 
+_KINDS: Mapping[str, PieceKind] = {"scalar": "scalar", "dotenv": "dotenv", "json": "literal"}
+
+
 def pieces_of(row: Row | str, text: str, start: int, end: int, deep: int = 0) -> list[Piece]:
     """The data of a part of a text, in order, where nothing is open at its beginning."""
     if isinstance(row, Row):
@@ -1114,7 +702,7 @@ def pieces_of(row: Row | str, text: str, start: int, end: int, deep: int = 0) ->
         return _yaml(text, start, end, deep)
     if row == "markup":
         return sorted(_markup(text, start, end))
-    kind: PieceKind = "scalar" if row == "scalar" else "dotenv" if row == "dotenv" else "prose"
+    kind: PieceKind = _KINDS.get(row, "prose")
     return [Piece(start, end, 0, kind)] if start < end else []
 
 
@@ -1126,7 +714,7 @@ def readings(row: Row | str, text: str, *, whole: bool) -> Iterator[list[Piece]]
     if row == "shell":
         for kind in ("single", "double"):
             shell = _ShellScanner(text, 0, len(text))
-            shell.begin_within(kind)  # type: ignore[arg-type]
+            shell.begin_within(kind)
             found = sorted(shell.scan())
             if shell.left >= 0:
                 yield found

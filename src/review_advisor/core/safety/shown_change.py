@@ -11,7 +11,8 @@ from functools import lru_cache
 from itertools import islice
 
 from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
-from review_advisor.core.safety.data_spans import language_of, pieces_of, readings
+from review_advisor.core.safety.data_spans import pieces_of, readings
+from review_advisor.core.safety.languages import language_of
 from review_advisor.core.safety.secret_shapes import MOST_ROUNDS, Found, Mask, masks, secrets_in, with_masks
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
 
@@ -196,10 +197,9 @@ def _masks_in(file: FileChange, text: str, secrets: Sequence[Found], *, whole: b
     by_reading = [masks(text, secrets, pieces) for pieces in read]
     values: list[Sequence[Mask]] = []
     for (start, end, _), first, *others in zip(secrets, *by_reading, strict=True):
-        if first and _is_a_literal(text, start, end):
-            others = []
-        most = max((first, *others), key=_length)
-        places = {tuple((each.start, each.end) for each in one) for one in (first, *others)}
+        candidates = [first] if first and _is_a_literal(text, start, end) else [first, *others]
+        most = max(candidates, key=_length)
+        places = {tuple((each.start, each.end) for each in one) for one in candidates}
         if most:
             values.append(most if len(places) == 1 else [replace(each, sure=False) for each in most])
     return values

@@ -77,10 +77,11 @@ def masks(text: str, secrets: Iterable[tuple[int, int, str]], pieces: Sequence[P
     What is not in quotes by itself ends at a sign that separates commands.
     """
     starts = [piece.start for piece in pieces]
-    return [_masks_of(text, start, end, kind, pieces, starts) for start, end, kind in secrets]
+    return [_masks_of(text, secret, pieces, starts) for secret in secrets]
 
 
-def _masks_of(text: str, start: int, end: int, kind: str, pieces: Sequence[Piece], starts: Sequence[int]) -> list[Mask]:
+def _masks_of(text: str, secret: tuple[int, int, str], pieces: Sequence[Piece], starts: Sequence[int]) -> list[Mask]:
+    start, end, kind = secret
     first = bisect_right(starts, start)
     while first > 0 and pieces[first - 1].end > start:
         first -= 1
@@ -104,7 +105,7 @@ def _data_within(text: str, start: int, end: int, pieces: Sequence[Piece]) -> It
             return
         begin, stop = max(start, piece.start), min(end, piece.end)
         reached = piece.end
-        if piece.kind == "bare":
+        if piece.kind == "bare" or (enclosed and piece.kind == "raw"):
             yield begin, stop, piece.sure
             continue
         ends, sure = None, piece.sure
