@@ -631,6 +631,20 @@ _RUNS_ON_LINE = re.compile(
 )
 
 
+_DOCKER_VALUE = re.compile(r"(?m:^)(?:ENV|ARG|LABEL)[ \t](?:[^\\\n]|\\(?s:.))*+")
+
+
+def _docker(text: str, start: int, end: int, deep: int) -> list[Piece]:
+    """What a file gives to the environment is no command of a shell; all else is."""
+    pieces: list[Piece] = []
+    at = start
+    for found in _DOCKER_VALUE.finditer(text, start, end):
+        pieces += pieces_of("shell", text, at, found.start(), deep)
+        pieces.append(Piece(*found.span(), 0, "scalar"))
+        at = found.end()
+    return pieces + pieces_of("shell", text, at, end, deep)
+
+
 def runs_on_line(text: str, at: int) -> bool:
     """Whether the line names, before this place, something that is run."""
     began = text.rfind("\n", max(0, at - 200), at) + 1
@@ -698,6 +712,8 @@ def pieces_of(row: Row | str, text: str, start: int, end: int, deep: int = 0) ->
         return sorted(_ShellScanner(text, start, end, deep).scan())
     if row == "batch":
         return sorted(_ShellScanner(text, start, end, deep, _BATCH_SIGN).scan())
+    if row == "docker":
+        return sorted(_docker(text, start, end, deep))
     if row == "yaml":
         return _yaml(text, start, end, deep)
     if row == "markup":
@@ -711,7 +727,7 @@ def readings(row: Row | str, text: str, *, whole: bool) -> Iterator[list[Piece]]
     yield pieces_of(row, text, 0, len(text))
     if whole:
         return
-    if row == "shell":
+    if row in ("shell", "docker"):
         for kind in ("single", "double"):
             shell = _ShellScanner(text, 0, len(text))
             shell.begin_within(kind)

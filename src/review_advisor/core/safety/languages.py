@@ -364,7 +364,7 @@ _MARKUP = (
     " jinja2 tpl njk liquid haml slim pug"
 )
 _BATCH = "bat cmd"
-_SHELLS = "sh bash zsh ksh dash ash fish csh bats command mk mak make dockerfile containerfile ebuild zsh-theme"
+_SHELLS = "sh bash zsh ksh dash ash fish csh bats command mk mak make ebuild zsh-theme"
 _SETTINGS = (
     "ini cfg conf cnf properties toml xml xsd plist config csproj vbproj props targets pom resx editorconfig netrc"
     " desktop service timer socket npmrc pypirc yarnrc tfrc reg strings"
@@ -373,9 +373,7 @@ _NAMES = {
     **dict.fromkeys(
         ("rakefile", "gemfile", "vagrantfile", "podfile", "fastfile", "guardfile", "capfile", "brewfile"), "rb"
     ),
-    **dict.fromkeys(
-        ("makefile", "gnumakefile", "dockerfile", "containerfile", "justfile", "procfile", "pkgbuild"), "sh"
-    ),
+    **dict.fromkeys(("makefile", "gnumakefile", "justfile", "procfile", "pkgbuild"), "sh"),
     **dict.fromkeys((".bashrc", ".zshrc", ".profile", ".bash_profile", ".zshenv", ".envrc", "configure"), "sh"),
     **dict.fromkeys(("pre-commit", "pre-push", "post-checkout", "post-merge", "commit-msg", "pre-receive"), "sh"),
     **dict.fromkeys(("sconstruct", "sconscript", "tiltfile", "snakefile", "wscript"), "py"),
@@ -411,6 +409,7 @@ LANGUAGES: dict[str, Row | str] = {
     **dict.fromkeys(_MARKUP.split(), "markup"),
     **dict.fromkeys(_SHELLS.split(), "shell"),
     **dict.fromkeys(_BATCH.split(), "batch"),
+    **dict.fromkeys(("dockerfile", "containerfile"), "docker"),
     **dict.fromkeys(_SETTINGS.split(), "scalar"),
     **dict.fromkeys(("yaml", "yml"), "yaml"),
     **dict.fromkeys(
@@ -431,8 +430,8 @@ def language_of(path: str, text: str = "") -> Row | str:
         name,
         name.partition(".")[0] if name.startswith(("dockerfile.", "makefile.", "jenkinsfile.")) else "",
     ):
-        if known in _NAMES:
-            return LANGUAGES[_NAMES[known]]
+        if known in _NAMES or known in ("dockerfile", "containerfile"):
+            return LANGUAGES[_NAMES.get(known, known)]
     if name == ".env" or name.startswith(".env.") or name.endswith((".env", ".env.example")):
         return "dotenv"
     rest, dot, last = name.rpartition(".")
