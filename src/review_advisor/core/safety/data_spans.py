@@ -294,7 +294,7 @@ def _end_of_document(text: str, at: int, end: int, word: str) -> tuple[int, int]
 
 
 _SHELL = re.compile(
-    r"""(?P<escape>\\(?s:.))|(?P<ansi>\$'(?:\\(?s:.)|[^'\\])*+')|(?P<double>\$?")|(?P<single>')|(?P<sum>\$?\(\()|(?P<sub>\$\()"""
+    r"""(?P<escape>\\(?s:.)?)|(?P<ansi>\$'(?:\\(?s:.)|[^'\\])*+')|(?P<double>\$?")|(?P<single>')|(?P<sum>\$?\(\()|(?P<sub>\$\()"""
     r"""|(?P<parameter>\$\{)|(?P<back>`)|(?P<here><<<)"""
     r"""|(?P<document><<-?[ \t]*\\?(?P<raw>["']?)(?P<word>[A-Za-z_][\w.-]*+)(?P=raw))"""
     r"""|(?P<comment>(?<![^\s;&|()`])#[^\n]*+)|(?P<line>\n)|(?P<meta>[;&|()<>])|(?P<blank>[ \t\r]++)|(?P<name>\$\w++)"""
@@ -304,11 +304,11 @@ _BATCH_SIGN = re.compile(
     _SHELL.pattern.replace(r"(?P<name>", r"(?P<name>[%!][A-Za-z_]\w*+(?::[^%!\n]{0,80})?[%!]|").replace("#;&", "%!#;&")
 )
 _SHELL_DOUBLE = re.compile(
-    r"""(?P<escape>\\(?s:.))|(?P<end>")|(?P<sum>\$\(\()|(?P<sub>\$\()|(?P<parameter>\$\{)|(?P<back>`)|(?P<name>\$\w++)"""
+    r"""(?P<escape>\\(?s:.)?)|(?P<end>")|(?P<sum>\$\(\()|(?P<sub>\$\()|(?P<parameter>\$\{)|(?P<back>`)|(?P<name>\$\w++)"""
     r"""|(?P<text>[^\\"$`]++|\$)"""
 )
 _SHELL_PARAMETER = re.compile(
-    r"""(?P<escape>\\(?s:.))|(?P<end>\})|(?P<sub>\$\()|(?P<parameter>\$\{)|(?P<back>`)|(?P<text>[^\\}$`]++|\$)"""
+    r"""(?P<escape>\\(?s:.)?)|(?P<end>\})|(?P<sub>\$\()|(?P<parameter>\$\{)|(?P<back>`)|(?P<text>[^\\}$`]++|\$)"""
 )
 _SHELL_SUM = re.compile(r"""(?P<end>\)\)?)|(?P<open>\()|(?P<sub>\$\()|(?P<text>[^()$]++|\$)""")
 _DEFAULT = re.compile(r"[\w.\[\]@*]*+:?[-=]|[\w.]++:(?=[^-=+?])")
