@@ -328,25 +328,7 @@ _RUN_WORDS = frozenset(_RUN_NAMES.split())
 """Commands that run words of theirs."""
 _OPTION = re.compile(r"-(?!-no-|-?\w*-stdin\Z)")
 _KEEP = frozenset(
-    [
-        "then",
-        "do",
-        "else",
-        "elif",
-        "if",
-        "while",
-        "until",
-        "!",
-        "{",
-        "time",
-        "&&",
-        "||",
-        "run",
-        "cmd",
-        "entrypoint",
-        "sudo",
-        "exec",
-    ]
+    ("then", "do", "else", "elif", "if", "while", "until", "!", "{", "&&", "||", "run", "cmd", "entrypoint")
 )
 _RUNS_BODY = re.compile(r"\b(?:(?:ba|z|k|da|a)?sh|ssh|python3?|ruby|perl|node|php|pwsh)\b")
 
