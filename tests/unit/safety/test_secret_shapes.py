@@ -4,6 +4,7 @@ import base64
 import gc
 import hashlib
 import json
+import re
 import sys
 import textwrap
 import uuid
@@ -117,8 +118,9 @@ def test_a_sign_in_a_password_is_no_end_of_it(value: str) -> None:
 )
 def test_a_value_goes_whole_or_stays_whole(given: str, value: str) -> None:
     before, _, after = given.partition("{}")
-    shown = one_mark_each(masked_text("a.yaml", before + value + after))
-    assert shown == before + value + after or is_mark(shown.removeprefix(before).removesuffix(after))
+    shown = masked_text("a.yaml", before + value + after)
+    left_over = shown.removeprefix(before).removesuffix(after).replace("[*]", "")
+    assert left_over == value or not any(map(str.isalnum, re.sub(r"\[secret: [\w ]+\]", "", left_over)))
 
 
 @pytest.mark.parametrize("sign", [",", ";", "(", "&", "|", "\\d"])
