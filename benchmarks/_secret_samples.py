@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import string
 import textwrap
 from collections.abc import Callable
@@ -389,3 +390,11 @@ def left(secret: str, shown: str) -> str:
     pieces = (secret[at : at + length] for at in range(len(secret) - length + 1))
     texts = shown, unquote(shown)
     return next((piece for piece in pieces if any(piece in text for text in texts)), "")
+
+
+_MORE_RUNS = re.compile(r"(?P<mark>\[secret: [^\]\n]{1,60}\])(?:(?!\[secret: )[^\w\s\"']{0,6}\[\*\])+")
+
+
+def one_mark_each(shown: str) -> str:
+    """A shown text with one mark for each secret: without the signs in it and the marks of its further runs."""
+    return _MORE_RUNS.sub(lambda found: found["mark"], shown.replace("_[*]", "[*]"))

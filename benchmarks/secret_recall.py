@@ -9,9 +9,11 @@ from pathlib import Path
 from time import process_time
 
 from _figures import Row, command_line, held, tell
-from _secret_samples import CONTEXTS, KEYS, NAMED, PASSWORDS, TOKENS, Draw, Shape, as_diff, below_its_id, left
+from _secret_samples import CONTEXTS, KEYS, NAMED, PASSWORDS, TOKENS, Draw, Shape, below_its_id, left
 
-from review_advisor.core.safety.secret_shapes import redact, secrets_in
+from review_advisor.core.facts.change import FileChange, Hunk, Status
+from review_advisor.core.safety.secret_shapes import secrets_in
+from review_advisor.core.safety.shown_change import masked_text, shown_file
 
 LEAST_RECALL = 0.98
 MOST_FALSE_MARKS = 1.0
@@ -28,28 +30,40 @@ FAMILIES = {
 }
 BELOW_ITS_ID = "AWS secret below its id"
 
-Hides = Callable[[str, str], bool]
-"""Whether nothing of a secret is left of a text: the text, and what of it is the secret."""
+PATHS = {
+    "env": "a.env",
+    "JSON": "a.json",
+    "YAML": "a.yaml",
+    "Python": "a.py",
+    "JavaScript": "a.js",
+    "Dockerfile": "Dockerfile",
+    "URL": "a.md",
+    "log": "a.log",
+    "wrapped": "a.txt",
+    "escaped": "a.json",
+}
+"""The file that each context is written in."""
+
+Hides = Callable[[str, str, str], bool]
+"""Whether nothing of a secret is left of a file: its path, its text, and what of it is the secret."""
 
 
 def samples(of_each: int, seed: int) -> Iterator[tuple[str, str, str, str]]:
-    """Family, context, text and secret: every shape in every context, each other text as a diff."""
+    """Family, context, text and secret: every shape in every context."""
     draw = Draw(seed)
     for family, shapes in FAMILIES.items():
         for shape in shapes:
             yield from _in_contexts(family, shape, of_each, draw)
     for context, of in CONTEXTS.items():
-        for number in range(10 * of_each):
-            text, secret = below_its_id(of, draw)
-            yield BELOW_ITS_ID, context, as_diff(text) if number % 2 else text, secret
+        for _ in range(10 * of_each):
+            yield BELOW_ITS_ID, context, *below_its_id(of, draw)
 
 
 def _in_contexts(family: str, shape: Shape, of_each: int, draw: Draw) -> Iterator[tuple[str, str, str, str]]:
     for context, of in CONTEXTS.items():
-        for number in range(of_each):
+        for _ in range(of_each):
             secret = shape.make(draw)
-            text = of(shape.name, secret, draw)
-            yield family, context, as_diff(text) if number % 2 else text, shape.bare(secret)
+            yield family, context, of(shape.name, secret, draw), shape.bare(secret)
 
 
 def recall(hides: Hides, of_each: int, seed: int) -> tuple[float, list[Row]]:
@@ -57,7 +71,7 @@ def recall(hides: Hides, of_each: int, seed: int) -> tuple[float, list[Row]]:
     asked: Counter[str] = Counter()
     found: Counter[str] = Counter()
     for family, context, text, secret in samples(of_each, seed):
-        hidden = hides(text, secret)
+        hidden = hides(PATHS[context], text, secret)
         for group in ("all", family, f"in {context}"):
             asked[group] += 1
             found[group] += hidden
@@ -104,9 +118,11 @@ def false_marks(folders: list[Path], count: Callable[[str], Counter[str]]) -> li
     return rows
 
 
-def hidden_by_us(text: str, secret: str) -> bool:
-    """Whether our recogniser hides it."""
-    return not left(secret, redact(text))
+def hidden_by_us(path: str, text: str, secret: str) -> bool:
+    """Whether nothing of it is shown, neither in the file nor in a diff that adds it."""
+    lines = [f"+{line}" for line in text.split("\n")]
+    added = shown_file(FileChange(Status.ADDED, path, hunks=(Hunk(0, 0, 1, len(lines), "", lines),)))
+    return not left(secret, masked_text(path, text)) and not left(secret, added.hunks[0].text)
 
 
 def marked_by_us(text: str) -> Counter[str]:

@@ -59,7 +59,7 @@ class Stage:
         self.state(files=(*self.world.source.stated.files, edited(f"docs/{text}.py", 1)))
 
     def diff_line(self, text: str) -> None:
-        self.state(files=(*self.world.source.stated.files, edited("src/more.py", 1, text=text.replace("{n}", "n"))))
+        self.state(files=(*self.world.source.stated.files, edited("src/more.txt", 1, text=text.replace("{n}", "n"))))
 
     def tool(self, text: str) -> None:
         (self.folder / NOTES).write_text(text, encoding="utf-8")

@@ -42,24 +42,24 @@ class LooseJudgement(PostVerifyResult):
     reasoning: str
 
 
-def pasted(label: str, text: str, nonce: str) -> str:
+def pasted(label: str, text: str, nonce: str, *, is_masked: bool = False) -> str:
     """No fence at all."""
     return f"{label}:\n{text}"
 
 
-def marked(label: str, text: str, nonce: str) -> str:
+def marked(label: str, text: str, nonce: str, *, is_masked: bool = False) -> str:
     """A fence without a nonce."""
     return f"<<<UNTRUSTED {label}\n{text}\n{label} UNTRUSTED>>>"
 
 
-def believing(label: str, text: str, nonce: str) -> str:
+def believing(label: str, text: str, nonce: str, *, is_masked: bool = False) -> str:
     """A fence whose nonce is left in the text."""
     return f"<<<UNTRUSTED {label} {nonce}\n{text}\n{label} {nonce} UNTRUSTED>>>"
 
 
 def unfenced(patch: pytest.MonkeyPatch, attack: str) -> Strip:
     """Take the defences out, and say how such a build's agent tells fenced text from the rest."""
-    fence: Callable[[str, str, str], str] = pasted
+    fence: Callable[..., str] = pasted
     strip: Strip = str
     if attack == "forged fence end":
         fence, strip = marked, lambda prompt: _STATIC.sub("", prompt)
@@ -74,6 +74,7 @@ def unfenced(patch: pytest.MonkeyPatch, attack: str) -> Strip:
     patch.setattr(prompts, "shown_path", str)
     patch.setattr(prompts, "bounded", lambda text, most: text)
     patch.setattr(redaction.Redactor, "redact", lambda self, text: text)
+    patch.setattr(redaction.Redactor, "in_prompt", lambda self, text: text)
     patch.setattr(redaction.Redactor, "everywhere", lambda self, value: value)
     patch.setattr(advisors, "ReviewReport", LooseReport)
     patch.setattr(advisors, "PostVerifyResult", LooseJudgement)

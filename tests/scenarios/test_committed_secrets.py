@@ -26,7 +26,7 @@ ID = "AKIA" + DRAW.of(UPPER + "234567", 16)
 TOKEN = "ghp_" + DRAW.word(36)
 SECRET = DRAW.of(BASE64, 39) + "7"
 KEY = pem(DRAW)
-LINES = [f"first: {ID}", f"second: {SECRET}", *KEY.rstrip("\n").split("\n")]
+LINES = [f'KEYS = """first: {ID}', f"second: {SECRET}", *KEY.rstrip("\n").split("\n"), '"""']
 ITS_LINE = f"second: {mark('AWS secret access key')}"
 
 

@@ -20,7 +20,7 @@ from review_advisor.mockworld.world import MockWorld, edited
 
 SECRET = "Zq7_pX2-mW9kLv4TbN8sYd3R"
 SHAPED = "ghp_" + "A1b2C3d4" * 5
-ITS_MARK = mark("GitHub token")
+ITS_MARK = f"{mark('GitHub token')}_[*]"
 FORMS = {
     "plain": SECRET,
     "base64": base64.b64encode(SECRET.encode()).decode(),

@@ -218,7 +218,7 @@ class Dispatch:
             return CallResult(allowed, number=call.number, first=call.asks_again or call.number)
         priced = replace(
             call,
-            blocks=tuple(map(self._redactor.redact, call.blocks)),
+            blocks=tuple(map(self._redactor.in_prompt, call.blocks)),
             max_usd=allowed.max_usd,
             timeout_seconds=allowed.timeout_seconds,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -33,8 +33,10 @@ from review_advisor.core.roles.prompts import cuts, diff_length, shown_files
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
 from review_advisor.core.roles.team_rules import rules_cut
 from review_advisor.core.safety.redaction import Redactor
-from review_advisor.core.safety.shown_change import hunks_with_secrets
+from review_advisor.core.safety.shown_change import doubtful_lines, hunks_with_secrets
 from review_advisor.ports.review import Ports, Source
+
+_MOST_LINES_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ def matter_of(ports: Ports, request: ReviewRequest) -> Matter:
         consult_requested=request.consult_requested,
     )
     scope = review_scope(change, policy, len(parts))
+    unsent += tuple(_where_masks_may_hide_code(change))
     unsent = excluded.unsent + unsent + must_be_read(change, (*policy.critical_touched, *policy.guard.paths))
     guidelines, lessons = _of_the_base(ports, change, rules)
     if policy.static is not None:
@@ -137,6 +140,15 @@ def matter_of(ports: Ports, request: ReviewRequest) -> Matter:
         guidelines,
         lessons,
     )
+
+
+def _where_masks_may_hide_code(change: Change) -> Iterator[Unsent]:
+    """The files in which what is masked as a secret may be code: nobody has read it."""
+    for file in change.files:
+        lines = doubtful_lines(file)
+        if lines:
+            named = ", ".join(map(str, lines[:_MOST_LINES_NAMED]))
+            yield Unsent(file.path, "partly", f"what is masked as a secret may be code in line {named}")
 
 
 def _of_the_base(ports: Ports, change: Change, rules: Rules) -> tuple[FoundGuidelines, Lessons]:

@@ -32,12 +32,12 @@ def _file(draw: Draw, number: int) -> tuple[FileChange, list[str]]:
     hunks = [Hunk(1, 9, 1, 9, "", tuple(lines[:cut]))] + (
         [Hunk(90, 9, 90, 9, "", tuple(lines[cut:]))] if cut < len(lines) else []
     )
-    return FileChange(Status.MODIFIED, f"src/f{number}.py", added=1, removed=1, hunks=tuple(hunks)), secrets
+    return FileChange(Status.MODIFIED, f"src/f{number}.txt", added=1, removed=1, hunks=tuple(hunks)), secrets
 
 
 def _shown(files: tuple[FileChange, ...]) -> Iterator[tuple[str, int, str]]:
     """Path, line and text of every changed line that the executor sees: as its prompt holds it."""
-    prompt = redactor({}).knowing(files).redact(diff(files, NONCE, 0, 1))
+    prompt = redactor({}).knowing(files).in_prompt(diff(files, NONCE, 0, 1))
     inside = fenced(prompt, DIFF, NONCE)
     assert inside is not None
     yield from ((line.path, line.number, line.text) for line in changed_lines(inside))

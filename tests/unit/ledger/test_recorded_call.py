@@ -68,9 +68,9 @@ def test_a_line_of_output_stays_json_without_nonce_and_secret_however_they_are_s
     ]
     told = recorded_call(call(), answer(), NAMES, NO_SECRETS, NOON, stream=lines)
     first, second, third = told.stream or ()
-    assert json.loads(first) == {"text": "\0nonce\0 [secret: GitHub token]"}
-    assert json.loads(second) == {"text": "[secret: GitHub token]"}
-    assert third == "no JSON: \0nonce\0 [secret: GitHub token]"
+    assert json.loads(first) == {"text": "\0nonce\0 [secret: GitHub token]_[*]"}
+    assert json.loads(second) == {"text": "[secret: GitHub token]_[*]"}
+    assert third == "no JSON: \0nonce\0 [secret: GitHub token]_[*]"
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])

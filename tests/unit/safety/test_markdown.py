@@ -154,7 +154,7 @@ def test_no_word_is_lost(text: str) -> None:
         ("emoji ⚠\ufe0f 👩\u200d🚀 漢字 שלום é", "emoji ⚠ 👩🚀 漢字 שלום é"),
         ("hid\u200bden\u202e", "hid&lt;U+200B&gt;den&lt;U+202E&gt;"),
         ("half \ud83d", "half ?"),
-        ("ghp_" + "a" * 36, "\\[secret: GitHub token\\]"),
+        ("ghp_" + "a" * 36, "\\[secret: GitHub token\\]\\_\\[\\*\\]"),
     ],
 )
 def test_what_comes_of_a_text(text: str, made: str) -> None:

@@ -4,6 +4,7 @@ import base64
 import gc
 import hashlib
 import json
+import re
 import sys
 import textwrap
 import uuid
@@ -31,6 +32,7 @@ from benchmarks._secret_samples import (
     below_its_id,
     body_of,
     left,
+    one_mark_each,
     pem,
 )
 from hypothesis import given
@@ -40,6 +42,7 @@ from review_advisor.core.safety.secret_shapes import KINDS, REDACTED, holds_mark
 from review_advisor.core.safety.secret_shapes.issuers import FORMATS
 from review_advisor.core.safety.secret_shapes.private_keys import _IN_BASE64
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
+from review_advisor.core.safety.shown_change import masked_text
 
 DRAW = Draw(20)
 """For what this module's tables hold. A test draws its own, so that the order of the tests changes none."""
@@ -71,14 +74,22 @@ def test_a_secret_goes_whatever_it_stands_in(shape: Shape) -> None:
 
 @pytest.mark.one_in(16)
 @pytest.mark.parametrize("alphabet", [WORD, WITH_SIGNS, LOWER + UPPER, BASE36], ids=len)
-@pytest.mark.parametrize("written", ['db_password = "{}"', "DB_PASSWORD={}", "  password: {}", "a://b:{}@host/"])
-def test_of_a_thousand_random_passwords_at_most_thirty_can_be_read(alphabet: str, written: str) -> None:
+@pytest.mark.parametrize(
+    "path, written",
+    [
+        ("a.py", 'db_password = "{}"'),
+        ("a.env", "DB_PASSWORD={}"),
+        ("a.yaml", "  password: {}"),
+        ("a.md", "a://b:{}@host/"),
+    ],
+)
+def test_of_a_thousand_random_passwords_at_most_thirty_can_be_read(alphabet: str, path: str, written: str) -> None:
     """They are drawn without a digit forced in: one in eight of twelve letters and digits has none."""
     draw = Draw(f"{alphabet} {written}")
     passwords = [draw.of(alphabet, draw.randrange(12, 24)) for _ in range(1_000)]
     assert (
         sum(
-            left(password, redact(written.format(quote(password) if "//" in written else password))) != ""
+            left(password, masked_text(path, written.format(quote(password) if "//" in written else password))) != ""
             for password in passwords
         )
         <= 30
@@ -96,7 +107,7 @@ def test_base64_goes_with_its_padding(length: int, given: str) -> None:
 
 @pytest.mark.parametrize("value", ["hG7kLm=9xQ2pR4tWz", "hG7kLm:9xQ2pR4tWz", "hG7kLm&9xQ2pR4tWz", "a1B2c3D4,e5F6(g7"])
 def test_a_sign_in_a_password_is_no_end_of_it(value: str) -> None:
-    assert redact(f"  password: {value}\n") == f"  password: {mark('password')}\n"
+    assert one_mark_each(masked_text("a.yaml", f"  password: {value}\n")) == f"  password: {mark('password')}\n"
 
 
 @given(
@@ -107,14 +118,15 @@ def test_a_sign_in_a_password_is_no_end_of_it(value: str) -> None:
 )
 def test_a_value_goes_whole_or_stays_whole(given: str, value: str) -> None:
     before, _, after = given.partition("{}")
-    shown = redact(before + value + after)
-    assert shown == before + value + after or is_mark(shown.removeprefix(before).removesuffix(after))
+    shown = masked_text("a.yaml", before + value + after)
+    left_over = shown.removeprefix(before).removesuffix(after).replace("[*]", "")
+    assert left_over == value or not any(map(str.isalnum, re.sub(r"\[secret: [\w ]+\]", "", left_over)))
 
 
 @pytest.mark.parametrize("sign", [",", ";", "(", "&", "|", "\\d"])
 def test_a_long_value_in_quotes_goes_to_its_last_quote(draw: Draw, sign: str) -> None:
     long = draw.of(WORD, 128)
-    assert redact(f'token = "{long}{sign}{long}"  # x') == f'token = "{mark("token")}"  # x'
+    assert one_mark_each(redact(f'token = "{long}{sign}{long}"  # x')) == f'token = "{mark("token")}"  # x'
 
 
 def test_a_token_in_place_of_a_user_goes_from_a_url(draw: Draw) -> None:
@@ -328,7 +340,7 @@ def test_whether_a_text_is_random_is_judged_by_its_first_64_characters() -> None
 def test_tokens_without_a_gap_between_them_are_found_one_after_the_other_up_to_four(draw: Draw) -> None:
     """Each round of the search frees the next one. The rounds are bounded, for a text of many would take too long."""
     long = {
-        begin: (begin + draw.of(WORD, 300), mark(kind))
+        begin: (begin + draw.of(WORD, 300), f"{mark(kind)}_[*]")
         for begin, kind in (("hf_", "Hugging Face token"), ("r8_", "Replicate token"))
     }
     tokens, marks = zip(*(long[begin] for begin in ("hf_", "r8_", "hf_", "r8_", "hf_")), strict=True)
@@ -339,7 +351,7 @@ def test_tokens_without_a_gap_between_them_are_found_one_after_the_other_up_to_f
 
 def test_two_secrets_of_a_kind_have_one_mark(draw: Draw) -> None:
     one, other = (redact(f"key = ghp_{draw.word(36)}") for _ in range(2))
-    assert one == other == f"key = {mark('GitHub token')}"
+    assert one == other == f"key = {mark('GitHub token')}_[*]"
 
 
 # --- the time it takes --------------------------------------------------------------------------------------------
@@ -448,7 +460,7 @@ def test_no_line_disappears_and_a_redacted_text_stays_as_it_is(text: str) -> Non
 
 
 def test_the_shortest_token_is_found_where_nothing_stands_beside_it() -> None:
-    assert redact("xoxb-x7Kq2Zv9Bm") == mark("Slack token")
+    assert redact("xoxb-x7Kq2Zv9Bm") == f"{mark('Slack token')}-[*]"
 
 
 @pytest.mark.parametrize("line", ["short", "a" * 15, "x7Kq2Zv9Bm4Tj6R"])

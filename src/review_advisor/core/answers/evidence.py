@@ -28,6 +28,7 @@ from review_advisor.core.facts.patches.diff_text import as_in_file, as_it_is_now
 from review_advisor.core.facts.shards import Unsent
 from review_advisor.core.safety.fence import clean
 from review_advisor.core.safety.redaction import Redactor
+from review_advisor.core.safety.secret_shapes import without_kinds
 from review_advisor.core.safety.shown_change import shown_file
 
 SHORTEST_PROOF = 4
@@ -275,7 +276,7 @@ class ShownChange:
         return self._redactor.redact(clean(text))
 
     def _bare(self, text: str) -> str:
-        return " ".join(self._shown(text).split())
+        return " ".join(without_kinds(self._shown(text)).split())
 
 
 def _is_within(line: str, known: str) -> bool:

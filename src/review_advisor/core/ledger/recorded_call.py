@@ -110,7 +110,8 @@ def question_digest(call: AgentCall, names: RunNames) -> QuestionDigest:
 
 def redacted_call(call: AgentCall, redactor: Redactor) -> AgentCall:
     """The call as its recording tells it."""
-    return replace(call, system_prompt=redactor.redact(call.system_prompt), blocks=(redactor.redact(call.prompt),))
+    prompt = redactor.in_prompt(call.prompt)
+    return replace(call, system_prompt=redactor.in_prompt(call.system_prompt), blocks=(prompt,))
 
 
 def recorded_call(

@@ -22,7 +22,7 @@ from review_advisor.core.facts.patches.around import (
 )
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.safety.fence import fence
-from review_advisor.core.safety.secret_shapes import redact
+from review_advisor.core.safety.shown_change import masked_text
 
 AROUND = "AROUND"
 _FOR_USES = 4
@@ -49,7 +49,9 @@ def look_around(
     if not files or not room:
         return NOTHING_AROUND
     partly = partly_shown(files)
-    found = [definitions_around(file, redact(texts[file.path])) for file in partly if file.path in texts]
+    found = [
+        definitions_around(file, masked_text(file.path, texts[file.path])) for file in partly if file.path in texts
+    ]
     names = changed_names(files, found)
     for_uses = room // _FOR_USES if names else 0
     passages, left_lines = passages_within(found, room - for_uses)
@@ -89,7 +91,7 @@ def around_section(around: Around, nonce: str) -> str:
     return (
         "From the head, beside the diff, so that you need not look it up: other lines of the definitions in which the"
         " hunks stand, and lines that use a name of a changed definition. Quote evidence from the diff only." + left
-    ) + f"\n{fence(AROUND, told, nonce)}"
+    ) + f"\n{fence(AROUND, told, nonce, is_masked=True)}"
 
 
 def _passage_text(passage: Passage) -> str:
@@ -101,5 +103,8 @@ def _passage_text(passage: Passage) -> str:
 def _uses_text(uses: Uses) -> str:
     more = f", and {uses.more:,} lines more" if uses.more else ""
     return "\n".join(
-        (f"USES of {uses.name}{more}", *(f" {shown_path(use.path)}:{use.line}: {use.text}" for use in uses.shown))
+        (
+            f"USES of {uses.name}{more}",
+            *(f" {shown_path(use.path)}:{use.line}: {masked_text(use.path, use.text)}" for use in uses.shown),
+        )
     )

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from review_advisor.core.facts.change import Change, FileChange
-from review_advisor.core.facts.patches.diff_text import render_files, render_statistics, shown_path
+from review_advisor.core.facts.patches.diff_text import render_file, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
 from review_advisor.core.facts.tool_remarks import on_files
 from review_advisor.core.policy.exclusion import ExcludedFile, Exclusion
@@ -89,7 +89,7 @@ def diff(files: tuple[FileChange, ...], nonce: str, part: int, parts: int) -> st
         return ""
     which = "The diff" if parts == 1 else f"Part {part + 1} of {parts} of the diff (the other parts are judged apart)"
     return f"{which}, as git shows it; a line `@@ -OLD +NEW @@` tells the next line's numbers:\n" + fence(
-        DIFF, _rendered(files), nonce
+        DIFF, _rendered(files), nonce, is_masked=True
     )
 
 
@@ -101,7 +101,8 @@ def diff_length(files: tuple[FileChange, ...]) -> int:
 @lru_cache(maxsize=4)
 def _rendered(files: tuple[FileChange, ...]) -> str:
     """The text of a part, remembered: every role of the part is shown the same."""
-    return render_files(map(shown_file, files))
+    parts = (render_file(shown_file(file)).partition("\n") for file in files)
+    return "\n\n".join(f"{redact(path)}{feed}{lines}" for path, feed, lines in parts)
 
 
 @lru_cache(maxsize=4)

@@ -24,9 +24,12 @@ def _cleaned(text: str) -> str:
     return clean(text)
 
 
-def fence(label: str, text: str, nonce: str) -> str:
-    """``text``, cleaned, between two marker lines that only this run can know (see ``framed``)."""
-    return framed(label, _cleaned(text), nonce)
+def fence(label: str, text: str, nonce: str, *, is_masked: bool = False) -> str:
+    """``text``, cleaned, between two marker lines that only this run can know (see ``framed``).
+
+    Text that ``is_masked`` was masked file by file: read once more as prose it would lose code.
+    """
+    return framed(label, visible(text) if is_masked else _cleaned(text), nonce)
 
 
 def fence_facts(label: str, facts: object, nonce: str) -> str:

@@ -45,6 +45,7 @@ _PATH_NAME = re.compile(
 _PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*+:([^/@\s]++)@")
 _SIGN = re.compile(r"[^A-Za-z0-9_.~-]")
 _RUN = re.compile(r"[^\s\"',;{}]{20,}")
+_AROUND_BEGINS, _AROUND_ENDS = "<<<UNTRUSTED AROUND ", " UNTRUSTED>>>"
 _SIGNS = ("", "+", "-", "++", "+-", "-+", "--")
 
 Value = TypeVar("Value")
@@ -74,14 +75,26 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """``text`` without secrets; half characters (lone surrogates, which UTF-8 cannot spell) become ``?``."""
-        found = whole(text)
-        if self.own is not None:
-            forward = self.own.sub(REDACTED, found)
-            found = self.own.sub(REDACTED[::-1], forward[::-1])[::-1]
-        found = redact(found)
-        if not self.seen:
-            return found
-        return RUN.sub(self._seen_again, found)
+        return self._without_seen(redact(self._without_own(whole(text))))
+
+    def in_prompt(self, prompt: str) -> str:
+        """A prompt, all parts of which are clean, without the secrets that ``redactor`` found and those of the change.
+
+        It is not looked through for the shapes of secrets: what was masked file by file would lose code. Nor are the
+        change's secrets known again in the code around it, where a name may be equal to one.
+        """
+        before, opening, rest = self._without_own(whole(prompt)).partition(_AROUND_BEGINS)
+        around, ending, after = rest.partition(_AROUND_ENDS)
+        return self._without_seen(before) + opening + around + ending + self._without_seen(after)
+
+    def _without_own(self, text: str) -> str:
+        if self.own is None:
+            return text
+        forward = self.own.sub(REDACTED, text)
+        return self.own.sub(REDACTED[::-1], forward[::-1])[::-1]
+
+    def _without_seen(self, text: str) -> str:
+        return RUN.sub(self._seen_again, text) if self.seen else text
 
     def _seen_again(self, run: re.Match[str]) -> str:
         """A mark for a run that the change has as a secret, also behind the signs of a diff's line."""

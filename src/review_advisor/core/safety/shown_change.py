@@ -1,17 +1,19 @@
-"""A change without its secrets: recognised from all that is shown of a file, and from each side of it by itself."""
+"""A change without its secrets: recognised from all that is shown of a file, each side by itself, masked in data."""
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.patches.diff_text import render_file
-from review_advisor.core.safety.secret_shapes import MOST_ROUNDS, Found, apart, marked, redact, secrets_in
+from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
+from review_advisor.core.safety.data_spans import pieces_of, readings
+from review_advisor.core.safety.languages import language_of
+from review_advisor.core.safety.secret_shapes import MOST_ROUNDS, Found, Mask, masks, secrets_in, with_masks
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
 
 RUN = re.compile(r"[A-Za-z0-9+/_-]{16,}+")
@@ -24,18 +26,19 @@ _SIDES = ("+ ", "- ")
 
 @lru_cache(maxsize=512)
 def shown_file(file: FileChange) -> FileChange:
-    """The file with a mark for every secret in its lines; all lines are still there.
+    """The file with marks for every secret in its data; all lines are still there, and all code as it is.
 
-    Nothing more is found in it where agents see it, numbered and both sides together: so the line that they quote is
-    the line that their quote is compared with. A file of Windows line ends is shown without them, where all lines have
-    them; where only some have, they are what the change is about.
+    Nothing more is taken out of it where agents see it: so the line that they quote is the line that their quote is
+    compared with. A file of Windows line ends is shown without them, where all lines have them; where only some have,
+    they are what the change is about.
     """
     file = without_line_ends(file)
     for _ in range(MOST_ROUNDS):
-        now = _marked_as_rendered(_marked_by_side(file))
-        if now == file:
+        masked = _masks(file)
+        if not any(masked):
             break
-        file = now
+        lines = (line[:1] + with_masks(line[1:], found) for line, found in zip(_lines(file), masked, strict=True))
+        file = _with_lines(file, lines)
     return file
 
 
@@ -50,34 +53,41 @@ def without_line_ends(file: FileChange) -> FileChange:
     return _with_lines(file, (line.removesuffix("\r") for line in lines))
 
 
-def _marked_by_side(file: FileChange) -> FileChange:
-    found = _found(file)
-    if not any(found):
-        return file
-    return _with_lines(
-        file, (line[:1] + marked(line[1:], spans) for line, spans in zip(_lines(file), found, strict=True))
-    )
-
-
-def _marked_as_rendered(file: FileChange) -> FileChange:
-    written = render_file(file)
-    shown = redact(written)
-    if shown == written:
-        return file
-    return _with_lines(file, (line for line in shown.split("\n")[1:] if not line.startswith("@@")))
-
-
 def _with_lines(file: FileChange, lines: Iterator[str]) -> FileChange:
     hunks = (hunk.with_lines(islice(lines, len(hunk.lines))) for hunk in file.hunks)
     return replace(file, hunks=tuple(hunks))
 
 
 def secrets_of(files: Iterable[FileChange]) -> Iterator[tuple[str, str]]:
-    """The parts of the secrets in these files by which they are known again anywhere, and the kind of each."""
+    """The parts of the secrets in these files by which they are known again anywhere, and the kind of each.
+
+    Nothing is known again that is a name or a path in use: no part that stands in code or in a path of the change.
+    """
+    files = tuple(files)
+    known: dict[str, str] = {}
     for file in files:
         for line, spans in zip(_lines(file), _found(file), strict=True):
             for start, end, kind in spans:
-                yield from ((run, kind) for run in RUN.findall(line[1:][start:end]) if looks_random(run, _TELLING))
+                known.update((run, kind) for run in RUN.findall(line[1:][start:end]) if looks_random(run, _TELLING))
+    if known:
+        used = {run for file in files for run in _in_use(file, known)}
+        yield from ((run, kind) for run, kind in known.items() if run not in used)
+
+
+def _in_use(file: FileChange, known: Mapping[str, str]) -> Iterator[str]:
+    """Which of the ``known`` runs stand in the file's code, or in its path."""
+    yield from (run for path in file.paths for run in RUN.findall(path) if run in known)
+    row = language_of(file.path)
+    for hunk in file.hunks:
+        text = "\n".join([line[1:] for line in hunk.lines])
+        runs = [run for run in RUN.finditer(text) if run[0] in known]
+        if runs:
+            pieces = pieces_of(row, text, 0, len(text))
+            starts = [piece.start for piece in pieces]
+            for run in runs:
+                before = bisect_right(starts, run.start()) - 1
+                if before < 0 or pieces[before].end < run.end():
+                    yield run[0]
 
 
 def hunks_with_secrets(file: FileChange) -> frozenset[int]:
@@ -92,20 +102,134 @@ def _lines(file: FileChange) -> Iterator[str]:
 
 @lru_cache(maxsize=16)
 def _found(file: FileChange) -> tuple[tuple[Found, ...], ...]:
-    """Where secrets stand in each line, counted from behind its sign."""
+    """Where secrets stand in the data of each line, counted from behind its sign."""
+    return tuple(tuple((each[0].start, each[-1].end, each[0].kind) for each in of_line) for of_line in _values(file))
+
+
+def doubtful_lines(file: FileChange) -> tuple[int, ...]:
+    """The lines of the head (of the base, where they are removed) in which a mask may hide code.
+
+    A diff does not show in what its hunks begin: if in a literal, what seems to be data is code.
+    """
+    numbers = (
+        number
+        for (number, _), values in zip(_numbered(file), _values(file), strict=True)
+        if not all(each.sure for value in values for each in value)
+    )
+    return tuple(dict.fromkeys(numbers))
+
+
+def _numbered(file: FileChange) -> Iterator[tuple[int, str]]:
+    for hunk in file.hunks:
+        old, new = hunk.old_start, hunk.new_start
+        for line in hunk.lines:
+            yield (old if line[:1] == "-" else new), line
+            old += line[:1] in "- "
+            new += line[:1] in "+ "
+
+
+def _masks(file: FileChange) -> list[list[Mask]]:
+    """The masks in each line, in order."""
+    return [[each for value in values for each in value] for values in _values(file)]
+
+
+@lru_cache(maxsize=16)
+def _values(file: FileChange) -> tuple[tuple[tuple[Mask, ...], ...], ...]:
+    """The masks of each value in each line, in order, counted from behind its sign."""
     lines = list(_lines(file))
-    found: dict[int, list[Found]] = {}
+    found: dict[int, list[tuple[Mask, ...]]] = {}
     for side in _SIDES if any(line.startswith("-") for line in lines) else _SIDES[:1]:
-        _collect(found, array("Q", (number for number, line in enumerate(lines) if line[:1] in side)), lines)
-    return tuple(tuple(apart(found.get(number, []))) for number in range(len(lines)))
+        numbers = array("Q", (number for number, line in enumerate(lines) if line[:1] in side))
+        secrets = secrets_in("\n".join([lines[number][1:] for number in numbers]), file.path)
+        if secrets:
+            _collect(found, file, side, secrets)
+    return tuple(tuple(_apart(found.get(number, []))) for number in range(len(lines)))
 
 
-def _collect(found: dict[int, list[Found]], numbers: Sequence[int], lines: Sequence[str]) -> None:
-    """Add what is found in the lines of these ``numbers``, read as one text, to each of them."""
-    secrets = secrets_in("\n".join([lines[number][1:] for number in numbers]))
+def _apart(values: list[tuple[Mask, ...]]) -> Iterator[tuple[Mask, ...]]:
+    """Of the values of both sides that overlap, the first and longest."""
+    end = 0
+    for value in sorted(values, key=lambda each: (each[0].start, -each[-1].end)):
+        if value[0].start >= end:
+            yield value
+            end = value[-1].end
+
+
+def _collect(found: dict[int, list[tuple[Mask, ...]]], file: FileChange, side: str, secrets: Sequence[Found]) -> None:
+    """Add the masks of these ``secrets`` of one side's text to their lines."""
+    position = number = 0
+    rest = iter(secrets)
+    secret = next(rest, None)
+    for hunk in file.hunks:
+        numbers = [number + at for at, line in enumerate(hunk.lines) if line[:1] in side]
+        text = "".join([f"{line[1:]}\n" for line in hunk.lines if line[:1] in side])
+        number += len(hunk.lines)
+        here = []
+        while secret is not None and secret[0] < position + len(text):
+            here.append((secret[0] - position, secret[1] - position, secret[2]))
+            secret = next(rest, None)
+        if here:
+            start = hunk.old_start if side == _SIDES[1] else hunk.new_start
+            _by_line(found, numbers, text, _masks_in(file, text, here, whole=start <= 1))
+        position += len(text)
+
+
+def _by_line(
+    found: dict[int, list[tuple[Mask, ...]]], numbers: Sequence[int], text: str, values: Iterable[Sequence[Mask]]
+) -> None:
     at = position = 0
-    for start, end, kind in secrets:
-        while start > position + (length := len(lines[numbers[at]][1:])):
-            position += length + 1
+    ends = [each.start() for each in re.finditer("\n", text)]
+    for value in values:
+        while value[0].start > ends[at]:
+            position = ends[at] + 1
             at += 1
-        found.setdefault(numbers[at], []).append((start - position, end - position, kind))
+        moved = tuple(replace(each, start=each.start - position, end=each.end - position) for each in value)
+        found.setdefault(numbers[at], []).append(moved)
+
+
+def _masks_in(file: FileChange, text: str, secrets: Sequence[Found], *, whole: bool) -> list[Sequence[Mask]]:
+    """The masks of each secret that has any, in a part of a file: sure where every reading of the part has the same."""
+    path = file.path
+    row = language_of(path, text if whole else "")
+    read = list(readings(row, text, whole=whole))
+    if row == "prose" and file.new_mode == EXECUTABLE_MODE and not whole:
+        read += [pieces_of(each, text, 0, len(text)) for each in ("shell", language_of("a.coffee"))]
+    by_reading = [masks(text, secrets, pieces) for pieces in read]
+    values: list[Sequence[Mask]] = []
+    for (start, end, _), first, *others in zip(secrets, *by_reading, strict=True):
+        candidates = [first] if first and _is_a_literal(text, start, end) else [first, *others]
+        most = max(candidates, key=_length)
+        places = {tuple((each.start, each.end) for each in one) for one in candidates}
+        if most:
+            values.append(most if len(places) == 1 else [replace(each, sure=False) for each in most])
+    return values
+
+
+def _length(value: Sequence[Mask]) -> int:
+    """How many characters these masks stand for."""
+    return sum(each.end - each.start for each in value)
+
+
+def _is_a_literal(text: str, start: int, end: int) -> bool:
+    """Whether a secret has quotes of its own: behind one that ended a literal, no word could begin."""
+    is_enclosed = text[start - 1 : start] in ("'", '"', "`") and text[end : end + 1] == text[start - 1 : start]
+    return is_enclosed and text[start].isalnum()
+
+
+def masked_text(path: str, text: str) -> str:
+    """The text of the whole file at ``path`` with a mark for every secret in its data, and all other text as it is."""
+    for _ in range(MOST_ROUNDS):
+        found = masks_of_text(path, text)
+        if not found:
+            break
+        text = with_masks(text, found)
+    return text
+
+
+def masks_of_text(path: str, text: str) -> list[Mask]:
+    """What is masked of the text of a whole file, in order."""
+    secrets = secrets_in(text, path)
+    if not secrets:
+        return []
+    values = masks(text, secrets, pieces_of(language_of(path, text), text, 0, len(text)))
+    return [each for value in values for each in value]

@@ -6,23 +6,28 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
+from review_advisor.core.safety.data_spans import Piece
+
 from . import assignments, places, private_keys
 from .issuers import FORMATS, NEAR, PAIRS, Format
-from .marks import REDACTED, holds_mark, is_mark, kind_marked, mark
+from .marks import REDACTED, Mask, holds_mark, is_mark, kind_marked, mark, masks, with_masks, without_kinds
 from .randomness import looks_random, of_both_cases
 from .reading import encoded, read
 
 __all__ = [
     "REDACTED",
     "Found",
+    "Mask",
     "apart",
     "holds_mark",
     "is_mark",
     "kind_marked",
     "mark",
-    "marked",
+    "masks",
     "redact",
     "secrets_in",
+    "with_masks",
+    "without_kinds",
 ]
 
 Found = tuple[int, int, str]
@@ -57,7 +62,7 @@ _NEXT_FILE = "\n\nFILE "
 
 
 def redact(text: str) -> str:
-    """``text`` with a mark for everything that looks like a secret; it has as many lines as before."""
+    """``text``, which is prose, with marks for everything that looks like a secret; it has as many lines as before."""
     if len(text) < _SHORTEST_TEXT:
         return text
     if len(text) < _SHORT_TEXT:
@@ -79,21 +84,12 @@ def _redacted_page(text: str) -> str:
 
 def _redacted(text: str) -> str:
     for _ in range(MOST_ROUNDS):
-        found = secrets_in(text)
-        if not found:
+        found = masks(text, secrets_in(text), (Piece(0, len(text), 0, "prose"),))
+        shown = with_masks(text, (each for of_one in found for each in of_one))
+        if shown == text:
             break
-        text = marked(text, found)
+        text = shown
     return text
-
-
-def marked(text: str, secrets: Iterable[Found]) -> str:
-    """``text`` with a mark in place of each of these ``secrets``, which are in order."""
-    parts: list[str] = []
-    at = 0
-    for start, end, kind in secrets:
-        parts += text[at:start], mark(kind)
-        at = end
-    return "".join([*parts, text[at:]]) if parts else text
 
 
 def secrets_in(text: str, path: str = "") -> list[Found]:
