@@ -41,7 +41,7 @@ class HarnessConsult:
     def leave(self) -> str:
         """Why the cap refuses the consult; empty with leave."""
         seen, attempt = self._version.briefing, len(self._told.attempts)
-        grant = consult_grant(seen, self._version.row, attempt)
+        grant = consult_grant(seen, self._version.row, self._version.part, attempt)
         if grant is None:
             return "mid-flight is off"
         earlier = (*self._told.consults, *self._said.consults)

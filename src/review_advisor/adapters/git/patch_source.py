@@ -16,7 +16,7 @@ from review_advisor.core.facts.patches.patch import PatchError
 from review_advisor.core.facts.patches.patch_files import files_of_patch
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.facts.tree_bounds import TreeBounds
-from review_advisor.ports.review import SourceError
+from review_advisor.ports.review import AsShown, SourceError
 
 _SHORT = 12
 
@@ -66,7 +66,11 @@ class PatchSource:
             config_in_pyproject=configured or any(may_configure(line.encode()) for line in lines),
         )
 
-    def head_tree(self, tree: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002 (as GitSource)
+    def head_tree(
+        self,
+        tree: str | None = None,  # noqa: ARG002 (as GitSource)
+        shown: AsShown | None = None,  # noqa: ARG002 (as above)
+    ) -> AbstractContextManager[None]:
         """A patch comes without a tree: None."""
         return nullcontext()
 

@@ -46,6 +46,7 @@ class Finding:
     empty if it rests on none. ``age`` is that of its lines: what is not known is new.
     ``pre_existing``: the executor says that the change did not bring it; in an outcome, that the advisor confirms it.
     Of a critical or high one that holds only if its quote stands among the unchanged or removed lines.
+    ``harness``: no model said it, the harness found it itself.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Finding:
     rule: str = ""
     age: Age = Age.NEW
     pre_existing: bool = False
+    harness: bool = False
 
     @property
     def words(self) -> str:

@@ -15,7 +15,7 @@ from review_advisor.core.facts.patches.diff_text import render_file, shown_path
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles import prompts
-from review_advisor.core.roles.advisors import Briefing, Part
+from review_advisor.core.roles.advisors import Briefing, Part, secrets_section
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant
 from review_advisor.core.roles.mid_flight import ConsultNote, MidFlightAdvisor
 from review_advisor.core.safety.fence import fence_facts
@@ -38,10 +38,11 @@ _OUTCOME = (
 REASON = "REASON"
 
 
-def consult_grant(briefing: Briefing, row: SurfacePolicy, attempt: int) -> ConsultGrant | None:
+def consult_grant(briefing: Briefing, row: SurfacePolicy, part: Part, attempt: int) -> ConsultGrant | None:
     """Leave for the harness to consult on a surface; None where mid-flight does not run, or nobody may ask."""
     advisor = MidFlightAdvisor(briefing.instructions, briefing.run_id, briefing.nonce)
-    return advisor.grant(row, briefing.policy, attempt)
+    grant = advisor.grant(row, briefing.policy, attempt)
+    return None if grant is None else replace(grant, secrets=secrets_section(briefing, part.shard.files))
 
 
 def packet(
