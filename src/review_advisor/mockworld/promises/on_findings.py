@@ -29,8 +29,8 @@ def _reports(reading: Reading) -> Iterator[tuple[dict[str, Any], Reported | Unfo
 
 
 def _said_by_agent(event: Reported | UnfoundedRejection) -> list[Finding]:
-    """The findings without the doubts that the structural check of a decision record adds, which no agent said."""
-    found = event.report.findings
+    """The findings without those that the harness adds: no agent said them."""
+    found = [each for each in event.report.findings if not each.harness]
     return [each for each in found if event.surface is not Surface.ADR_REVIEW or each.category != STRUCTURE]
 
 
