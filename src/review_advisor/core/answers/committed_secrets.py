@@ -17,7 +17,7 @@ from review_advisor.core.facts.change import FileChange
 from review_advisor.core.facts.files.kinds import Kind, kind_of
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.safety.secret_shapes import LIKELY, holds_mark
-from review_advisor.core.safety.shown_change import Mask, masks_of
+from review_advisor.core.safety.shown_change import AddedSecret, added_secrets
 
 CATEGORY = "secret"
 _MOST_NAMED = 5
@@ -88,12 +88,12 @@ def committed_secrets(
     return tuple(
         _own_finding(mask, severity_of_secret(mask.kind, kind_of(file)), shown, is_sample, dismissed)
         for file in files
-        for mask in masks_of(file)
+        for mask in added_secrets(file)
     )
 
 
 def _own_finding(
-    mask: Mask,
+    mask: AddedSecret,
     severity: Severity,
     shown: Checks,
     is_sample: Callable[[str], bool],
@@ -107,7 +107,7 @@ def _own_finding(
     return OwnFinding(fact, finding)
 
 
-def _finding(mask: Mask, severity: Severity, shown: Checks) -> Finding:
+def _finding(mask: AddedSecret, severity: Severity, shown: Checks) -> Finding:
     """The finding, held against the change like an executor's: so the id is the one that its quote of the line has."""
     said = {
         "path": shown_path(mask.path),
@@ -140,7 +140,7 @@ def _finding(mask: Mask, severity: Severity, shown: Checks) -> Finding:
     )
 
 
-def _title(mask: Mask) -> str:
+def _title(mask: AddedSecret) -> str:
     return f"{'What is likely a secret' if mask.kind in LIKELY else 'A secret'} is committed: {mask.kind}"
 
 

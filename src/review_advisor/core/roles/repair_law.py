@@ -20,7 +20,7 @@ from review_advisor.core.roles.calls import EditGrant
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.core.safety.fence import clean, fence
 from review_advisor.core.safety.secret_shapes import holds_mark, redact
-from review_advisor.core.safety.shown_change import masks_of
+from review_advisor.core.safety.shown_change import added_secrets
 
 LEAKS = "the patch would carry what looks like a secret"
 _SHOWN_TO_EXECUTOR = 10
@@ -104,7 +104,7 @@ class Law:
         """The files in which a line goes that everybody is shown masked, or a mark is written."""
         changed = {file.path: file for file in self.change.files}
         for file in touched:
-            masks = masks_of(changed[file.path]) if file.path in changed else ()
+            masks = added_secrets(changed[file.path]) if file.path in changed else ()
             hidden = {line for each in masks for line in range(each.line, each.end_line + 1)}
             lines = [line for hunk in file.hunks for line in hunk.lines]
             if not hidden.isdisjoint(_removed_lines(file)):

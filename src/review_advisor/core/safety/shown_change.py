@@ -39,7 +39,7 @@ Certainty = Literal["issued", "likely"]
 
 
 @dataclass(frozen=True, slots=True)
-class Mask:
+class AddedSecret:
     """A secret on added lines, which everybody is shown masked: ``line`` to ``end_line`` of the new side.
 
     A private key is one mask, any other secret one for each line and kind. ``shown`` is its first line, masked.
@@ -53,20 +53,20 @@ class Mask:
     shown: str
 
 
-def masks_of(file: FileChange) -> tuple[Mask, ...]:
+def added_secrets(file: FileChange) -> tuple[AddedSecret, ...]:
     """Every mask on the added lines of a file, in order."""
     file = without_line_ends(file)
     shown = shown_file(file)
     if shown == file:
         return ()
     spans = iter(_found(file))
-    masks: list[Mask] = []
+    masks: list[AddedSecret] = []
     for hunk, masked in zip(file.hunks, shown.hunks, strict=True):
         number = hunk.new_start
         for line, seen, found in zip(hunk.lines, masked.lines, spans, strict=False):
             if line.startswith("+") and line != seen:
                 for kind in _kinds(line[1:], found) or (kind_marked(seen) or "secret",):
-                    _add(masks, Mask(file.path, number, number, kind, _certainty(kind), seen[1:]))
+                    _add(masks, AddedSecret(file.path, number, number, kind, _certainty(kind), seen[1:]))
             number += line[:1] in ("+", " ")
     return tuple(masks)
 
@@ -82,7 +82,7 @@ def _certainty(kind: str) -> Certainty:
     return "likely" if kind in LIKELY else "issued"
 
 
-def _add(masks: list[Mask], mask: Mask) -> None:
+def _add(masks: list[AddedSecret], mask: AddedSecret) -> None:
     last = masks[-1] if masks else None
     goes_on = last is not None and last.kind == mask.kind == private_keys.KIND and last.end_line + 1 == mask.line
     if last is not None and goes_on:
