@@ -32,16 +32,23 @@ from review_advisor.core.roles.mid_flight import consult_prompt
 from review_advisor.core.roles.prompts import MOST_SECRETS
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.safety.secret_shapes import mark
+from review_advisor.core.safety.shown_change import masked_text, shown_file
 from review_advisor.mockworld.lines import Json, approve, confirm, finding, guidance, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.review.matter import as_shown
 
 DRAW = Draw("named")
 TOKEN = "ghp_" + DRAW.word(36)
-HIDDEN = mark("GitHub token")
 PASSWORD = DRAW.word(20)
 CODE = ("def run():", f'    call("{TOKEN}")', "    return 1")
-LINE = f'    call("{HIDDEN}")'
+
+
+def as_told(file: FileChange, number: int) -> str:
+    """A line of a new file as everybody is shown it."""
+    return shown_file(file).hunks[0].lines[number - 1][1:]
+
+
+LINE = as_told(added("src/app.py", *CODE), 2)
 
 
 def world_of(*files: FileChange, says: tuple[Json, ...] = ()) -> MockWorld:
@@ -282,6 +289,8 @@ def test_a_record_that_calls_a_secret_a_sample_needs_the_configuration_for_it() 
 ELSE_TOKEN = "glpat-" + DRAW.word(20)
 BODY = [*(f"x{n} = {n}" for n in range(40))]
 HEAD = [*BODY[:20], f'call("{TOKEN}")', *BODY[20:], f'old = "{ELSE_TOKEN}"', "end = 1"]
+NEAR = as_told(added("src/app.py", f'call("{TOKEN}")'), 1)
+FAR = masked_text("src/app.py", f'old = "{ELSE_TOKEN}"')
 
 
 @pytest.fixture
@@ -306,10 +315,14 @@ def tree_of(source: GitSource) -> Iterator[Path]:
 
 
 def test_the_tree_holds_changed_files_as_the_prompt_shows_them(source: GitSource) -> None:
+    (file,) = source.change().files
+    told = [line[1:] for line in shown_file(file).hunks[0].lines if line[0] in "+ "]
     with tree_of(source) as folder:
         lines = (folder / "src/app.py").read_text().split("\n")
-        assert lines[20] == f'call("{HIDDEN}")', "in a hunk"
-        assert lines[-3] == f'old = "{mark("GitLab token")}"', "far from every hunk"
+        at = file.hunks[0].new_start - 1
+        assert lines[at : at + len(told)] == told, "in a hunk"
+        assert lines[-3] == FAR, "far from every hunk"
+        assert TOKEN not in "".join(lines)
         assert (len(lines), lines[:20], lines[-2]) == (len(HEAD) + 1, BODY[:20], "end = 1")
         assert TOKEN in (folder / "src/other.py").read_text(), "other files are as they are committed"
         assert source.edits(folder).patch == "", "what nobody edited is the head"
@@ -331,18 +344,18 @@ def test_a_repair_elsewhere_in_the_file_leaves_the_secret_as_it_is(source: GitSo
     assert [line for line in hunk.lines if line[0] != " "] == ["-x2 = 2", "+x2 = two()", "+x2b = 3"]
     with source.head_tree(edits.tree) as folder:
         assert TOKEN in (folder / "src/app.py").read_text()
-        assert HIDDEN not in (folder / "src/app.py").read_text()
+        assert NEAR not in (folder / "src/app.py").read_text()
 
 
 @pytest.mark.parametrize(
     "old, new",
     [
-        (f'call("{HIDDEN}")\n', ""),
-        (f'call("{HIDDEN}")', 'call(os.environ["TOKEN"])'),
-        (f'call("{HIDDEN}")\n', f'call("{HIDDEN}")  # noqa\n'),
-        (f'x19 = 19\ncall("{HIDDEN}")', f'call("{HIDDEN}")\nx19 = 19\ncall("{HIDDEN}")'),
-        ("x5 = 5", f'x5 = "{HIDDEN}"'),
-        (f'old = "{mark("GitLab token")}"', "old = None"),
+        (f"{NEAR}\n", ""),
+        (NEAR, 'call(os.environ["TOKEN"])'),
+        (f"{NEAR}\n", f"{NEAR}  # noqa\n"),
+        (f"x19 = 19\n{NEAR}", f"{NEAR}\nx19 = 19\n{NEAR}"),
+        ("x5 = 5", f'x5 = "{mark("GitHub token")}"'),
+        (FAR, "old = None"),
     ],
     ids=["deleted", "replaced", "commented", "copied", "a mark elsewhere", "far from every hunk"],
 )
