@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.review_answers import CODE_FILE, code, confirm, guidance, plan, report
 from tests.e2e.review_world import EXECUTOR, HOME_CANARY, MID_FLIGHT, POST_VERIFY, PRE_FLIGHT, ReviewWorld, fences
-from tests.e2e.stub_api import Reply, consult, text
+from tests.e2e.stub_api import Reply, consult, read, text
 
 from review_advisor.core.outcome.outcomes import Outcome
 
@@ -202,11 +202,14 @@ def test_secrets_of_the_diff_and_of_the_parent_reach_no_prompt(world: ReviewWorl
     token = "ghp_" + "a1B2" * 9
     key = "sk-ant-" + "api03-" + "Zz9_" * 8
     world.change({CODE_FILE: f'{code(3)}TOKEN = "{token}"\n', "b.py": f'KEY = "{key}"\n'}, message=f"use {token}")
-    world.says(EXECUTOR, consult(f"Is {token} real?"), report(summary=f"found {key}"))
+    world.says(EXECUTOR, read(CODE_FILE), consult(f"Is {token} real?"), report(summary=f"found {key}"))
     world.says(MID_FLIGHT, guidance())
     world.says(POST_VERIFY, confirm())
     done = world.review(body=f"It is {key}")
-    assert done.end == APPROVED
+    assert done.end == CHANGES, "no approval stands over a committed secret"
+    seen = "".join(world.of(EXECUTOR)[1].tool_results)
+    assert 'TOKEN = "[secret: GitHub token]"' in seen, "Read shows what the prompt shows"
+    assert token not in seen
     for role in (EXECUTOR, POST_VERIFY):
         for request in world.of(role)[:1]:
             assert token not in request.prompt

@@ -85,7 +85,8 @@ def test_a_secret_of_the_change_is_known_again_where_nothing_says_what_it_is(wor
     world.agents.script(Role.POST_VERIFY, confirm())
     document = world.review()
     assert hidden(everything_told(world, document)) == []
-    assert [found.evidence for found in document.findings] == [ITS_LINE], "quoted as the file has it, it stands"
+    said = [found.evidence for found in document.findings if not found.harness]
+    assert said == [ITS_LINE], "quoted as the file has it, it stands"
 
 
 @pytest.mark.every_case

@@ -68,7 +68,8 @@ def test_a_secret_that_is_everywhere_is_told_nowhere(world: MockWorld, form: str
     world.agents.script(Role.POST_VERIFY, veto(told, reasoning=told, direction=told))
     document = world.review()
     assert leaks(everything_told(world, document), told) == []
-    assert [found.evidence for found in document.findings] == [f"key = '{shown_as}'"], "its quote still stands"
+    said = [found.evidence for found in document.findings if not found.harness]
+    assert said == [f"key = '{shown_as}'"], "its quote still stands"
     assert shown_as in shown(world.calls(Role.EXECUTOR)[0], "DIFF")
 
 

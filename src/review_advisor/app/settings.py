@@ -258,6 +258,10 @@ class Config(_Table):
         default=DEFAULT_EXCLUDE,
         description="Globs of [files that are not read](#excluded-files).",
     )
+    secret_samples: tuple[Glob, ...] = Field(
+        default=Rules().secret_samples,
+        description="Globs of files whose [secrets](secrets.md#what-becomes-of-a-mask) are samples, and no findings.",
+    )
     guideline_files: tuple[GuidelineFile, ...] = Field(
         default=DEFAULT_FILES,
         description="Files of [your own rules](#your-own-rules).",
@@ -402,6 +406,7 @@ def make_settings(
         guidelines=guideline_rules(config),
         language=config.language,
         exclude=config.exclude,
+        secret_samples=config.secret_samples,
         escalation=EscalationRules(config.escalation.profile, config.escalation.handoff, thresholds),
         outage=OutageRules(
             config.outage.wait_minutes * 60,

@@ -39,7 +39,7 @@ from review_advisor.mockworld.checkout import Checkout, Texts, changed_between, 
 from review_advisor.mockworld.editable_copies import Copies, Edit, EditResult
 from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
 from review_advisor.mockworld.lines import Killed
-from review_advisor.ports.review import ArtifactError, Ports, SourceError
+from review_advisor.ports.review import ArtifactError, AsShown, Ports, SourceError
 from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.phase import ReviewPhase
 from review_advisor.review.shadowing import ShadowPhase
@@ -118,7 +118,7 @@ class FakeSource:
         return self.checkout.texts_of(tree) if isinstance(self.checkout, Checkout) else {}
 
     @contextmanager
-    def head_tree(self, tree: str | None = None) -> Iterator[Path | None]:
+    def head_tree(self, tree: str | None = None, shown: AsShown | None = None) -> Iterator[Path | None]:  # noqa: ARG002
         """A copy of the checkout; without one the stated folder, or none."""
         if self.checkout is None:
             yield self.tree

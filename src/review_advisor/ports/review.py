@@ -18,6 +18,9 @@ from review_advisor.core.metrics.prices import Price
 from review_advisor.core.outcome.events import Event
 from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, ConsultReply, Denied, Granted, Lost
 
+AsShown = Mapping[str, Callable[[str], str]]
+"""What everybody is shown of a changed file's text at the head, by its path: masked, with as many lines."""
+
 
 class Consults(Protocol):
     """The consults of one call, counted together with all others of the review. Used from any thread."""
@@ -72,14 +75,18 @@ class Source(Protocol):
     def collect_uses(self, collector: UseCollector, tree: str | None = None) -> bool:
         """Give ``collector`` every line there in which one of its names stands; False if not all of them."""
 
-    def head_tree(self, tree: str | None = None) -> AbstractContextManager[Path | None]:
-        """A fresh folder holding exactly the reviewed head tree, removed afterwards; None if there is none.
+    def head_tree(self, tree: str | None = None, shown: AsShown | None = None) -> AbstractContextManager[Path | None]:
+        """A fresh folder holding the reviewed head tree, removed afterwards; None if there is none.
 
-        ``tree``: another tree instead, one that ``edits`` has read back.
+        ``tree``: another tree instead, one that ``edits`` has read back. The files in ``shown`` hold what that makes of
+        their text; all others are exactly as the tree has them.
         """
 
     def edits(self, folder: Path) -> Edits:
-        """What was edited in a folder that ``head_tree`` made, against the head; read while the folder is there."""
+        """What was edited in a folder that ``head_tree`` made, against the head; read while the folder is there.
+
+        A line that is masked in the folder is still what the tree has; a file in which one was edited is unfit.
+        """
 
 
 class Pictures(Protocol):

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
+from review_advisor.core.answers.committed_secrets import OwnFinding, committed_secrets
 from review_advisor.core.answers.evidence import ShownChange
-from review_advisor.core.facts.change import Change
+from review_advisor.core.facts.change import Change, Status
 from review_advisor.core.facts.guidelines import FoundGuidelines, found_guidelines, looked_for
 from review_advisor.core.facts.patches.around import partly_shown, room_for
 from review_advisor.core.facts.pictures import PictureDifference
@@ -33,8 +34,8 @@ from review_advisor.core.roles.prompts import cuts, diff_length, shown_files
 from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
 from review_advisor.core.roles.team_rules import rules_cut
 from review_advisor.core.safety.redaction import Redactor
-from review_advisor.core.safety.shown_change import doubtful_lines, hunks_with_secrets
-from review_advisor.ports.review import Ports, Source
+from review_advisor.core.safety.shown_change import doubtful_lines, hunks_with_secrets, text_as_shown
+from review_advisor.ports.review import AsShown, Ports, Source
 
 _MOST_LINES_NAMED = 10
 
@@ -80,6 +81,7 @@ class Matter:
     scope: Scope
     guidelines: FoundGuidelines
     lessons: Lessons
+    secrets: tuple[OwnFinding, ...]
 
     def briefing(
         self, request: ReviewRequest, policy: Policy, instructions: Instructions, tree: Path | None
@@ -96,6 +98,7 @@ class Matter:
             scope=self.scope,
             guidelines=self.guidelines,
             lessons=self.lessons,
+            secrets=self.secrets,
         )
 
 
@@ -127,10 +130,11 @@ def matter_of(ports: Ports, request: ReviewRequest) -> Matter:
     if policy.static is not None:
         unchecked = unchecked_files(change, pictures, rules.static_languages, waived=rules.allow_unchecked)
         unsent += tuple(gap for gap in unchecked if not excluded.covers(gap.path))
+    redactor = request.redactor.knowing(whole.files)
     return Matter(
         change,
         policy,
-        request.redactor.knowing(whole.files),
+        redactor,
         len(parts),
         file_facts(change, parts, scope),
         unsent,
@@ -139,6 +143,7 @@ def matter_of(ports: Ports, request: ReviewRequest) -> Matter:
         scope,
         guidelines,
         lessons,
+        secrets_of_change(change, rules, redactor),
     )
 
 
@@ -149,6 +154,23 @@ def _where_masks_may_hide_code(change: Change) -> Iterator[Unsent]:
         if lines:
             named = ", ".join(map(str, lines[:_MOST_LINES_NAMED]))
             yield Unsent(file.path, "partly", f"what is masked as a secret may be code in line {named}")
+
+
+def as_shown(change: Change, policy: Policy, redactor: Redactor) -> AsShown | None:
+    """What the files of a change hold where agents read them; None where static checks read them as they are."""
+    if policy.static is not None:
+        return None
+    texts = (file for file in change.files if file.status is not Status.DELETED and not file.binary)
+    return {file.path: partial(text_as_shown, file, redacted=redactor.in_prompt) for file in texts}
+
+
+def secrets_of_change(change: Change, rules: Rules, redactor: Redactor) -> tuple[OwnFinding, ...]:
+    """The secrets on the added lines of a change, each with the harness's finding."""
+    earlier = change.earlier
+    dismissed = {each.id for each in earlier.findings if each.status == "dismissed"} if earlier is not None else set()
+    touched = None if earlier is None else earlier.touched
+    shown = ShownChange(change.files, redactor=redactor, touched=touched)
+    return committed_secrets(change.files, shown, rules.holds_samples, dismissed)
 
 
 def _of_the_base(ports: Ports, change: Change, rules: Rules) -> tuple[FoundGuidelines, Lessons]:
@@ -180,6 +202,7 @@ def subject_of(
         head_text=ports.source.head_text,
         pictures=briefing.pictures,
         proposal=cache(partial(_proposal, ports.source, request.rules, events)),
+        secrets=briefing.secrets,
     )
 
 

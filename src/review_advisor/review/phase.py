@@ -53,7 +53,7 @@ from review_advisor.core.safety.fence import clean
 from review_advisor.ports.review import Ports
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.loop import ReviewLoop
-from review_advisor.review.matter import Matter, ReviewRequest, looked_around, matter_of, parts_of, subject_of
+from review_advisor.review.matter import Matter, ReviewRequest, as_shown, looked_around, matter_of, parts_of, subject_of
 from review_advisor.review.repair_session import Version
 
 
@@ -124,13 +124,15 @@ def reviewed(
             guidelines=matter.guidelines.facts,
             priced_by=request.priced_by,
             author=request.redactor.redact(clean(change.author)) if change.pull_request else "",
+            secrets=tuple(each.fact for each in matter.secrets),
         )
     )
     ends: list[Ending] = []
     stopped: str | None = None
     try:
         if change.files:
-            with ports.source.head_tree() as tree:
+            shown = as_shown(change, policy, request.redactor)
+            with ports.source.head_tree(shown=shown) as tree:
                 briefing = matter.briefing(request, policy, instructions, tree)
                 running = RunningReview(ports, request, dispatch, briefing)
                 ends = running.surfaces(lambda so_far: join_review(so_far, files, unsent, None))

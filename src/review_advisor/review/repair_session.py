@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
+from review_advisor.core.answers.committed_secrets import with_own_findings
 from review_advisor.core.answers.evidence import CheckedReport, ShownChange
 from review_advisor.core.answers.findings import Finding, RefusedFinding
 from review_advisor.core.escalation.reasons import refused_question, watched
+from review_advisor.core.facts.change import Change
 from review_advisor.core.facts.repair_edits import Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards, unsent_of
 from review_advisor.core.outcome.events import Repaired
@@ -26,7 +29,7 @@ from review_advisor.core.roles.team_rules import with_given_rules
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.ports.review import Source
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.matter import looked_around
+from review_advisor.review.matter import as_shown, looked_around, secrets_of_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,10 @@ class Version:
         checked = replace(checker.check(report, open_disagreements), uncited=uncited)
         doubts = SURFACE_INPUTS[self.row.surface].doubts(self.subject, self.part.shard.files)
         checked = replace(checked, findings=(*checked.findings, *doubts))
+        if SURFACE_INPUTS[self.row.surface].names_secrets:
+            paths = {file.path for file in self.part.shard.files}
+            own = [each for each in self.subject.secrets if each.fact.path in paths]
+            checked = with_own_findings(checked, own)
         unreadable = tuple(RefusedFinding(each.path, each.title, each.severity, each.why) for each in report.unreadable)
         checked = replace(checked, refused=(*unreadable, *checked.refused)) if unreadable else checked
         return checked if self.tree is None else replace(checked, knowledge=(), dropped=())
@@ -97,7 +104,7 @@ class RepairSession:
         if not may_repair(version.briefing.policy, version.row.surface, attempts):
             yield None
             return
-        with self._source.head_tree(version.tree) as folder:
+        with self._tree_of(version.subject.change, version.tree) as folder:
             grant = edit_grant(self._head.subject.change, self._head.subject.rules.own_globs)
             yield None if folder is None else EditableTree(folder, grant)
 
@@ -138,9 +145,11 @@ class RepairSession:
         head = self._head
         policy = policy_of_repaired(head.briefing.policy, edits.change, head.subject.rules)
         policy = replace(policy, excluded=policy.excluded.besides(_touched(edits)))
+        secrets = secrets_of_change(edits.change, head.subject.rules, head.subject.redactor)
         subject = replace(
             head.subject,
             change=edits.change,
+            secrets=secrets,
             whole=ShownChange(edits.change.files, redactor=head.subject.redactor, head_text=self._unchanged),
         )
         cut, unsent = shards(SURFACE_INPUTS[head.row.surface].narrow(subject), policy.shard_tokens)
@@ -148,9 +157,10 @@ class RepairSession:
             head.briefing,
             change=edits.change,
             policy=policy,
-            tree=self._trees.enter_context(self._source.head_tree(edits.tree)),
+            tree=self._trees.enter_context(self._tree_of(edits.change, edits.tree)),
             repair=RepairState(edits.patch),
             scope=WHOLE,
+            secrets=secrets,
         )
         row = next(row for row in policy.surfaces if row.surface is head.row.surface)
         part = replace(head.part, shard=cut[0], unsent=unsent_of(cut[0], unsent))
@@ -161,6 +171,11 @@ class RepairSession:
             subject=subject,
             tree=edits.tree,
         )
+
+    def _tree_of(self, change: Change, tree: str | None) -> AbstractContextManager[Path | None]:
+        """The tree of a version of the change, with its files as everybody is shown them."""
+        head = self._head
+        return self._source.head_tree(tree, as_shown(change, head.briefing.policy, head.subject.redactor))
 
     def _unchanged(self, path: str) -> str | None:
         """The text of a file that the change does not touch. Of one that a repair took back, nothing is the head's."""

@@ -61,7 +61,7 @@ from review_advisor.core.shadow.shadow_rule import Shadow
 from review_advisor.ports.review import CliError, Ports, SourceError
 from review_advisor.review.council import PartJudges
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.matter import Matter, ReviewRequest, looked_around, matter_of, parts_of, subject_of
+from review_advisor.review.matter import Matter, ReviewRequest, as_shown, looked_around, matter_of, parts_of, subject_of
 from review_advisor.review.phase import RunningReview, reviewed
 from review_advisor.review.repair_session import Version
 
@@ -167,7 +167,9 @@ class ShadowPhase:
             shadow=shadow.rule.id,
             outage=policy.outage,
         )
-        with nullcontext() if is_whole else ports.source.head_tree() as tree:  # a whole review opens its own
+        shown = as_shown(matter.change, policy, matter.redactor)
+        # A whole review opens its own.
+        with nullcontext() if is_whole else ports.source.head_tree(shown=shown) as tree:
             briefing = matter.briefing(request, policy, self.instructions, tree)
             subject = subject_of(ports, request, briefing, lambda: document.events)
             yield _Asked(ports, dispatch, replace(matter, policy=policy), briefing, subject, request, document, shadow)
@@ -229,11 +231,11 @@ class _Asked:
     def _advised(self, question: AdviceQuestion) -> ShadowAdvised:
         """What it answers to the packet of a consult."""
         row = next(each for each in self.briefing.policy.surfaces if each.surface is question.surface)
+        part = self._part(row, question)
         grant = consult_grant(self.briefing, row, question.attempt)
         if grant is None:
             raise AssertionError("a review that consulted had leave to")
         prompt = consult_prompt(grant, question.packet)
-        part = self._part(row, question)
         call = consult_call(self.briefing, row, part, question.attempt, prompt)
         advice = self.dispatch.ask(call, Recommendation).answer
         return ShadowAdvised(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from review_advisor.adapters.git.object_store import ObjectStore
+from review_advisor.adapters.git.tree import MaskedFile
 from review_advisor.adapters.git.tree_entries import FOLDER_MODE, ListedEntry, entries, escapes
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE
 from review_advisor.core.facts.patches.patch_files import shown_name
-from review_advisor.core.facts.repair_edits import WHOLE, RefusedPath
+from review_advisor.core.facts.repair_edits import MASKED_LINE, WHOLE, WRITES_MARK, RefusedPath
 from review_advisor.core.facts.tree_bounds import TreeBounds
+from review_advisor.core.safety.secret_shapes import holds_mark
 from review_advisor.ports.review import SourceError
 
 LARGEST_FILE = 1_000_000
@@ -23,6 +26,12 @@ MOST_FILES = 200
 _CHUNK = 1 << 20
 _INDEX = "edits-index"
 _REGULAR = "100644"
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_LINES = re.compile(rb"[^\n]*\n|[^\n]+")
+_DIFFERENCE = (
+    *("diff", "-U0", "--text", "--no-ext-diff", "--no-textconv", "--no-color"),
+    *("--diff-algorithm=myers", "--end-of-options"),
+)
 _ANY_EXECUTE = 0o111
 _PATCH = (
     *("diff-tree", "-p", "-U3", "--no-renames", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color"),
@@ -38,6 +47,7 @@ class _Reading:
     head: dict[bytes, ListedEntry]
     algorithm: str
     depth: int
+    masked: Mapping[bytes, MaskedFile] = field(default_factory=dict)
     removed: list[bytes] = field(default_factory=list)
     written: list[bytes] = field(default_factory=list)
     unfit: list[RefusedPath] = field(default_factory=list)
@@ -56,16 +66,23 @@ class _Reading:
 
 
 def read_back(
-    store: ObjectStore, head_tree: str, folder: Path, bounds: TreeBounds
+    store: ObjectStore,
+    head_tree: str,
+    folder: Path,
+    bounds: TreeBounds,
+    masked: Mapping[bytes, MaskedFile] | None = None,
 ) -> tuple[str, tuple[RefusedPath, ...]]:
     """The tree that ``folder`` holds now, and what in it can be no part of a patch (then the tree is the head's).
+
+    The ``masked`` files were shown with marks: what was edited in one is made in what the tree really has. Where an
+    edit touches a masked line, or writes a mark, nobody knows what it would come to: such a file is unfit.
 
     A link, a hard link, a device, an executable bit, a name that git keeps for itself, binary or huge content, and
     anything in the place of a submodule or a link are such parts. No link is followed and no filter runs.
     """
     head = {entry.path: entry for entry in entries(store.git, head_tree, bounds) if entry.mode != FOLDER_MODE}
     algorithm = "sha1" if len(head_tree) == hashlib.sha1(usedforsecurity=False).digest_size * 2 else "sha256"
-    reading = _Reading(store, head, algorithm, bounds.depth)
+    reading = _Reading(store, head, algorithm, bounds.depth, masked or {})
     seen: set[bytes] = set()
     try:
         for path, facts in _walk(folder, reading):
@@ -111,7 +128,7 @@ def _read(reading: _Reading, root: Path, path: bytes, facts: os.stat_result) -> 
     if why is not None:
         reading.refuse(path, why)
         return
-    raw = _content(root / os.fsdecode(path), facts.st_size, reading.algorithm, known)
+    raw = _content(root / os.fsdecode(path), facts.st_size, reading, path)
     if raw is None:
         return
     if known is not None and known.mode == SYMLINK_MODE:
@@ -146,9 +163,13 @@ def _has_twin(reading: _Reading, path: bytes) -> bool:
     return path.decode("utf-8", "replace").casefold() in reading.folded
 
 
-def _content(file: Path, size: int, algorithm: str, known: ListedEntry | None) -> bytes | str | None:
+def _content(file: Path, size: int, reading: _Reading, path: bytes) -> bytes | str | None:
     """The new content of a file, or why it cannot be taken; None for the head's own."""
-    digest = hashlib.new(algorithm, b"blob %d\0" % size, usedforsecurity=False)
+    masked, known = reading.masked.get(path), reading.head.get(path)
+    if masked is not None and size == len(masked.shown) and file.read_bytes() == masked.shown:
+        is_head = known is not None and known.name == _digest(reading.algorithm, masked.raw)
+        return None if is_head or masked.raw == b"" else masked.raw
+    digest = hashlib.new(reading.algorithm, b"blob %d\0" % size, usedforsecurity=False)
     kept = bytearray()
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
         while chunk := opened.read(_CHUNK):
@@ -163,7 +184,41 @@ def _content(file: Path, size: int, algorithm: str, known: ListedEntry | None) -
         return "binary"
     if not kept.strip():
         return "left without content"
-    return "not UTF-8 text" if not _is_utf8(kept) else bytes(kept)
+    if not _is_utf8(kept):
+        return "not UTF-8 text"
+    return bytes(kept) if masked is None else _unmasked(reading.store, masked, bytes(kept))
+
+
+def _digest(algorithm: str, raw: bytes) -> str:
+    return hashlib.new(algorithm, b"blob %d\0%b" % (len(raw), raw), usedforsecurity=False).hexdigest()
+
+
+def _unmasked(store: ObjectStore, masked: MaskedFile, edited: bytes) -> bytes | str:
+    """What the edits of a masked file make of the real one, or why they cannot be taken."""
+    if not masked.raw:
+        return "too large to be shown"
+    names = [
+        store.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=each).decode("ascii").strip()
+        for each in (masked.shown, edited)
+    ]
+    raw, shown, now = (_LINES.findall(each) for each in (masked.raw, masked.shown, edited))
+    hidden = {at for at, (real, mask) in enumerate(zip(raw, shown, strict=True)) if real != mask}
+    marks = {shown[at].strip() for at in hidden}
+    made, done = list[bytes](), 0
+    for line in store.git.run(*_DIFFERENCE, *names).split(b"\n"):
+        found = _HUNK.match(line)
+        if found is None:
+            continue
+        old, gone, new, come = (int(each if each is not None else 1) for each in found.groups())
+        begin, first = (old - 1 if gone else old), (new - 1 if come else new)
+        if not hidden.isdisjoint(range(begin, begin + gone)):
+            return MASKED_LINE
+        written = now[first : first + come]
+        if any(each.strip() in marks or holds_mark(each.decode()) for each in written):
+            return WRITES_MARK
+        made += [*raw[done:begin], *written]
+        done = begin + gone
+    return b"".join((*made, *raw[done:]))
 
 
 def _is_not_text(raw: bytes) -> bool:

@@ -19,7 +19,7 @@ from review_advisor.core.facts.patches.patch_files import entries_of_patch, merg
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.facts.tree_bounds import TreeBounds
 from review_advisor.lifetime.belongings import temporary_folder
-from review_advisor.ports.review import SourceError
+from review_advisor.ports.review import AsShown, SourceError
 
 _SHORT = 12
 _ACCEPTED = "make it with `git diff` or `git format-patch`, with the prefixes a/ and b/, and pass it as it is"
@@ -83,7 +83,11 @@ class PatchSource:
             self._read = merged_types(entries)
         return self._read
 
-    def head_tree(self, tree: str | None = None) -> AbstractContextManager[None]:  # noqa: ARG002 (as GitSource)
+    def head_tree(
+        self,
+        tree: str | None = None,  # noqa: ARG002 (as GitSource)
+        shown: AsShown | None = None,  # noqa: ARG002 (as above)
+    ) -> AbstractContextManager[None]:
         """A patch comes without a tree: None."""
         return nullcontext()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from review_advisor.adapters.git.diff import changed_files
 from review_advisor.adapters.git.edited_tree import patch_between, read_back
 from review_advisor.adapters.git.head_lines import collect_uses, small_texts
 from review_advisor.adapters.git.object_store import ContentMissingError, ObjectStore
-from review_advisor.adapters.git.tree import exported
+from review_advisor.adapters.git.tree import MaskedFile, exported
 from review_advisor.adapters.git.tree_entries import missing
 from review_advisor.adapters.git.workflow_files import read_workflows
 from review_advisor.core.facts.adr_record import may_be_record, same_decision
@@ -25,7 +25,7 @@ from review_advisor.core.facts.pull_request import LinkedIssue, PullRequest
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.facts.spec import spec_of_issues, spec_path
 from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
-from review_advisor.ports.review import SourceError
+from review_advisor.ports.review import AsShown, SourceError
 
 _SHORT = 12
 _LARGEST_RECORD = 200_000
@@ -125,6 +125,7 @@ class GitSource:
         self._bounds = bounds
         self._fetching = fetching
         self._change: Change | None = None
+        self._masked: dict[Path, Mapping[bytes, MaskedFile]] = {}
 
     def after(self, fix_attempts: int, earlier: Earlier) -> GitSource:
         """The same source, of a change that was reviewed before and sent back so often.
@@ -157,14 +158,23 @@ class GitSource:
             self._change = self._read()
         return self._change
 
-    def head_tree(self, tree: str | None = None) -> AbstractContextManager[Path]:
-        """A fresh private folder that holds exactly the head tree (the index, for staged changes), or ``tree``."""
-        return exported(self._store, tree or self._sides.head_tree, self._bounds)
+    @contextmanager
+    def head_tree(self, tree: str | None = None, shown: AsShown | None = None) -> Iterator[Path]:
+        """A fresh private folder that holds the head tree (the index, for staged changes), or ``tree``.
+
+        The files in ``shown`` hold what that makes of them, all others exactly what the tree has.
+        """
+        with exported(self._store, tree or self._sides.head_tree, self._bounds, shown) as made:
+            self._masked[made.folder] = made.masked
+            try:
+                yield made.folder
+            finally:
+                del self._masked[made.folder]
 
     def edits(self, folder: Path) -> Edits:
         """What was edited in a folder of ``head_tree``, against the head. Raises ``SourceError``."""
         head = self._sides.head_tree
-        tree, unfit = read_back(self._store, head, folder, self._bounds)
+        tree, unfit = read_back(self._store, head, folder, self._bounds, self._masked.get(folder))
         return Edits(
             tree=tree,
             patch=patch_between(self._store, head, tree),

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Literal
 
 from review_advisor.core.answers.answers import (
+    GRAVE,
     DisagreementAnswer,
     KnowledgeEntry,
     ReportedFinding,
@@ -84,8 +85,11 @@ class CheckedReport:
 
     @property
     def unfounded(self) -> str | None:
-        """Why nobody can act on a rejection: no finding of it stands. None for any other report."""
-        if self.verdict == "approve" or self.findings:
+        """Why nobody can act on a rejection: no finding of it stands. None for any other report.
+
+        What the harness adds to it founds it only where it is grave.
+        """
+        if self.verdict == "approve" or any(not each.harness or each.severity in GRAVE for each in self.findings):
             return None
         if not self.refused:
             return "it names no finding"

@@ -47,6 +47,7 @@ class Finding:
     ``pre_existing``: the executor says that the change did not bring it; in an outcome, that the advisor confirms it.
     Of a critical or high one that holds only if its quote stands among the unchanged or removed lines.
     ``raised_by`` is the id of the advisor that brought it; empty where the executor did.
+    ``harness``: no model said it, the harness found it itself.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Finding:
     age: Age = Age.NEW
     pre_existing: bool = False
     raised_by: str = ""
+    harness: bool = False
 
     @property
     def marks(self) -> str:

@@ -8,6 +8,8 @@ from review_advisor.core.facts.change import Change, FileChange
 
 WHOLE = "*"
 """The path of a refusal that is about the repair as a whole."""
+MASKED_LINE = "it writes over a line with a secret, which is shown masked"
+WRITES_MARK = "it writes the mark of a secret"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from review_advisor.core.forge_text.sections import (
     pictures,
     refused,
     repair,
+    secrets,
     whose_rules,
 )
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -157,6 +158,7 @@ def _after_the_findings(document: OutcomeDocument, opened: Section, run_page: st
     return (
         repair(document),
         opened,
+        secrets(document),
         pictures(document),
         refused(document),
         gaps(document),

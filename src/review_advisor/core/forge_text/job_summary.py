@@ -19,6 +19,7 @@ from review_advisor.core.forge_text.sections import (
     pictures,
     refused,
     repair,
+    secrets,
     whose_rules,
 )
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -42,6 +43,7 @@ def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
         repair(document),
         opened,
         *judges(document),
+        secrets(document),
         pictures(document),
         learned(document),
         refused(document),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from review_advisor.core.answers.answers import SEVERITIES
+from review_advisor.core.answers.committed_secrets import lines_of
 from review_advisor.core.answers.findings import Finding, MergedRemark, RefusedFinding
 from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.facts.patches.diff_text import shown_path
@@ -222,6 +223,13 @@ def coverage(document: OutcomeDocument) -> Section:
 def gaps(document: OutcomeDocument) -> Section:
     """The same where something was left out; nothing where ``account`` says that all was read."""
     return Section(()) if is_read_whole(document) else coverage(document)
+
+
+def secrets(document: OutcomeDocument) -> Section:
+    """The secrets on added lines, which everybody is shown masked, by file, line and kind."""
+    lines = tuple(f"- {code(each)}" for each in lines_of(document.secrets, MOST_NAMED_FILES))
+    title = f"{counted(len(document.secrets), 'secret')} on added lines, shown masked"
+    return details(title, *lines, gives_way=Order.PICTURES, what="lines") if lines else Section(())
 
 
 def pictures(document: OutcomeDocument) -> Section:

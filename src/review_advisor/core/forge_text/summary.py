@@ -23,6 +23,7 @@ from review_advisor.core.forge_text.sections import (
     pictures,
     refused,
     repair,
+    secrets,
     whose_rules,
 )
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -87,6 +88,7 @@ def summary_body(
         _settled(state),
         opened,
         *judges(document),
+        secrets(document),
         pictures(document),
         learned(document),
         refused(document),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from review_advisor.core.answers.answers import Severity
+from review_advisor.core.answers.committed_secrets import secrets_in_the_way
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding, ordered
 from review_advisor.core.outcome.document import OutcomeDocument
@@ -52,9 +53,10 @@ def rejecting(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def blocking_findings(document: OutcomeDocument) -> frozenset[str]:
-    """The ids of the findings for which the executor rejected a part of the change.
+    """The ids of the findings for which a part of the change is rejected.
 
-    What is refuted is none of them, unless the part went to a person all the same.
+    What is refuted is none of them, unless the part went to a person all the same. An approval is rejected for the
+    secrets that the change commits.
     """
     before = {each.id for each in document.findings if each.pre_existing}
     return frozenset(
@@ -67,6 +69,9 @@ def _blocking(part: PartRecord, before: Collection[str]) -> frozenset[str]:
     findings = (replace(each, pre_existing=each.id in before) for every in rejections for each in every)
     blocking = frozenset(each.id for each in rejecting(findings))
     rejected = part.ended is not None and part.ended.outcome is Outcome.CHANGES_REQUESTED
+    if rejected:
+        approvals = (report for report in part.reports[-1:] if report.verdict == "approve")
+        blocking |= {each.id for report in approvals for each in secrets_in_the_way(report)}
     return blocking - {each.finding for each in part.challenges if each.refutes} if rejected else blocking
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from review_advisor.core.answers.committed_secrets import CommittedSecret
 from review_advisor.core.answers.findings import Finding, merged
 from review_advisor.core.facts.guidelines import GuidelineFact
 from review_advisor.core.facts.pictures import PictureDifference
@@ -79,6 +80,7 @@ class OutcomeDocument:
     held; None also in a document that was written before this was kept. ``unpriced`` is how many calls did not report
     their cost, or not that of each of their models. ``guidelines`` are the team's own rules that apply to the change.
     ``shadows`` is what ran in shadow after the end, and what it cost: the one field that follows from no event.
+    ``secrets`` are all those on added lines, which everybody is shown masked.
     """
 
     schema_version: Literal[2]
@@ -111,6 +113,7 @@ class OutcomeDocument:
     unpriced: int = 0
     guidelines: tuple[GuidelineFact, ...] = ()
     shadows: tuple[ShadowCost, ...] = ()
+    secrets: tuple[CommittedSecret, ...] = ()
 
 
 def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
@@ -151,6 +154,7 @@ def outcome_document(events: Sequence[Event]) -> OutcomeDocument:
         rules_sha=first.rules_sha,
         unpriced=unpriced_calls(stream.only(CallEnded)),
         guidelines=first.guidelines,
+        secrets=first.secrets,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from review_advisor.core.answers.committed_secrets import named, secrets_in_the_way
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.council.panel import MemberAnswer
 from review_advisor.core.facts.patches.diff_text import shown_path
@@ -141,6 +142,8 @@ def ruled(
 ) -> PartEnding:
     """A part that a ruling accepted or escalated. An approval that came with edits is none of the head.
 
+    Nor does one stand that carries a grave finding on a secret that the change commits, whoever agrees with it.
+
     ``judged`` is the judgement on the report; None where there is none. A fallback model's is not the advisor's, and
     confirms nothing.
     """
@@ -150,6 +153,10 @@ def ruled(
     if unproven is not None:
         return PartEnding(Outcome.ESCALATED, unproven, degraded=ruling.degraded)
     approved = report.verdict == "approve"
+    committed = secrets_in_the_way(report) if approved else ()
+    if committed:
+        because = f"approved although the change commits a secret: {named(committed)}"
+        return PartEnding(Outcome.CHANGES_REQUESTED, because, degraded=ruling.degraded)
     if approved and repair is not None and (repair.patch or repair.refused):
         return _only_repaired(ruling, repair)
     return PartEnding(

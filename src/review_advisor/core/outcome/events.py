@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from review_advisor.core.answers.answers import ReviewPlan
+from review_advisor.core.answers.committed_secrets import CommittedSecret
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.member_vote import MemberVote
 from review_advisor.core.answers.opinion import InstanceOpinion, Opinion
@@ -77,7 +78,7 @@ class PolicyFrozen(Happened):
     could not be read. ``server`` is the address of the GitHub that the repository is on, where one is known.
     ``priced_by`` names the repository's own list of prices and its digest; empty where the shipped one counts alone.
     ``author`` is the account that opened the pull request; empty of any other change, and in streams that were recorded
-    before events said so.
+    before events said so. ``secrets`` are those on added lines, all of them.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -102,6 +103,7 @@ class PolicyFrozen(Happened):
     server: str = ""
     priced_by: str = ""
     author: str = ""
+    secrets: tuple[CommittedSecret, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,6 +67,10 @@ def contradiction(first: PolicyFrozen, known: OwnFacts) -> str | None:
     may_be = {known.redact(path) for path in known.modified if excluding_glob(known.rules.exclude, path) is not None}
     if not unread <= may_be:
         return f"it leaves {min(unread - may_be)!r} unread, which the configuration does not exclude"
+    samples = {known.redact(path) for path in paths if known.rules.holds_samples(path)}
+    called = [each.path for each in first.secrets if each.settled == "sample" and each.path not in samples]
+    if called and not known.cut:
+        return f"it calls a secret in {called[0]!r} a sample, which the configuration does not"
     return _milder(policy, known, first.shards)
 
 

@@ -13,8 +13,10 @@ from dataclasses import fields, is_dataclass
 
 from pydantic import BaseModel
 
+from review_advisor.core.answers.answers import SEVERITIES
+from review_advisor.core.answers.committed_secrets import CommittedSecret, reports, severity_of_secret
 from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.answers.findings import FINDING_ID
+from review_advisor.core.answers.findings import FINDING_ID, Finding
 from review_advisor.core.facts.change import OBJECT_NAME, Status
 from review_advisor.core.facts.guidelines import cited
 from review_advisor.core.outcome.ends import Ending, NotRun, join_parts, join_review, why_not_run
@@ -66,6 +68,7 @@ def unsound(events: Sequence[Event]) -> str | None:
         _policy(first)
         check_numbers(events)
         _consults(first, events)
+        _secrets(first, events)
         _review(first, events[1:-1], last)
     except Unsound as found:
         return str(found)
@@ -218,6 +221,39 @@ def _excluded(first: PolicyFrozen) -> None:
     watched = {*first.policy.critical_touched, *first.policy.guard.paths}
     require(plain.issuperset(unread), "a file is excluded that is not the same regular file on both sides")
     require(watched.isdisjoint(unread), "a critical path, or one that the guard watches, is excluded")
+
+
+def _secrets(first: PolicyFrozen, events: Sequence[Event]) -> None:
+    """Every secret that the record names is in the reports on its file, as grave as its rules make it.
+
+    It is the harness's own finding, or one of the executor's. After a repair its lines may have other numbers.
+    """
+    files = {file.path: file for file in first.files}
+    reported = [
+        each
+        for each in events
+        if isinstance(each, Reported) and SURFACE_INPUTS[each.surface].names_secrets and not each.structural
+    ]
+    repaired = any(isinstance(each, Repaired) for each in events)
+    for fact in first.secrets:
+        require(fact.path in files, "a secret is named in a file that is not part of the change")
+        require(1 <= fact.line <= fact.end_line, "a secret has no lines")
+        due = severity_of_secret(fact.kind, files[fact.path].kind)
+        require(fact.severity == due, "a secret is less or more grave than its kind and its file make it")
+        its = [each for each in reported if each.shard in files[fact.path].shards]
+        for told in () if fact.settled else its:
+            tells = (_is_of(each, fact) or reports(each, fact, moved=repaired) for each in told.report.findings)
+            require(any(tells), "a secret that the change commits is missing in a report on its file")
+    known = {(fact.finding, fact.severity) for fact in first.secrets if not fact.settled}
+    own = [finding for each in reported for finding in each.report.findings if finding.harness]
+    require(
+        repaired or all((each.id, each.severity) in known for each in own),
+        "a finding is marked as the harness's, and the record names no such secret",
+    )
+
+
+def _is_of(finding: Finding, fact: CommittedSecret) -> bool:
+    return finding.id == fact.finding and SEVERITIES.index(finding.severity) <= SEVERITIES.index(fact.severity)
 
 
 # --- what happened ----------------------------------------------------------------------------------------------------

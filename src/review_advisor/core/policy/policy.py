@@ -85,12 +85,17 @@ class Rules:
     outage: OutageRules = DEFAULT_OUTAGE_RULES
     language: str = ENGLISH
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    secret_samples: tuple[str, ...] = ()
     roster: Roster = DEFAULT_ROSTER
     effort: EffortTable = field(default_factory=dict)
     escalation: EscalationRules = NO_ESCALATION
     refuter: bool = False
     decision_cards: bool = False
     mode: Mode = "enforce"
+
+    def holds_samples(self, path: str) -> bool:
+        """Whether the configuration names the file as one whose secrets are samples."""
+        return excluding_glob(self.secret_samples, path) is not None
 
     @property
     def own_globs(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from review_advisor.core.answers.committed_secrets import secrets_in_the_way
 from review_advisor.core.facts.pull_request import Makers, Permission, PullRequest
 from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.outcomes import Outcome
@@ -79,7 +80,8 @@ def _approved_or_by_findings(part: PartRecord) -> bool:
     report, judged = part.reports[-1], part.post_verify[-1]
     confirmed = (judged.number, judged.result.verdict) == (len(part.reports) - 1, "APPROVE")
     unseen = bool(part.unfounded) or any(each.severity != "low" for each in report.refused)
-    return confirmed and report.verdict == "reject" and bool(report.findings) and not unseen
+    rejects = report.verdict == "reject" or bool(secrets_in_the_way(report))
+    return confirmed and rejects and bool(report.findings) and not unseen
 
 
 def still_blocking(state: State) -> tuple[KnownFinding, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from review_advisor.core.answers.committed_secrets import CommittedSecret, lines_of
 from review_advisor.core.answers.findings import Finding, merged_into, ordered
 from review_advisor.core.facts.patches.diff_text import shown_path
 from review_advisor.core.facts.pictures import PictureDifference
@@ -14,6 +15,7 @@ from review_advisor.core.roles.picture_prompt import picture_words
 from review_advisor.core.safety.terminal import WIDTH, printable, wrapped
 
 _MOST_SUGGESTED = 40
+_MOST_SECRETS = 20
 
 
 def findings_text(findings: tuple[Finding, ...], notes: Mapping[str, str] | None = None) -> str:
@@ -40,10 +42,18 @@ def findings_text(findings: tuple[Finding, ...], notes: Mapping[str, str] | None
         if each.corrected:
             lines.append(wrapped("           ", f"({each.corrected})"))
         facts = f"{each.category}, confidence {each.confidence:.2f}{each.marks}"
+        facts += ", found by the harness" if each.harness else ""
         lines.append(wrapped("           ", f"[{each.id}, {facts}]"))
         if notes and each.id in notes:
             lines.append(wrapped("           ", notes[each.id]))
     return "\n".join(lines)
+
+
+def secrets_text(facts: Sequence[CommittedSecret]) -> str:
+    """The secrets on added lines, which everybody is shown masked; empty without any."""
+    lines = [f"Secrets on added lines, shown masked: {len(facts)}"]
+    lines += [wrapped("  ", line) for line in lines_of(facts, _MOST_SECRETS)]
+    return "\n".join(lines) if facts else ""
 
 
 def pictures_text(pictures: tuple[PictureDifference, ...]) -> str:

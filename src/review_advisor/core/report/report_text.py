@@ -21,7 +21,7 @@ from review_advisor.core.report.advice_ends import advice_ends
 from review_advisor.core.report.advice_text import advice_lines, consult_lines
 from review_advisor.core.report.blind_text import blind_words, lacks_blind
 from review_advisor.core.report.council_text import council_texts, refuter_text
-from review_advisor.core.report.found_text import coverage_text, findings_text, pictures_text
+from review_advisor.core.report.found_text import coverage_text, findings_text, pictures_text, secrets_text
 from review_advisor.core.report.repair_text import no_repair_words, offered_repair, repair_words
 from review_advisor.core.report.shadow_text import shadow_words
 from review_advisor.core.report.wording import and_unknown, counted, counted_findings, effort_words
@@ -125,7 +125,8 @@ def report_text(document: OutcomeDocument, notes: Mapping[str, str] | None = Non
 
     ``notes`` say of findings, by their ids, what is known of their kind.
     """
-    blocks = [_opening(document), findings_text(document.findings, notes), pictures_text(document.pictures)]
+    blocks = [_opening(document), findings_text(document.findings, notes), secrets_text(document.secrets)]
+    blocks += [pictures_text(document.pictures)]
     blocks += [refuter_text(document), "\n".join(map(printable, offered_repair(document)))]
     consults = _consults(document)
     blocks += [_surface_text(surface, consults) for surface in document.surfaces]

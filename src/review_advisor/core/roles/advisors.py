@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from review_advisor.core.answers.answers import (
     RuledReport,
     with_dispositions,
 )
+from review_advisor.core.answers.committed_secrets import OwnFinding
 from review_advisor.core.answers.decision_card import with_cards
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.facts.change import Change, FileChange
@@ -62,7 +63,8 @@ class Briefing:
     """What every question about one version of the change shares: the head, or the head with a repair.
 
     ``tree`` is its exported tree, None without one. ``scope`` is what of it the executor is shown,
-    ``guidelines`` are the team's own rules, ``lessons`` the entries of the base's memory.
+    ``guidelines`` are the team's own rules, ``lessons`` the entries of the base's memory, ``secrets`` those on added
+    lines.
     """
 
     run_id: str
@@ -76,6 +78,7 @@ class Briefing:
     scope: Scope = WHOLE
     guidelines: FoundGuidelines = NO_GUIDELINES
     lessons: Lessons = NO_LESSONS
+    secrets: tuple[OwnFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ class PreFlightAdvisor:
         sections = [prompts.whole_change(seen.change, seen.nonce)]
         if part is not None:
             sections.append(prompts.diff(part.shard.files, seen.nonce, 0, 1))
+        sections.append(secrets_section(seen))
         sections += [prompts.description(seen.change, seen.nonce), prompts.spec_section(seen.change, seen.nonce), ask]
         return _call(seen, row, Role.PRE_FLIGHT, ReviewPlan, (sections,), tools=False)
 
@@ -150,6 +154,8 @@ class Executor:
         """The question of the next attempt. A call is always fresh: it is told all that the earlier ones learned."""
         seen = self._briefing
         grant = self._mid_flight.grant(row, seen.policy, len(attempts))
+        if grant is not None:
+            grant = replace(grant, secrets=secrets_section(seen, part.shard.files))
         scope = seen.scope if SURFACE_INPUTS[row.surface].goes_on else WHOLE
         matter = self._matter(row, part, prompts.shown_files(part.shard.files, seen.change, scope))
         told = [*_told(seen, part, plan), part.opinions]
@@ -314,9 +320,18 @@ def _matter(seen: Briefing, part: Part, files: tuple[FileChange, ...]) -> list[s
     return [
         prompts.whole_change(seen.change, seen.nonce, part.shard.files),
         prompts.diff(files, seen.nonce, part.shard.index, part.of),
+        secrets_section(seen, files),
         prompts.not_shown(part.unsent, seen.nonce),
         prompts.excluded_section(seen.policy.excluded, part.shard.files, seen.nonce),
     ]
+
+
+def secrets_section(seen: Briefing, files: Iterable[FileChange] | None = None) -> str:
+    """The secrets on added lines of these files, or of all, by file, line and kind; empty without any."""
+    paths = None if files is None else {file.path for file in files}
+    return prompts.secrets_section(
+        [each.fact for each in seen.secrets if paths is None or each.fact.path in paths], seen.nonce
+    )
 
 
 def _told(seen: Briefing, part: Part, plan: ReviewPlan | None) -> list[str]:
@@ -341,7 +356,7 @@ def _report(report: CheckedReport, nonce: str) -> str:
     facts = as_facts(replace(report, knowledge=(), dropped=(), uncited=()))
     facts = {name: value for name, value in facts.items() if value or name == "findings"}
     for finding in facts["findings"]:
-        for name in ("rule", "raised_by"):
+        for name in ("rule", "raised_by", "harness"):
             if not finding[name]:
                 del finding[name]
     return fence_facts(prompts.REPORT, facts, nonce)

@@ -36,7 +36,8 @@ class ConsultGrant:
     Each question still needs its own leave (``Consults.ask``): the cap counts all consults of a review together.
     ``advisor_prompt`` and ``advisor_model`` are forced on the subagent whatever the executor asks for. ``sentinel``
     is put in front of every question, and the question is fenced with ``nonce``. ``effort`` is the advisor's.
-    ``others`` may be asked by their ids; without any, whoever is asked for is this advisor.
+    ``others`` may be asked by their ids; without any, whoever is asked for is this advisor. ``secrets`` tells the
+    advisor which secrets it is shown masked; empty without any.
     """
 
     subagent_type: str
@@ -46,6 +47,7 @@ class ConsultGrant:
     nonce: str
     effort: GivenEffort = ""
     others: tuple[NamedAdvisor, ...] = ()
+    secrets: str = ""
 
     def named(self, wanted: str) -> str | None:
         """The id under which whoever is ``wanted`` is asked; None if nobody has it."""

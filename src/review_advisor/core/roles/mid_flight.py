@@ -161,7 +161,8 @@ def question_shown(question: str, redactor: Redactor) -> str:
 
 def consult_prompt(grant: ConsultGrant, shown: str) -> str:
     """The whole prompt of the consulted advisor, from a question that ``question_shown`` made."""
-    return f"{grant.sentinel}\n{QUESTION_OPENING}\n{framed('QUESTION', shown, grant.nonce)}"
+    told = f"\n\n{grant.secrets}" if grant.secrets else ""
+    return f"{grant.sentinel}\n{QUESTION_OPENING}\n{framed('QUESTION', shown, grant.nonce)}{told}"
 
 
 def read_consult(record: ConsultRecord) -> ConsultNote:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from review_advisor.core.answers.committed_secrets import CommittedSecret, lines_of
 from review_advisor.core.facts.change import Change, FileChange
 from review_advisor.core.facts.patches.diff_text import render_file, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
@@ -30,6 +31,7 @@ GUIDANCE = "GUIDANCE"
 NOT_SHOWN = "NOT_SHOWN"
 NOT_READ = "NOT_READ"
 EARLIER = "EARLIER"
+SECRETS = "SECRETS"
 REPAIR = "REPAIR"
 REPAIR_REFUSED = "REPAIR_REFUSED"
 
@@ -38,6 +40,8 @@ LONGEST_BODY = 70_000
 FILES_LISTED_PER_PART = 300
 MOST_TOOL_REMARKS = 100
 _MOST_DOUBTS = 20
+MOST_SECRETS = 100
+"""So many secrets are named to reviewers; how many more there are is said."""
 
 _HEADER = "This is review {run_id}. Its nonce is {nonce}."
 _HEADER_PATTERN = re.compile(r"\AThis is review \S+\. Its nonce is (\S+)\.$", re.MULTILINE)
@@ -116,6 +120,17 @@ def not_shown(unsent: tuple[Unsent, ...], nonce: str) -> str:
         return ""
     named = "\n".join(f"{shown_path(each.path)}: {each.why}" for each in unsent)
     return "Of these files not everything is shown, judge what you see:\n" + fence(NOT_SHOWN, named, nonce)
+
+
+def secrets_section(facts: Sequence[CommittedSecret], nonce: str) -> str:
+    """What of the added lines is a secret and shown masked, by file, line and kind; empty without any."""
+    if not facts:
+        return ""
+    return (
+        "Secrets on added lines, which you are shown masked. The harness found them, and adds a finding of its own for"
+        " each that the executor does not report (category secret), unless it says here why not:\n"
+        + fence(SECRETS, "\n".join(lines_of(facts, MOST_SECRETS)), nonce)
+    )
 
 
 def tools_section(change: Change, files: tuple[FileChange, ...], nonce: str) -> str:

@@ -9,7 +9,7 @@ from review_advisor.core.facts.change import REGULAR_MODE, SUBMODULE_MODE, SYMLI
 from review_advisor.core.facts.files.kinds import TESTS
 from review_advisor.core.facts.files.paths import NEVER_REPAIRED, PathRule
 from review_advisor.core.facts.patches.diff_text import shown_path
-from review_advisor.core.facts.repair_edits import WHOLE, Edits, RefusedPath, RepairState
+from review_advisor.core.facts.repair_edits import MASKED_LINE, WHOLE, WRITES_MARK, Edits, RefusedPath, RepairState
 from review_advisor.core.facts.shards import shards
 from review_advisor.core.policy.budgets import MOST_REPAIRED_FILES, MOST_REPAIRED_LINES
 from review_advisor.core.policy.guard import own_implementation
@@ -19,7 +19,8 @@ from review_advisor.core.roles import prompts
 from review_advisor.core.roles.calls import EditGrant
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.core.safety.fence import clean, fence
-from review_advisor.core.safety.secret_shapes import redact
+from review_advisor.core.safety.secret_shapes import holds_mark, redact
+from review_advisor.core.safety.shown_change import added_secrets
 
 LEAKS = "the patch would carry what looks like a secret"
 _SHOWN_TO_EXECUTOR = 10
@@ -95,7 +96,21 @@ class Law:
             return edits.unfit
         inside = frozenset(each.path for each in self.change.files if each.status is not Status.DELETED)
         law = PathLaw(inside, own_implementation(self.change, self.rules.own_globs))
-        return (*law.refusals(edits.touched), *(RefusedPath(WHOLE, why) for why in self._unshowable(edits)))
+        named = law.refusals(edits.touched)
+        over = (each for each in self._over_masks(edits.touched) if each.path not in {one.path for one in named})
+        return (*named, *over, *(RefusedPath(WHOLE, why) for why in self._unshowable(edits)))
+
+    def _over_masks(self, touched: Sequence[FileChange]) -> Iterator[RefusedPath]:
+        """The files in which a line goes that everybody is shown masked, or a mark is written."""
+        changed = {file.path: file for file in self.change.files}
+        for file in touched:
+            masks = added_secrets(changed[file.path]) if file.path in changed else ()
+            hidden = {line for each in masks for line in range(each.line, each.end_line + 1)}
+            lines = [line for hunk in file.hunks for line in hunk.lines]
+            if not hidden.isdisjoint(_removed_lines(file)):
+                yield RefusedPath(file.path, MASKED_LINE)
+            elif any(line.startswith("+") and holds_mark(line) for line in lines):
+                yield RefusedPath(file.path, WRITES_MARK)
 
     def _unshowable(self, edits: Edits) -> Iterator[str]:
         if self.redact(edits.patch) != edits.patch:
@@ -150,6 +165,15 @@ def _is_plain(path: str) -> bool:
 def _is_hidden(file: FileChange) -> bool:
     added = (line[1:].removesuffix("\r") for hunk in file.hunks for line in hunk.lines if line.startswith("+"))
     return any(clean(line) != redact(line) for line in added)
+
+
+def _removed_lines(file: FileChange) -> Iterator[int]:
+    for hunk in file.hunks:
+        number = hunk.old_start
+        for line in hunk.lines:
+            if line.startswith("-"):
+                yield number
+            number += line[:1] in ("-", " ")
 
 
 def _does_not_fit(before: Change, after: Change, shard_tokens: int) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from review_advisor.core.answers.answers import ReviewReport
+from review_advisor.core.answers.committed_secrets import OwnFinding
 from review_advisor.core.answers.evidence import CheckedReport, ShownChange
 from review_advisor.core.answers.findings import Finding, finding_id
 from review_advisor.core.facts.adr_record import changed_records, structure_faults
@@ -21,7 +22,10 @@ from review_advisor.core.safety.redaction import Redactor
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """All that is known when a surface begins: the whole change, its pictures, and what earlier surfaces brought."""
+    """All that is known when a surface begins: the whole change, its pictures, and what earlier surfaces brought.
+
+    ``secrets`` are those on added lines, each with the harness's finding.
+    """
 
     change: Change
     rules: Rules
@@ -30,6 +34,7 @@ class Subject:
     head_text: Callable[[str], str | None]
     pictures: tuple[PictureDifference, ...]
     proposal: Callable[[], Proposal]
+    secrets: tuple[OwnFinding, ...] = ()
 
 
 class Checker(Protocol):
@@ -71,7 +76,8 @@ class SurfaceInput:
     of our own beside it, which decide nothing. ``reads`` is the folder its agents work in. ``teaches``: its reports may
     carry knowledge. ``pages`` are stored once it is approved. ``goes_on``: it may begin where the last review of the
     same pull request ended. ``stands_alone``: its diff can be judged without anything that is said about the change.
-    ``by_team_rules``: its executor is shown the team's rules. ``looks_around``: its executor is shown what stands
+    ``by_team_rules``: its executor is shown the team's rules. ``names_secrets``: what the change commits of secrets
+    joins its reports. ``looks_around``: its executor is shown what stands
     around the hunks.
     """
 
@@ -87,6 +93,7 @@ class SurfaceInput:
     goes_on: bool = False
     stands_alone: bool = False
     by_team_rules: bool = False
+    names_secrets: bool = False
     looks_around: bool = False
     pages: Callable[[Subject], tuple[Page, ...]] = _nothing
 
@@ -159,7 +166,7 @@ def _entries(subject: Subject) -> Structural:
 
 SURFACE_INPUTS: Mapping[Surface, SurfaceInput] = {
     Surface.PR_REVIEW: SurfaceInput(
-        teaches=True, goes_on=True, stands_alone=True, by_team_rules=True, looks_around=True
+        teaches=True, goes_on=True, stands_alone=True, by_team_rules=True, names_secrets=True, looks_around=True
     ),
     Surface.PRE_MERGE_SPEC_CHECK: SurfaceInput(),
     Surface.ADR_REVIEW: SurfaceInput(narrow=_records, doubts=_structure_doubts, stands_alone=True),

@@ -5,15 +5,27 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
+from typing import Literal
 
 from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
 from review_advisor.core.safety.data_spans import pieces_of, readings
 from review_advisor.core.safety.languages import language_of
-from review_advisor.core.safety.secret_shapes import MOST_ROUNDS, Found, Mask, masks, secrets_in, with_masks
+from review_advisor.core.safety.secret_shapes import (
+    LIKELY,
+    MOST_ROUNDS,
+    Found,
+    Mask,
+    issued_kind,
+    kind_marked,
+    masks,
+    private_keys,
+    secrets_in,
+    with_masks,
+)
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
 
 RUN = re.compile(r"[A-Za-z0-9+/_-]{16,}+")
@@ -22,6 +34,83 @@ _TELLING = 0.5
 
 _SIDES = ("+ ", "- ")
 """The lines of the new side and of the old one, by their first character."""
+
+
+Certainty = Literal["issued", "likely"]
+"""``issued``: the value has the form of a known issuer, or of a private key. ``likely``: its name or place tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedSecret:
+    """A secret on added lines, which everybody is shown masked: ``line`` to ``end_line`` of the new side.
+
+    A private key is one mask, any other secret one for each line and kind. ``shown`` is its first line, masked.
+    """
+
+    path: str
+    line: int
+    end_line: int
+    kind: str
+    certainty: Certainty
+    shown: str
+
+
+def added_secrets(file: FileChange) -> tuple[AddedSecret, ...]:
+    """Every mask on the added lines of a file, in order."""
+    file = without_line_ends(file)
+    shown = shown_file(file)
+    if shown == file:
+        return ()
+    spans = iter(_found(file))
+    masks: list[AddedSecret] = []
+    for hunk, masked in zip(file.hunks, shown.hunks, strict=True):
+        number = hunk.new_start
+        for line, seen, found in zip(hunk.lines, masked.lines, spans, strict=False):
+            if line.startswith("+") and line != seen:
+                for kind in _kinds(line[1:], found) or (kind_marked(seen) or "secret",):
+                    _add(masks, AddedSecret(file.path, number, number, kind, _certainty(kind), seen[1:]))
+            number += line[:1] in ("+", " ")
+    return tuple(masks)
+
+
+def _kinds(line: str, found: Iterable[Found]) -> tuple[str, ...]:
+    """The kinds of the secrets in a line. A value that is only likely may hold one of a known issuer's form."""
+    return tuple(
+        dict.fromkeys(issued_kind(line[start:end]) or kind if kind in LIKELY else kind for start, end, kind in found)
+    )
+
+
+def _certainty(kind: str) -> Certainty:
+    return "likely" if kind in LIKELY else "issued"
+
+
+def _add(masks: list[AddedSecret], mask: AddedSecret) -> None:
+    last = masks[-1] if masks else None
+    goes_on = last is not None and last.kind == mask.kind == private_keys.KIND and last.end_line + 1 == mask.line
+    if last is not None and goes_on:
+        masks[-1] = replace(last, end_line=mask.line)
+    else:
+        masks.append(mask)
+
+
+def text_as_shown(file: FileChange, text: str, redacted: Callable[[str], str]) -> str:
+    """The text of a changed file at the head: the lines of its hunks as a prompt shows them, the others masked.
+
+    ``redacted`` is what every prompt passes. The text keeps its number of lines, and its line ends.
+    """
+    raw, lines = text.split("\n"), redacted(masked_text(file.path, text)).split("\n")
+    before = [line for line in _lines(without_line_ends(file)) if line[:1] in ("+", " ")]
+    shown = [line for line in _lines(shown_file(file)) if line[:1] in ("+", " ")]
+    seen = redacted("\n".join(line[1:] for line in shown)).split("\n")
+    told = zip(before, seen, strict=True) if before else ()
+    pairs = iter(told)
+    for hunk in file.hunks:
+        count = sum(line[:1] in ("+", " ") for line in hunk.lines)
+        for at, (was, masked) in enumerate(islice(pairs, count), start=hunk.new_start - 1):
+            if at < len(lines):
+                end = "\r" if raw[at].endswith("\r") and not was.endswith("\r") else ""
+                lines[at] = raw[at] if was[1:] == masked else masked + end
+    return "\n".join(lines)
 
 
 @lru_cache(maxsize=512)

@@ -29,8 +29,8 @@ def _reports(reading: Reading) -> Iterator[tuple[dict[str, Any], Reported | Unfo
 
 
 def _said_by_agent(event: Reported | UnfoundedRejection) -> list[Finding]:
-    """The findings that the executor said: none of its advisor's, and no doubt of the check of a decision record."""
-    found = [each for each in event.report.findings if not each.raised_by]
+    """The findings that the executor said: none of its advisor's, of the harness, or of the check of a record."""
+    found = [each for each in event.report.findings if not each.raised_by and not each.harness]
     return [each for each in found if event.surface is not Surface.ADR_REVIEW or each.category != STRUCTURE]
 
 

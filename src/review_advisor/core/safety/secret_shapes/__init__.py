@@ -21,6 +21,7 @@ __all__ = [
     "apart",
     "holds_mark",
     "is_mark",
+    "issued_kind",
     "kind_marked",
     "mark",
     "masks",
@@ -45,6 +46,8 @@ KINDS = tuple(
     )
 )
 """Every kind of secret that a mark may name."""
+LIKELY = frozenset((*assignments.KINDS, places.IN_URL))
+"""The kinds that a name or a place tells, and no form of their own: such a value is likely a secret, not surely."""
 MOST_ROUNDS = 4
 """What stands beside a mark may be a secret only now that it stands alone: it is looked for until nothing is found."""
 _SHORTEST_TEXT = 15  # xoxb- and ten characters
@@ -104,6 +107,11 @@ def secrets_in(text: str, path: str = "") -> list[Found]:
         found += _issued(text)
     found += places.in_file(text, path)
     return apart(found)
+
+
+def issued_kind(text: str) -> str:
+    """The kind of the first secret in ``text`` that has the form of a known issuer; empty without one."""
+    return next((kind for _, _, kind in _issued(text)), "")
 
 
 def _all(text: str) -> Iterator[Found]:
