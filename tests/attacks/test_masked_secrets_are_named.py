@@ -187,8 +187,8 @@ def test_everybody_is_told_file_line_and_kind() -> None:
 
 
 def test_of_many_secrets_the_first_are_named_and_the_others_counted() -> None:
-    number = MOST_SECRETS + 7
-    world = world_of(added("src/app.py", *(f'password{n} = "{DRAW.word(20)}"' for n in range(number))))
+    number, draw = MOST_SECRETS + 7, Draw("many")
+    world = world_of(added("src/app.py", *(f'password{n} = "{draw.word(20)}"' for n in range(number))))
     document = reviewed(world)
     assert len(document.secrets) == len(document.findings) == number
     for call in world.agents.asked:

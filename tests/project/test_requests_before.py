@@ -40,9 +40,16 @@ ADVISORS_FOLDER = ["Edit(.review-advisor)", "Edit(.review-advisor/**)"]
 """ADR-0115: what the base says about advisors and memory is the bot's own, so no repair may edit it."""
 FINER_PARTS = ("config: {shard_tokens: 180}", "config: {shard_tokens: 400}")
 """ADR-0106: parts are cut by what is shown, no longer by a bound above it. The room of the same parts."""
+ONLY_OUTAGES = ("[server_error, server_error, confirm]", "[server_error, rate_limited, confirm]")
+"""Issue 1: a rate limit is no outage any more, so another failure of the server takes the judge's second answer."""
 PLANNED_SINCE = {"self_modification_lost_judge": 2}
 """ADR-0061: the guard fires pre-flight. In these stories the first call plans, and so many next are shown the plan."""
-OCCUR: dict[object, int] = {**dict.fromkeys(LENGTHS, 61), "a repair's denied edits": 5, "the room of a part": 1}
+OCCUR: dict[object, int] = {
+    **dict.fromkeys(LENGTHS, 61),
+    "a repair's denied edits": 5,
+    "the room of a part": 1,
+    "a second outage": 1,
+}
 """How often each named difference occurs in all stories together."""
 
 
@@ -77,9 +84,10 @@ class Differences:
 
     def in_story(self, text: str) -> str:
         """A story with the room that its parts had then."""
-        now, then = FINER_PARTS
-        self.seen["the room of a part"] += now in text
-        return text.replace(now, then)
+        for name, (now, then) in (("the room of a part", FINER_PARTS), ("a second outage", ONLY_OUTAGES)):
+            self.seen[name] += now in text
+            text = text.replace(now, then)
+        return text
 
 
 UNDO: dict[str, Callable[[Differences, str], str]] = {

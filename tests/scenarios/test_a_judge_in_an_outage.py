@@ -67,6 +67,31 @@ def test_without_a_wait_and_without_a_fallback_nothing_is_tried(world: MockWorld
     assert judges(world) == ["opus"]
 
 
+SILENT = lost(LostReason.SILENT)
+
+
+@pytest.mark.parametrize("fallback_models", [(), ("haiku",)])
+@pytest.mark.parametrize("busy_tries", [1, 2, 3])
+def test_a_judge_that_a_busy_server_and_then_silence_took_is_waited_for_once(
+    world: MockWorld, busy_tries: int, fallback_models: tuple[str, ...]
+) -> None:
+    world.rules = replace(world.rules, outage=OutageRules(60.0, fallback_models, busy_tries=busy_tries))
+    assert judged(world, DOWN, SILENT, confirm()).outcome is Outcome.APPROVED
+    assert judges(world) == ["opus"] * 3
+    again = judged(world, DOWN, SILENT, SILENT, *([confirm()] if fallback_models else []))
+    assert (again.outcome, again.flags.degraded) == (Outcome.APPROVED, True)
+    assert judges(world) == ["opus"] * 6 + [*fallback_models]
+
+
+@pytest.mark.parametrize("second", [LostReason.SILENT, LostReason.CRASH, LostReason.SERVER_ERROR])
+def test_a_rate_limit_counts_even_if_an_outage_follows_it(world: MockWorld, second: LostReason) -> None:
+    """Whoever brings about the limit may not be helped by what else fails."""
+    world.rules = replace(world.rules, outage=OutageRules(60.0, ("haiku",), busy_tries=1))
+    document = judged(world, lost(LostReason.RATE_LIMITED), lost(second))
+    assert document.outcome is Outcome.ESCALATED
+    assert judges(world) == ["opus", "opus"]
+
+
 @pytest.mark.parametrize("reason", [LostReason.MODEL_REFUSED, LostReason.TIMEOUT, LostReason.OUTPUT_LIMIT])
 def test_what_the_change_may_have_silenced_is_not_tried_again(world: MockWorld, reason: LostReason) -> None:
     outage(world, "haiku")

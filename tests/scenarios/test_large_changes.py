@@ -142,10 +142,10 @@ def test_a_binary_file_may_be_approved_but_is_named_as_not_read(world: MockWorld
     assert [(file.path, file.read, file.why) for file in document.coverage] == [("logo.png", "not", "binary")]
 
 
-def test_an_empty_change_is_approved_without_a_question(world: MockWorld) -> None:
+def test_an_empty_change_is_nothing_to_review_and_asks_nobody(world: MockWorld) -> None:
     world.source.stated = replace(world.source.stated, files=())
     document = world.review()
-    assert (document.outcome, document.exit_code) == (Outcome.APPROVED, 0)
+    assert (document.outcome, document.exit_code) == (Outcome.NOTHING_TO_REVIEW, 0)
     assert document.because == ("the change is empty",)
     assert world.asked == []
     assert document.coverage == ()

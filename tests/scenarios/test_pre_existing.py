@@ -107,7 +107,7 @@ def test_an_unchanged_line_beside_an_added_one_proves_nothing_of_it(world: MockW
 
 
 def test_an_outage_of_the_judge_confirms_nothing(world: MockWorld) -> None:
-    document = reviewed(world, approve(old()), lost(LostReason.RATE_LIMITED))
+    document = reviewed(world, approve(old()), lost(LostReason.SERVER_ERROR))
     assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
 
 

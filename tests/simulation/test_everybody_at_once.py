@@ -38,6 +38,8 @@ from review_advisor.mockworld.world import FakeClock, MockWorld, edited
 
 FILES = ("src/app.py", "src/view.py", "src/auth/login.py", ".github/workflows/ci.yml")
 SEVERITIES = ("critical", "high", "high", "medium", "low")
+LOSSES = [reason for reason in LostReason if reason is not LostReason.TOLERATED_RATE_LIMIT]
+"""What an agent can meet: whether a rate limit is tolerated, the rules say."""
 VOTES = ((95, 10, 0), (90, 0, 0), (60, 55, 10), (30, 80, 20), (0, 30, 80))
 
 
@@ -58,7 +60,7 @@ class Anybody(FakeAdvisorRunner):
     def _next(self, role: Role, advisor: str, surface: Surface) -> Line | None:
         del surface
         if self.dice.random() < self.losses:
-            return self.dice.choice([garbage(), lost(self.dice.choice(list(LostReason)))])
+            return self.dice.choice([garbage(), lost(self.dice.choice(LOSSES))])
         if role is Role.PRE_FLIGHT or advisor == VOICES:
             return None
         if role is Role.MID_FLIGHT:

@@ -188,13 +188,15 @@ class Dispatch:
 
     def _ask_through_rate_limits(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
         came = self._ask_once(call, answer)
+        latest = came.answer
         for number in range(1, 1 + (0 if call.asks_again else self._outage.busy_tries)):
-            lost = came.answer
-            if not isinstance(lost, Lost) or lost.reason not in BUSY:
+            if not isinstance(latest, Lost) or latest.reason not in BUSY:
                 break
-            again = replace(call, asks_again=came.first, further_try=number)
-            further = self._ask_once(again, answer)
-            came = replace(further, consults=came.consults + further.consults)
+            lost = came.answer
+            further = self._ask_once(replace(call, asks_again=came.first, further_try=number), answer)
+            latest = further.answer
+            counts = lost_twice(lost, latest) if isinstance(lost, Lost) and isinstance(latest, Lost) else latest
+            came = replace(further, answer=counts, consults=came.consults + further.consults)
         return came
 
     def wait(self, seconds: float) -> bool:

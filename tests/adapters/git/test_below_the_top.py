@@ -60,10 +60,15 @@ def test_without_git_the_folder_above_counts_if_it_is_the_users_own(terminal: Te
     assert list(below.iterdir()) == []
 
 
-def test_without_git_a_patch_is_reviewed_and_its_files_lie_at_the_top(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_patch_is_reviewed_only_with_git_which_reads_it_too_and_its_files_lie_at_the_top(
+    terminal: Terminal, tmp_path: Path
+) -> None:
     below, patch = terminal.folder / "below", patch_of(terminal, tmp_path)
     below.mkdir()
-    terminal.review("-q", of=("--patch", patch), cwd=below, env=NOWHERE)
+    refused = terminal.review("-q", of=("--patch", patch), cwd=below, env=NOWHERE)
+    assert (refused.code, refused.sentence.startswith("git was not found on PATH")) == (2, True)
+    assert not (terminal.folder / "review_logs").exists()
+    terminal.review("-q", of=("--patch", patch), cwd=below)
     assert (terminal.folder / "review_logs" / "ledger").is_dir()
     assert list(below.iterdir()) == []
 

@@ -14,7 +14,7 @@ from tests.adapters.ledgers import record, told
 from tests.unit.shadow.test_shadow_decision import AGREED, BEGAN, CALL, WOULD_PASS, WOULD_VETO
 
 from review_advisor.adapters.ledger.chains import add_link, begin_chain
-from review_advisor.adapters.ledger.database import open_to_write
+from review_advisor.adapters.ledger.database import migrations, open_to_write
 from review_advisor.adapters.ledger.observations import keep
 from review_advisor.adapters.ledger.proving import verify
 from review_advisor.adapters.ledger.recorder import ChainRecorder
@@ -100,12 +100,24 @@ def test_a_whole_review_in_shadow_is_added_up_beside_what_the_real_ones_cost(tmp
     assert shadow_sums(path, ALWAYS) == (sums,)
 
 
+def statements_of(table: str, schema: int) -> list[str]:
+    """What makes this table and its indexes in a ledger of that schema."""
+    with closing(sqlite3.connect(":memory:")) as older:
+        for number, step in migrations():
+            if number <= schema:
+                older.executescript(step)
+        rows = older.execute("SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL", (table,))
+        return [sql for (sql,) in rows]
+
+
 def test_shadows_of_a_ledger_before_whole_reviews_are_read_anew(kept: Path) -> None:
     before = shadow_sums(kept, ALWAYS)
     with closing(sqlite3.connect(kept)) as connection:
         for column in ("outcome", "found", "besides"):
             connection.execute(f"ALTER TABLE shadows DROP COLUMN {column}")
-        connection.execute("ALTER TABLE runs DROP COLUMN author")
+        connection.execute("DROP TABLE runs")
+        for statement in statements_of("runs", 16):
+            connection.execute(statement)
         for table in ("authors", "collected"):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("PRAGMA user_version = 16")

@@ -18,13 +18,15 @@ from review_advisor.mockworld.lines import lost
 
 DOCUMENT = told()
 VERDICTS = {
+    Outcome.NOTHING_TO_REVIEW: ("success", "Nothing to review: the change is empty"),
     Outcome.APPROVED: ("success", "Approved"),
     Outcome.CHANGES_REQUESTED: ("failure", "Changes requested"),
     Outcome.ESCALATED: ("action_required", "A person has to decide"),
     Outcome.STOPPED: ("failure", "The review did not run to its end"),
 }
-GREEN, RED, HAND, YELLOW, NOT_RUN = "\u2705", "\u274c", "\u270b", "\U0001f7e1", "\u26d4"
+GREEN, RED, HAND, YELLOW, NOT_RUN, EMPTY = "\u2705", "\u274c", "\u270b", "\U0001f7e1", "\u26d4", "\u26aa"
 SIGNS = {
+    Outcome.NOTHING_TO_REVIEW: EMPTY,
     Outcome.APPROVED: GREEN,
     Outcome.CHANGES_REQUESTED: RED,
     Outcome.ESCALATED: HAND,
@@ -62,10 +64,14 @@ def test_an_approval_that_the_team_does_not_take_unverified_asks_for_a_person_an
     assert heading_of(document).startswith(f"{HAND} Approved")
 
 
-@pytest.mark.parametrize("outcome", Outcome)
+@pytest.mark.parametrize("outcome", [each for each in Outcome if each is not Outcome.NOTHING_TO_REVIEW])
 def test_a_switch_that_is_off_is_in_the_title_behind_the_verdict(outcome: Outcome) -> None:
     plain = title_of(ended(outcome))
     assert title_of(ended(outcome, off=True)) == f"{plain} (advisor switched off)", "which roles: where there is room"
+
+
+def test_an_empty_change_names_no_switch_because_nobody_would_be_asked() -> None:
+    assert title_of(ended(Outcome.NOTHING_TO_REVIEW, off=True)) == title_of(ended(Outcome.NOTHING_TO_REVIEW))
 
 
 def test_an_approval_that_nobody_verified_says_so_in_the_title() -> None:

@@ -92,7 +92,7 @@ WRONG_IN_ONE_PLACE = [
     (
         "a surface ran although it is switched off, or an earlier one had decided the review",
         "without its record",
-        "11 role_skipped: without disabled_by",
+        "13 role_skipped: without disabled_by",
     ),
     ("the judgement of a council names a call", "of a council", "25 verified: number = '1'"),
     ("a number is given to two calls", "approved", "1 call_started doubled"),

@@ -19,6 +19,7 @@ from tests.unit.outcome.altered import of_a_council
 
 from review_advisor.adapters.ledger.run_queries import show_run
 from review_advisor.core.answers.answers import Consult, Guidance
+from review_advisor.core.answers.findings import finding_id
 from review_advisor.core.observation.labels import ObservedLabel
 from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
 from review_advisor.core.outcome.events import (
@@ -42,7 +43,19 @@ from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.core.roles.mid_flight import ConsultNote
 from review_advisor.core.roster.advisor import ADR_ADVISOR, REFUTER, Advisor, Roster
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, learned, plan, refutes, reject, veto
+from review_advisor.mockworld.lines import (
+    approve,
+    change,
+    confirm,
+    credit_gone,
+    finding,
+    guidance,
+    learned,
+    plan,
+    refutes,
+    reject,
+    veto,
+)
 from review_advisor.mockworld.world import MockWorld
 
 BEFORE = {"src/app.py": "def mean(rows):\n    return 0\n"}
@@ -95,7 +108,10 @@ def test_every_kind_of_event_can_be_told() -> None:
 
     def consults_by_itself(world: MockWorld) -> None:
         world.rules = replace(world.rules, escalation=EscalationRules("attrition"))
-        world.agents.script(Role.EXECUTOR, approve().sure(0.5))
+        doubted = reject(finding("src/app.py", 3, "value = 3", "medium", confidence=0.5))
+        world.agents.script(Role.EXECUTOR, doubted, doubted, approve().applying("r1"))
+        dropped = finding_id("src/app.py", "correctness", "value = 3")
+        world.agents.script(Role.MID_FLIGHT, guidance("drop it", change("drop", dropped)))
 
     def opens(world: MockWorld) -> None:
         world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, Advisor("early", "Looks.", on="start"))))
@@ -301,8 +317,8 @@ def test_a_veto_after_which_nothing_was_reported_has_changed_nothing() -> None:
 def test_parts_are_compared_with_themselves_only() -> None:
     document = told(STORIES[3])
     events = document.events
-    for number, change in changes(events).items():
-        others = [change.before, change.after]
+    for number, made in changes(events).items():
+        others = [made.before, made.after]
         here = events[number]
         for other in (events[n] for n in others if n is not None):
             assert (other.surface, other.shard) == (here.surface, here.shard)  # type: ignore[union-attr]

@@ -75,8 +75,8 @@ def test_of_two_consults_in_a_row_each_is_told_with_its_own_reports(attrition: M
 
 
 def test_the_report_that_leaves_advice_open_comes_after_it(attrition: MockWorld) -> None:
-    attrition.agents.script(Role.EXECUTOR, reject(DOUBTED), approve(), approve().applying("r1"))
-    attrition.agents.script(Role.MID_FLIGHT, guidance("look at three"))
+    attrition.agents.script(Role.EXECUTOR, reject(DOUBTED), reject(DOUBTED), approve().applying("r1"))
+    attrition.agents.script(Role.MID_FLIGHT, guidance("drop it", change("drop", identity_of(DOUBTED))))
     document = attrition.review()
     (told,) = of_consults(document)
     assert [told.after] == place(document, AdviceOpen)

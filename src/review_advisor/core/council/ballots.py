@@ -5,7 +5,8 @@
 3. A missing member votes 0 for the mildest action and 100 for each other one, so no loss makes a result milder.
 4. The spread is the difference between the highest and the lowest vote for the winner. A member lost to an outage is
    left out of it; one that the change itself may have silenced is not.
-5. A member lost to a rate limit casts no vote at all. The ruling says what that means for an approval.
+5. A member of a review's council that is lost to a rate limit casts no vote at all. The ruling says what that means
+   for an approval. Tasks and briefs have no ruling, so there it counts like one that the content silenced.
 
 All sums are exact, so that the order of the members never matters.
 """
@@ -21,6 +22,14 @@ from review_advisor.core.roles.calls import Cause
 
 BLOCKS_FROM = 80.0
 WIDEST_SPREAD = 40.0
+
+
+def cause_without_ruling(cause: Cause) -> Cause:
+    """The cause as which a loss counts where no ruling looks at rate limits, as in tasks and briefs.
+
+    There one to a rate limit counts like one that the content caused, or it would make the result milder.
+    """
+    return Cause.CONTENT if cause is Cause.RATE_LIMIT else cause
 
 
 @dataclass(frozen=True, slots=True)

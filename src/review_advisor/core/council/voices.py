@@ -12,7 +12,7 @@ from review_advisor.core.answers.answers import Answer
 from review_advisor.core.answers.inline_calls import UnreadableCallsError, inline_calls, severest_calls
 from review_advisor.core.answers.opinion import own_fields, own_table, with_own_fields
 from review_advisor.core.answers.tolerant import complaints
-from review_advisor.core.council.ballots import BLOCKS_FROM, Ballot, Tally, tally
+from review_advisor.core.council.ballots import BLOCKS_FROM, Ballot, Tally, cause_without_ruling, tally
 from review_advisor.core.roles.calls import Cause, Lost
 from review_advisor.core.roster.advisor import Advisor, as_advisor
 from review_advisor.core.safety.fence import fence_facts
@@ -107,7 +107,12 @@ def said_in(answer: Answer, advisors: Sequence[Advisor]) -> tuple[BriefVote, ...
 def counted_voices(brief: Brief, voices: Sequence[Voice], *, inline: bool) -> Tally:
     """The result of the votes. Voices of one call have no veto right: they are not independent."""
     ballots = [
-        Ballot(each.advisor.id, each.cause if each.lost else each.votes, each.advisor.weight, each.advisor.veto)
+        Ballot(
+            each.advisor.id,
+            cause_without_ruling(each.cause) if each.lost else each.votes,
+            each.advisor.weight,
+            each.advisor.veto,
+        )
         for each in voices
     ]
     return tally(brief.actions, [replace(each, veto=False) for each in ballots] if inline else ballots)

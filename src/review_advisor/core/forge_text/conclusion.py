@@ -28,6 +28,7 @@ DID_NOT_RUN = Conclusion.FAILURE
 """There is no outcome at all."""
 PASSED_SIGN = "\u2705"
 NOT_RUN_SIGN = "\u26d4"
+_EMPTY_SIGN = "\u26aa"
 
 _CONCLUSIONS = {
     Outcome.NOTHING_TO_REVIEW: Conclusion.SUCCESS,
@@ -85,6 +86,8 @@ def heading_of(document: OutcomeDocument, found: Iterable[Severity] | None = Non
     sign = _SIGNS[conclusion_of(document)]
     if document.outcome is Outcome.STOPPED:
         sign = NOT_RUN_SIGN
+    elif document.outcome is Outcome.NOTHING_TO_REVIEW:
+        sign = _EMPTY_SIGN
     elif sign == PASSED_SIGN and (document.flags.degraded or document.flags.advisor_disabled):
         sign = _UNVERIFIED_SIGN
     return f"{sign} {phrase(title_of(document, found))}"

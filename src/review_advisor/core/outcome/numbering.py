@@ -26,10 +26,11 @@ from review_advisor.core.outcome.replayed.steps_in_order import require
 from review_advisor.core.outcome.steps.voteless_events import Challenged, VoicesHeard
 from review_advisor.core.policy.outage_rules import NO_SECOND_TRY, OutageRules, fallbacks
 from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import BUSY, LostReason
+from review_advisor.core.roles.calls import BUSY, LOSSES, Cause, LostReason
 from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, REFUTER, VOICES, Roster
 
 _BUSY = {("lost", reason.value) for reason in BUSY}
+_OUTAGES = {("lost", reason.value) for reason, loss in LOSSES.items() if loss.cause is Cause.OUTAGE}
 
 
 def check_numbers(events: Sequence[Event]) -> None:
@@ -96,15 +97,24 @@ class _Calls:
         self.begun[event.number] = event
 
     def _repeats(self, event: CallStarted | CallEnded, first: CallEnded, before: Sequence[int]) -> bool:
-        """Whether it is the same question once more, or again after rate limits took all answers to it."""
+        """Whether it is the same question once more, or again while a busy server took all answers to it.
+
+        A judge is waited for once after any outage, so for a judgement the latest answer may be lost to another one.
+        """
         earlier = self._ended(first, before)
-        busy = len(earlier) == len(before) + 1 and all((each.ended, each.reason) in _BUSY for each in earlier)
+        *others, latest = earlier
+        waits = event.role is Role.POST_VERIFY and self._outage.wait_seconds > 0 and not _is_limited(earlier)
+        busy = (
+            len(earlier) == len(before) + 1
+            and all((each.ended, each.reason) in _BUSY for each in others)
+            and ((latest.ended, latest.reason) in _BUSY or (waits and (latest.ended, latest.reason) in _OUTAGES))
+        )
         return _about(first) == _about(event) and (not before or (busy and len(before) <= self._outage.busy_tries))
 
     def _stands_in(self, event: CallStarted | CallEnded, first: CallEnded, before: Sequence[int]) -> bool:
         """Whether a judgement is asked of the next fallback model, after all earlier calls for it were lost."""
         lost = [number in self.ended and self.ended[number].ended == "lost" for number in before]
-        limited = any(each.reason == LostReason.RATE_LIMITED.value for each in self._ended(first, before))
+        limited = _is_limited(self._ended(first, before))
         same = [self.begun[number].requested_model == first.requested_model for number in before]
         models = fallbacks(self._outage, first.requested_model)[same.count(False) :]
         return (
@@ -135,6 +145,10 @@ def _declared(role: Role, roster: Roster) -> frozenset[str]:
     speaking = at.get(role, ())
     joint = (VOICES,) if role is Role.POST_VERIFY and roster.voices else ()
     return frozenset((role.advisor, *joint, *(each.id for each in speaking if each.id != ADR_ADVISOR.id)))
+
+
+def _is_limited(calls: Sequence[CallEnded]) -> bool:
+    return any(each.reason == LostReason.RATE_LIMITED.value for each in calls)
 
 
 def _about(event: CallStarted | CallEnded) -> object:

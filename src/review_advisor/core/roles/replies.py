@@ -92,9 +92,12 @@ def _unreadable(said: object, why: str) -> UnreadableFinding:
 
 
 def lost_twice(first: Lost, second: Lost) -> Lost:
-    """Why a question that was asked twice has no answer: of two losses, the one its author may rather have caused."""
+    """Why a question that was asked twice has no answer: of two losses, the one its author may rather have caused.
+
+    Of two with one cause it is the second.
+    """
     by_author = (Cause.OUTAGE, Cause.RATE_LIMIT, Cause.CONTENT)
-    return max((first, second), key=lambda lost: by_author.index(lost.cause))
+    return max((second, first), key=lambda lost: by_author.index(lost.cause))
 
 
 def cut_short(lost: Lost, call: AgentCall, call_seconds: float) -> Refused | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from review_advisor.core.council.ballots import Ballot, Tally, tally
+from review_advisor.core.council.ballots import Ballot, Tally, cause_without_ruling, tally
 from review_advisor.core.roles.calls import Cause, Usage
 from review_advisor.core.roles.repair_law import TaskPatch
 from review_advisor.core.task.messages import Disposition, MemoryProposal, TaskConsult, TaskDone, TaskGuidance
@@ -242,7 +242,15 @@ def counted_votes(event: CouncilVoted, *, missing: bool = True) -> Tally:
     came = [each for each in event.votes if missing or not each.lost]
     return tally(
         event.actions,
-        [Ballot(each.advisor, each.cause if each.lost else each.weights, each.weight, each.veto) for each in came],
+        [
+            Ballot(
+                each.advisor,
+                cause_without_ruling(each.cause) if each.lost else each.weights,
+                each.weight,
+                each.veto,
+            )
+            for each in came
+        ],
     )
 
 

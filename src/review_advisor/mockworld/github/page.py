@@ -53,6 +53,7 @@ EMOJI = {
     "\u270b": "action_required",
     "\u26d4": "stopped",
     "\U0001f7e1": "unverified",
+    "\u26aa": "neutral",
 }
 """What the bot's headings begin with, drawn: not every machine has a font for it."""
 

@@ -208,10 +208,7 @@ def a_judgement_is_what_was_said(reading: Reading) -> Iterator[str]:
 
 
 def an_idle_retry_is_not_judged_again(reading: Reading) -> Iterator[str]:
-    """A retry that repeats its report word for word, and repairs nothing, is not put before the judge again.
-
-    Where the review itself consults, an advisor may have changed the report in between.
-    """
+    """A retry that repeats its report word for word, and repairs nothing, is judged again only after advice."""
     repaired = {(e.surface, e.shard, e.attempt) for e in reading.events(Repaired) if e.result != "refused"}
     advised = {(each.surface, each.shard) for each in reading.events(Recommended)}
     for (surface, shard), asked in reading.parts.items():
