@@ -294,7 +294,7 @@ def test_what_looks_like_a_secret_is_not_asked(agents: ClaudeAgents, api: StubAp
     api.executor(consult(f"Is {token} live?"), structured(REPORT))
     api.advisor(text("No."))
     (record,) = answered(agents.run(consulting, leave())).receipt.consults
-    assert "Is [secret: GitHub token] live?" in record.question
+    assert "Is [secret: GitHub token]_[*] live?" in record.question
     assert token not in str(api.of("advisor")[0].body)
 
 

@@ -126,7 +126,8 @@ def each_was_asked_what_concerns_it(world: ReviewWorld) -> None:
     assert "You are dataSteward." in steward.system
     assert "You are dataSteward." not in advisor.system
     packet = fences(advisor)["QUESTION"]
-    assert all(told in packet for told in ("+price_1 = 1 * 3", "about rounding", "0.40", "It may run twice."))
+    assert all(told in packet for told in ("about rounding", "0.40", "It may run twice."))
+    assert "+price_1 = 1 * 3" in fences(advisor)["DIFF"]
 
     *_, first, goes_on = world.of(EXECUTOR)
     assert "Drop it." not in json.dumps(first.body)

@@ -44,6 +44,7 @@ def test_each_role_asks_for_the_effort_that_is_configured_for_it(world: ReviewWo
 def test_the_author_of_a_change_cannot_lower_the_effort_of_its_review(world: ReviewWorld) -> None:
     """An attack: the head brings a configuration of its own. The base's holds, which here sets none."""
     world.change({".review-advisor.toml": NO_WAIT + CONFIG.replace("max", "low").replace("medium", "high")})
+    world.says(PRE_FLIGHT, plan())
     world.says(EXECUTOR, report())
     world.says(POST_VERIFY, confirm())
     world.review()
