@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .randomness import looks_made_up
-from .reading import MARGIN
+from .reading import MARGIN, Words
 
 PASSWORD, TOKEN, KEY, SECRET = "password", "token", "key", "secret"
 FROM_AWS = "AWS secret access key"
@@ -142,9 +142,8 @@ _AWS_SECRET = re.compile(r"[A-Za-z0-9/+]{40}")
 FoundSecrets = Iterator[tuple[int, int, str]]
 
 
-def assigned(text: str) -> FoundSecrets:
-    """The values of names that speak of a secret, where a value cannot be words."""
-    low = text.replace("\uff1a", ":").encode("ascii", "replace").lower().decode("ascii")
+def assigned(text: str, low: str, words: Words) -> FoundSecrets:
+    """The values of names that speak of a secret, where a value cannot be words. ``low`` is the text in lower case."""
     if not text.isascii():
         for kind, word in _OF_OTHER_SCRIPTS:
             for name in word.finditer(text):
@@ -153,7 +152,7 @@ def assigned(text: str) -> FoundSecrets:
                 if value is not None:
                     yield value
     for stem, kind, before, after in _STEMS:
-        at = low.find(stem)
+        at = low.find(stem) if stem in words.low else -1
         while at >= 0:
             found = None
             end = after.match(low, at + len(stem))
