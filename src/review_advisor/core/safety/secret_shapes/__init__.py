@@ -12,7 +12,7 @@ from . import assignments, places, private_keys
 from .issuers import FORMATS, NEAR, PAIRS, Format
 from .marks import REDACTED, Mask, holds_mark, is_mark, kind_marked, mark, masks, with_masks, without_kinds
 from .randomness import looks_random, of_both_cases
-from .reading import SHORTEST_TOKEN, encoded, in_low_ascii, read, words_of
+from .reading import SHORTEST_TOKEN, Words, encoded, in_low_ascii, read, words_of
 
 __all__ = [
     "REDACTED",
@@ -51,7 +51,6 @@ LIKELY = frozenset((*assignments.KINDS, places.IN_URL))
 MOST_ROUNDS = 4
 """What stands beside a mark may be a secret only now that it stands alone: it is looked for until nothing is found."""
 _SHORT_TEXT, _LONG_TEXT = 128, 16_384
-_RUN = re.compile(r"[A-Za-z0-9+/=_.$%:~-]{15,}+")
 _RANDOM_ENOUGH = 0.6
 _BLANK_TO_FILL = "x" * 12
 _BY_LAST_SIGN = {
@@ -103,20 +102,20 @@ def secrets_in(text: str, path: str = "") -> list[Found]:
     found = [(*place, kind) for start, end, kind in _all(reading.text) for place in reading.places(start, end)]
     if reading.text != text:  # what an escape or a broken literal looks like may be a secret's own
         found += places.in_urls(text)
-        found += _issued(text, words_of(text).long)
+        found += _issued(text, words_of(text))
     found += places.in_file(text, path)
     return apart(found)
 
 
 def issued_kind(text: str) -> str:
     """The kind of the first secret in ``text`` that has the form of a known issuer; empty without one."""
-    return next((kind for _, _, kind in _issued(text, text)), "")
+    return next((kind for _, _, kind in _issued(text, words_of(text))), "")
 
 
 def _all(text: str) -> Iterator[Found]:
     words = words_of(text)
     low = in_low_ascii(text.replace("\uff1a", ":"))
-    issued = list(_issued(text, words.long))
+    issued = list(_issued(text, words))
     yield from issued
     yield from _paired(text, issued)
     yield from ((start, end, private_keys.KIND) for start, end in private_keys.private_keys(text, words))
@@ -128,11 +127,11 @@ def _all(text: str) -> Iterator[Found]:
             yield from ((*span, inner[0][2]) for span in spans)
 
 
-def _issued(text: str, words: str) -> Iterator[Found]:
-    runs = "\n".join(_RUN.findall(words))  # every token is in one
+def _issued(text: str, words: Words) -> Iterator[Found]:
+    runs = words.long
     held = [form for sign, forms in _BY_LAST_SIGN.items() if sign in runs for form in forms if form.holds in runs]
     for form in sorted(held, key=FORMATS.index):
-        if not form.before and not _compiled(form.pattern).search(words):
+        if not form.before and not _compiled(form.pattern).search(words.all):
             continue
         at = text.find(form.holds)
         while at >= 0:

@@ -14,6 +14,7 @@ _NUMBERED = r"(?= *\d)[ \d]{15,40}[ +-]"
 MARGIN = rf"(?:{_NUMBERED}|[+-])?"
 """What a diff sets before a line: a sign, after the line numbers where there are any."""
 SHORTEST_TOKEN = 15  # xoxb- and ten characters
+_RUN = re.compile(rf"[A-Za-z0-9+/=_.$%:~-]{{{SHORTEST_TOKEN},}}+")
 _BEFORE_LITERAL = rf"(?:{_NUMBERED}|\+|-(?![ \t]))?"  # a dash and a space begin an item of a list
 _QUOTE = r"\\{0,3}[\"'`]"
 _AND = r"(?:\.\.|\|\||[+.&])"
@@ -53,7 +54,7 @@ _BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 class Words:
     """Every word of a text once, one a line: what is in none of them need not be looked for in the text.
 
-    ``low`` are they in lower case, with ``?`` for what is not ASCII, ``long`` those that may hold a token.
+    ``low`` are they in lower case, with ``?`` for what is not ASCII, ``long`` the runs that may be tokens.
     """
 
     all: str
@@ -68,10 +69,9 @@ class Words:
 
 def words_of(text: str) -> Words:
     """The words of ``text``."""
-    words = set(text.split())
-    every = "\n".join(words)
-    long = [word for word in words if len(word) >= SHORTEST_TOKEN]
-    return Words(every, in_low_ascii(every), "\n".join(long), max(map(len, long), default=0))
+    every = "\n".join(set(text.split()))
+    runs = _RUN.findall(every)
+    return Words(every, in_low_ascii(every), "\n".join(runs), max(map(len, runs), default=0))
 
 
 def in_low_ascii(text: str) -> str:
