@@ -76,7 +76,7 @@ def test_no_secret_is_asked_or_recorded_neither_by_its_shape_nor_the_harness_own
     for said in (prompt, record.question):
         assert token not in said
         assert password not in said
-        assert "Is [secret: GitHub token] live, and [" in said
+        assert "Is [secret: GitHub token]_[*] live, and [" in said
 
 
 def test_what_became_of_a_consult_is_recorded() -> None:

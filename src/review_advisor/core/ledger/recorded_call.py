@@ -141,8 +141,8 @@ def recorded_call(
         question=question_digest(heard, names),
         ended="stopped" if isinstance(came, Stopped) else "lost" if isinstance(came, Lost) else "answered",
         reply=came,
-        system_prompt=None if texts is None else names.taken_out(heard.system_prompt),
-        prompt=None if texts is None else names.taken_out(heard.prompt),
+        system_prompt=None if texts is None else shown(heard.system_prompt),
+        prompt=None if texts is None else shown(heard.prompt),
         stream=texts,
     )
 

@@ -12,7 +12,7 @@ from . import assignments, places, private_keys
 from .issuers import FORMATS, NEAR, PAIRS, Format
 from .marks import REDACTED, Mask, holds_mark, is_mark, kind_marked, mark, masks, with_masks, without_kinds
 from .randomness import looks_random, of_both_cases
-from .reading import encoded, read
+from .reading import SHORTEST_TOKEN, Words, encoded, in_low_ascii, read, words_of
 
 __all__ = [
     "REDACTED",
@@ -50,9 +50,7 @@ LIKELY = frozenset((*assignments.KINDS, places.IN_URL))
 """The kinds that a name or a place tells, and no form of their own: such a value is likely a secret, not surely."""
 MOST_ROUNDS = 4
 """What stands beside a mark may be a secret only now that it stands alone: it is looked for until nothing is found."""
-_SHORTEST_TEXT = 15  # xoxb- and ten characters
 _SHORT_TEXT, _LONG_TEXT = 128, 16_384
-_RUN = re.compile(r"[A-Za-z0-9+/=_.$%:~-]{15,}+")
 _RANDOM_ENOUGH = 0.6
 _BLANK_TO_FILL = "x" * 12
 _BY_LAST_SIGN = {
@@ -66,7 +64,7 @@ _NEXT_FILE = "\n\nFILE "
 
 def redact(text: str) -> str:
     """``text``, which is prose, with marks for everything that looks like a secret; it has as many lines as before."""
-    if len(text) < _SHORTEST_TEXT:
+    if len(text) < SHORTEST_TOKEN:
         return text
     if len(text) < _SHORT_TEXT:
         return _redacted_word(text)
@@ -104,33 +102,37 @@ def secrets_in(text: str, path: str = "") -> list[Found]:
     found = [(*place, kind) for start, end, kind in _all(reading.text) for place in reading.places(start, end)]
     if reading.text != text:  # what an escape or a broken literal looks like may be a secret's own
         found += places.in_urls(text)
-        found += _issued(text)
+        found += _issued(text, words_of(text))
     found += places.in_file(text, path)
     return apart(found)
 
 
 def issued_kind(text: str) -> str:
     """The kind of the first secret in ``text`` that has the form of a known issuer; empty without one."""
-    return next((kind for _, _, kind in _issued(text)), "")
+    return next((kind for _, _, kind in _issued(text, words_of(text))), "")
 
 
 def _all(text: str) -> Iterator[Found]:
-    issued = list(_issued(text))
+    words = words_of(text)
+    low = in_low_ascii(text.replace("\uff1a", ":"))
+    issued = list(_issued(text, words))
     yield from issued
     yield from _paired(text, issued)
-    yield from ((start, end, private_keys.KIND) for start, end in private_keys.private_keys(text))
-    yield from assignments.assigned(text)
-    yield from places.placed(text)
+    yield from ((start, end, private_keys.KIND) for start, end in private_keys.private_keys(text, words))
+    yield from assignments.assigned(text, low, words)
+    yield from places.placed(text, low, words)
     yield from places.in_urls(text)
-    for spans, meant in encoded(text):
+    for spans, meant in encoded(text, words):
         if not private_keys.in_base64(text[spans[0][0] : spans[-1][1]]) and (inner := secrets_in(meant)):
             yield from ((*span, inner[0][2]) for span in spans)
 
 
-def _issued(text: str) -> Iterator[Found]:
-    runs = "\n".join(_RUN.findall(text))  # an eighth of most texts, and every token is in one
+def _issued(text: str, words: Words) -> Iterator[Found]:
+    runs = words.long
     held = [form for sign, forms in _BY_LAST_SIGN.items() if sign in runs for form in forms if form.holds in runs]
     for form in sorted(held, key=FORMATS.index):
+        if not form.before and not _compiled(form.pattern).search(words.all):
+            continue
         at = text.find(form.holds)
         while at >= 0:
             found = _compiled(form.pattern).match(text, at - form.before) if at >= form.before else None

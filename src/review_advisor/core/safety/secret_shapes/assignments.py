@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .randomness import looks_made_up
-from .reading import MARGIN
+from .reading import MARGIN, Words
 
 PASSWORD, TOKEN, KEY, SECRET = "password", "token", "key", "secret"
 FROM_AWS = "AWS secret access key"
@@ -113,13 +113,13 @@ _LINE = re.compile(
     r"(?=[,;]?[ \t\r]*(?:\n|\Z))"
 )
 """All that follows on the line of a name that begins it, as in a file of settings: any sign may be in a password."""
-_BEGINS_LINE = re.compile(r"(?:\n|\A)[ \t\d+-]*(?:(?:export|ENV|ARG|set)[ \t]+)?[\"']?[\w.-]*\Z")
+_BEGINS_LINE = re.compile(r"(?:\n|\A)[ \t\d+-]{0,100}(?:(?:export|ENV|ARG|set)[ \t]{1,20})?[\"']?[\w.-]{0,100}\Z")
 _LONGEST_MARGIN = 100
 _QUOTED_REST = re.compile(r"[^\s\"'`]*+")
 _BARE_REST = re.compile(r"[^\s\"'`,;<>(){}\[\]&|\\]*+")
 _PLAIN = re.compile(r"[A-Za-z0-9+/_=~.-]+")
 _NO_CODE = re.compile(r"[^()\[\]{}<>|]+")
-_BEFORE = re.compile(r"[\w.-]*\Z")
+_BEFORE = re.compile(r"[\w.-]{0,40}\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _UUID_ISSUERS = re.compile(r"heroku|snyk|postmark|scaleway|sendbird|hubspot|carbon|cdn|pubnub|api_?key|secret_?key")
 _HARMLESS_NAME = re.compile(
@@ -142,9 +142,8 @@ _AWS_SECRET = re.compile(r"[A-Za-z0-9/+]{40}")
 FoundSecrets = Iterator[tuple[int, int, str]]
 
 
-def assigned(text: str) -> FoundSecrets:
-    """The values of names that speak of a secret, where a value cannot be words."""
-    low = text.replace("\uff1a", ":").encode("ascii", "replace").lower().decode("ascii")
+def assigned(text: str, low: str, words: Words) -> FoundSecrets:
+    """The values of names that speak of a secret, where a value cannot be words. ``low`` is the text in lower case."""
     if not text.isascii():
         for kind, word in _OF_OTHER_SCRIPTS:
             for name in word.finditer(text):
@@ -153,7 +152,7 @@ def assigned(text: str) -> FoundSecrets:
                 if value is not None:
                     yield value
     for stem, kind, before, after in _STEMS:
-        at = low.find(stem)
+        at = low.find(stem) if stem in words.low else -1
         while at >= 0:
             found = None
             end = after.match(low, at + len(stem))

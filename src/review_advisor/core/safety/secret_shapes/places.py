@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from .assignments import KEY, PASSWORD, SECRET, TOKEN, is_placeholder, telling_password
 from .randomness import looks_made_up, looks_random
-from .reading import MARGIN
+from .reading import MARGIN, Words
 
 IN_URL = "password in a URL"
 
@@ -29,12 +30,12 @@ _SHORTEST_USER = 16
 _SHORTEST_VALUE = 8
 _URL = re.compile(r":(?:\\{0,2}/){2}([^\s/?#:@\"'<>\\]{0,80})(?::([^\s/@\"'<>\\]{3,200}))?@(?=[\w\[$])")
 _OPTIONS = (
-    ("-u", re.compile(r"(?:(?<=\s-u)|(?<=--user)|(?<=--proxy-user))[ =]{1,2}[\"']?[\w.@-]{1,60}:([^\s\"']{8,200})")),
-    ("mysql", re.compile(r"mysql[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})")),
-    ("mariadb", re.compile(r"mariadb[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})")),
-    ("sshpass", re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\s\"']{8,200})")),
+    ("-u", r"(?:(?<=\s-u)|(?<=--user)|(?<=--proxy-user))[ =]{1,2}[\"']?[\w.@-]{1,60}:([^\s\"']{8,200})"),
+    ("mysql", r"mysql[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})"),
+    ("mariadb", r"mariadb[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})"),
+    ("sshpass", r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\s\"']{8,200})"),
     *(
-        (word, re.compile(rf"{word}[^\n|;]{{0,200}}?[ \t](?:{option})[\"']?([^\s\"']{{8,200}})"))
+        (word, rf"{word}[^\n|;]{{0,200}}?[ \t](?:{option})[\"']?([^\s\"']{{8,200}})")
         for word, option in (
             ("openssl", r"-k[ \t]{1,4}|-pass(?:in|out)?[ \t]{1,4}[\"']?pass:|-password[ \t]{1,4}pass:"),
             ("zip", r"-P[ \t]{0,4}|--password[= ]"),
@@ -58,42 +59,40 @@ _OPTIONS = (
             ("IDENTIFIED", r"BY[ \t]{1,4}(?:PASSWORD[ \t]{1,4}|VALUES[ \t]{1,4})?"),
         )
     ),
-    ("wandb login", re.compile(r"wandb login[ \t]{1,4}(?:--relogin[ \t]{1,4})?([0-9a-f]{40})")),
-    ("-setcookie", re.compile(r"-setcookie[ \t]{1,4}([^\s\"']{8,200})")),
+    ("wandb login", r"wandb login[ \t]{1,4}(?:--relogin[ \t]{1,4})?([0-9a-f]{40})"),
+    ("-setcookie", r"-setcookie[ \t]{1,4}([^\s\"']{8,200})"),
     (
         "createUser",
-        re.compile(r"createUser[ \t]{1,4}\S{1,60}[ \t]{1,4}(?:MD5|SHA(?:-?\d{3})?)[ \t]{1,4}[\"']?([^\s\"']{8,200})"),
+        r"createUser[ \t]{1,4}\S{1,60}[ \t]{1,4}(?:MD5|SHA(?:-?\d{3})?)[ \t]{1,4}[\"']?([^\s\"']{8,200})",
     ),
-    ("createUser", re.compile(r"createUser[^\n]{1,300}?[ \t](?:DES|AES(?:-?\d{3})?)[ \t]{1,4}[\"']?([^\s\"']{8,200})")),
-    ("<(echo", re.compile(r"pass(?:word|phrase)?(?:-file)?[= ]<\(echo[ \t]{1,4}[\"']?([^\s\"')]{8,200})")),
-    ("PSK", re.compile(r"PSK[ \t]{1,4}[\"']([^\s\"']{8,200})")),
-    ("chpasswd", re.compile(r"[\w.-]{1,32}:([^\s:\"']{8,128})[\"']?[ \t]{0,4}\|[^\n|]{0,40}chpasswd")),
-    ("sqlplus", re.compile(r"sqlplus[^\n|;]{0,80}?[ \t][\"']?\w{1,60}/([^\s/@\"']{8,128})(?=@|[ \t\"'])")),
-    (":thin:", re.compile(r":thin:\w{1,60}/([^\s/@\"']{8,128})@")),
-    ("@tcp(", re.compile(r"[\"'=][\w.-]{1,60}:([^\s\"']{8,128}?)@tcp\(")),
-    ("@unix(", re.compile(r"[\"'=][\w.-]{1,60}:([^\s\"']{8,128}?)@unix\(")),
-    ("]:", re.compile(r"\]:\d{2,5}[ \t]{1,8}[\w.@+-]{1,64}:([^\s:\"']{8,128})")),
-    (".infura.io/v3/", re.compile(r"\.infura\.io/v3/([0-9a-f]{32})")),
-    ("g.alchemy.com/v2/", re.compile(r"g\.alchemy\.com/v2/([A-Za-z0-9_-]{32})")),
+    ("createUser", r"createUser[^\n]{1,300}?[ \t](?:DES|AES(?:-?\d{3})?)[ \t]{1,4}[\"']?([^\s\"']{8,200})"),
+    ("<(echo", r"pass(?:word|phrase)?(?:-file)?[= ]<\(echo[ \t]{1,4}[\"']?([^\s\"')]{8,200})"),
+    ("PSK", r"PSK[ \t]{1,4}[\"']([^\s\"']{8,200})"),
+    ("chpasswd", r"[\w.-]{1,32}:([^\s:\"']{8,128})[\"']?[ \t]{0,4}\|[^\n|]{0,40}chpasswd"),
+    ("sqlplus", r"sqlplus[^\n|;]{0,80}?[ \t][\"']?\w{1,60}/([^\s/@\"']{8,128})(?=@|[ \t\"'])"),
+    (":thin:", r":thin:\w{1,60}/([^\s/@\"']{8,128})@"),
+    ("@tcp(", r"[\"'=][\w.-]{1,60}:([^\s\"']{8,128}?)@tcp\("),
+    ("@unix(", r"[\"'=][\w.-]{1,60}:([^\s\"']{8,128}?)@unix\("),
+    ("]:", r"\]:\d{2,5}[ \t]{1,8}[\w.@+-]{1,64}:([^\s:\"']{8,128})"),
+    (".infura.io/v3/", r"\.infura\.io/v3/([0-9a-f]{32})"),
+    ("g.alchemy.com/v2/", r"g\.alchemy\.com/v2/([A-Za-z0-9_-]{32})"),
     (
         "code=",
-        re.compile(r"\.(?:azurewebsites\.net|azure-api\.net)/[^\s\"']{0,200}?[?&]code=([A-Za-z0-9_/+-]{40,100}={0,2})"),
+        r"\.(?:azurewebsites\.net|azure-api\.net)/[^\s\"']{0,200}?[?&]code=([A-Za-z0-9_/+-]{40,100}={0,2})",
     ),
-    ("Unseal Key", re.compile(r"Unseal Key \d{1,2}: ([A-Za-z0-9+/=]{40,100})")),
-    ("github.com", re.compile(r"github\.com[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?([0-9a-f]{40})(?![0-9a-z])")),
-    ("password>{", re.compile(r"password>\{([A-Za-z0-9+/=]{16,200})\}")),
-    ("SecureString", re.compile(r"SecureString[ (\t]{1,4}(?:-String[ \t]{1,4})?[\"']([^\s\"']{8,128})[\"']")),
+    ("Unseal Key", r"Unseal Key \d{1,2}: ([A-Za-z0-9+/=]{40,100})"),
+    ("github.com", r"github\.com[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?([0-9a-f]{40})(?![0-9a-z])"),
+    ("password>{", r"password>\{([A-Za-z0-9+/=]{16,200})\}"),
+    ("SecureString", r"SecureString[ (\t]{1,4}(?:-String[ \t]{1,4})?[\"']([^\s\"']{8,128})[\"']"),
     *(
-        (word, re.compile(rf"{word}[= \t]{{1,2}}[\"']?(?:s:)?([A-Za-z0-9+/=_.-]{{16,200}})"))
-        for word in ("sessionid", "SESSID", "SESSIONID", "SessionId", "connect\\.sid", "_session", "remember_token")
+        (word, rf"{re.escape(word)}[= \t]{{1,2}}[\"']?(?:s:)?([A-Za-z0-9+/=_.-]{{16,200}})")
+        for word in ("sessionid", "SESSID", "SESSIONID", "SessionId", "connect.sid", "_session", "remember_token")
     ),
-    ("redis-cli", re.compile(r"redis-cli[^\n|;]{0,200}?[ \t]-a[ \t]{1,4}[\"']?([^\s\"']{8,200})")),
+    # the rest of a line of PostgreSQL's: host, port, database, user and password
+    (":", r":(?:\d{2,5}|\*):[^\s:\"']{1,63}:[^\s:\"']{1,63}:([^\s:\"'`,;\\]{8,200})(?![^\s\"'`,;\\])"),
+    ("redis-cli", r"redis-cli[^\n|;]{0,200}?[ \t]-a[ \t]{1,4}[\"']?([^\s\"']{8,200})"),
 )
-"""The options of commands that take a password, each with a word that stands in every such command."""
-_FILE_OF_PASSWORDS = re.compile(
-    r":(?:\d{2,5}|\*):[^\s:\"']{1,63}:[^\s:\"']{1,63}:([^\s:\"'`,;\\]{8,200})(?![^\s\"'`,;\\])"
-)
-"""The rest of a line of PostgreSQL's: host, port, database, user and password."""
+"""The options of commands, and lines, that hold a password, each with words that stands in every such command."""
 _ENCODED = re.compile(r"(?:[Bb][Aa][Ss][Ii][Cc] |\"auth\"\s{0,3}:\s{0,3}\")([A-Za-z0-9+/]{8,400}={0,2})")
 """The base64 of a user and a password: in a header, or in the file of registries that Docker keeps."""
 
@@ -124,6 +123,7 @@ _PHRASE = re.compile(
     r"(?:mnemonic|phrase)[a-z0-9_]{0,20}[\"']?[ \t]{0,4}[:=,(][ \t]{0,4}[\"'`]?"
     r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z])"
 )
+_LONGEST_HEX = 64
 _COIN_HINTS = ("priv", "wallet", "accounts", "signer", "deployer", "keypair", "mnemonic", "pk")
 _FEWEST_WORDS = 9
 _NUMBERS = re.compile(r"\[((?:\d{1,3}, ?){63}\d{1,3})\]")
@@ -135,8 +135,13 @@ _LOGS_IN = re.compile(
     r"|(?P<first>hmac\.new|hmac|totp|hotp|fernet|wallet|signer|updater|bot|mandrill|decrypt)[\"']?[ \t]?=?[ \t]?\Z"
 )
 """What is called with a secret: behind an id, alone, or (``first``) before what it is used on."""
+_CALLED = (
+    *("login", "connect", "client", "auth", "credential", "account", "pdo", "signin", "sign_in", "search", "token"),
+    *("apikey", "api_key", "secret", "hmac", "totp", "hotp", "fernet", "wallet", "signer", "updater", "bot"),
+    *("mandrill", "decrypt", "jwt"),
+)
 _SIGNS_WITH = re.compile(r"(?:jwt\.(?:sign|verify|encode|decode)|create_?hmac)[ \t]?\Z")
-_OPENS = re.compile(r"\((?=[^()\n]{0,100}[\"'`]|[ \t]{0,8}\n)")
+_OPENS = re.compile(r"\((?=[^()\n\"'`]{0,100}+[\"'`]|[ \t]{0,8}\n)")
 _LONGEST_NAME = 24
 _PUBLIC = re.compile(r"(?:AC|pk_)")
 _LONGEST_CALL = 300
@@ -174,6 +179,7 @@ _MANIFEST_HINTS = (
     ),
     *("kubernetes_secret", "secrets:", 'secrets":', "credentials:", 'credentials":'),
 )
+_MANIFEST_WORDS = ("secret", "credentials", "stringdata")
 _MANIFEST_IN_A_LINE = re.compile(r"\"kind\"[ ]?:[ ]?\"Secret\"")
 _MEMBER = re.compile(r"\"[\w.-]{1,253}\"[ ]?:[ ]?\"([A-Za-z0-9+/=]{8,})\"")
 _CELL_BEGINS = re.compile(r"(?:[|,;\t\n]|\A)[ +\-\d\"]*\Z")
@@ -194,8 +200,8 @@ _WORDY = re.compile(r"[A-Za-z0-9!@#$%^&*+/_=~?-]*")
 _GROUPS_RANDOM = 0.3
 _FROM_LITERAL = re.compile(r"--from-literal[= ][\"']?[\w.-]{1,100}=[\"']?([^\s\"']{8,200})")
 _FILE_OF_ONE = re.compile(
-    r"(?:^|/)(?:master\.key|credentials/[\w-]+\.key|\.erlang\.cookie|\.vault_pass|(?:[\w-]*\W)?secrets?/[\w.-]+"
-    r"|[\w.-]*(?:password|passwd|passphrase|secret|token|credential|api_?key)[\w-]*(?:\.(?:txt|key|env|secret))?)\Z",
+    r"(?:^|/)(?:master\.key|credentials/[\w-]{1,255}\.key|\.erlang\.cookie|\.vault_pass|(?:[\w-]{0,255}\W)?secrets?/[\w.-]{1,255}"
+    r"|[\w.-]{0,255}(?:password|passwd|passphrase|secret|token|credential|api_?key)[\w-]{0,255}(?:\.(?:txt|key|env|secret))?)\Z",
     re.IGNORECASE,
 )
 _ONE_WORD = re.compile(r"\s*(\S{8,400})\s*")
@@ -203,56 +209,62 @@ _ONE_WORD = re.compile(r"\s*(\S{8,400})\s*")
 FoundSecrets = Iterator[tuple[int, int, str]]
 
 
-def placed(text: str) -> FoundSecrets:
+def placed(text: str, low: str, words: Words) -> FoundSecrets:
     """The passwords in headers, in options of commands and in files of passwords."""
-    for found in _ENCODED.finditer(text) if '"auth"' in text or "basic " in text.lower() else ():
+    for found in _ENCODED.finditer(text) if '"auth"' in words.all or "basic " in low else ():
         if _is_user_and_password(found[1]):
             yield *found.span(1), PASSWORD
-    options = [option for word, option in _OPTIONS if word.replace("\\", "") in text]
-    for option in [*options, _FILE_OF_PASSWORDS]:
-        for found in option.finditer(text):
+    options = [option for word, option in _OPTIONS if words.may_hold(word)]
+    for option in options:
+        for found in _compiled(option).finditer(text):
             if telling_password(found[1]):
                 yield *found.span(1), PASSWORD
-    yield from _defaults(text)
-    yield from _in_calls(text)
-    yield from _by_hints(text, text.encode("ascii", "replace").lower().decode("ascii"))
+    yield from _defaults(text, words)
+    yield from _in_calls(text, words)
+    yield from _by_hints(text, low, words)
 
 
-def _by_hints(text: str, low: str) -> FoundSecrets:
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Few of them are ever needed, and compiling all takes a tenth of a second."""
+    return re.compile(pattern)
+
+
+def _by_hints(text: str, low: str, words: Words) -> FoundSecrets:
     """What is looked for only where a word of it stands in the text."""
-    if any(hint in low for hint in _COIN_HINTS):
+    if words.longest >= _LONGEST_HEX and any(hint in words.low for hint in _COIN_HINTS):
         yield from _of_coins(text)
-    for found in _PHRASE.finditer(low) if "mnemonic" in low or "phrase" in low else ():
+    for found in _PHRASE.finditer(low) if "mnemonic" in words.low or "phrase" in words.low else ():
         if len(set(found[1].split())) >= _FEWEST_WORDS:
             yield *found.span(1), SECRET
-    yield from ((*found.span(1), KEY) for found in _NUMBERS.finditer(text))
-    if any(hint in low for hint in _MANIFEST_HINTS):
+    yield from ((*found.span(1), KEY) for found in _NUMBERS.finditer(text)) if "[" in words.all else ()
+    if any(hint in words.low for hint in _MANIFEST_WORDS) and any(hint in low for hint in _MANIFEST_HINTS):
         yield from _in_manifests(text)
-    words = [word for word in _WORDS if word in low]
-    if words:
-        yield from _in_tables(text, low, words)
-        yield from _in_prose(text, low, words)
+    held = [word for word in _WORDS if word.split()[0] in words.low and word in low]
+    if held:
+        yield from _in_tables(text, low, held)
+        yield from _in_prose(text, low, held)
 
 
-def _defaults(text: str) -> FoundSecrets:
+def _defaults(text: str, words: Words) -> FoundSecrets:
     """Defaults of variables, values in braces, and the phrases of WordPress."""
-    for found in _DEFAULT.finditer(text) if "${" in text else ():
+    for found in _DEFAULT.finditer(text) if "${" in words.all else ():
         first = max(0, found.start() - _CONTEXT)
         before = text[max(first, text.rfind("\n", first, found.start()) + 1) : found.start()]
         if (_TELLS.search(found[1]) or _TELLS.search(before)) and telling_password(found[2]):
             yield *found.span(2), PASSWORD
-    for found in _IN_BRACES.finditer(text) if "={" in text or "= {" in text else ():
+    for found in _IN_BRACES.finditer(text) if "pwd" in words.low or "password" in words.low else ():
         if telling_password(found[1]):
             yield *found.span(1), PASSWORD
-    for found in _OF_WORDPRESS.finditer(text):
+    for found in _OF_WORDPRESS.finditer(text) if "_KEY" in words.all or "_SALT" in words.all else ():
         if len(set(found["value"])) >= _FEWEST_DIFFERENT and " unique phrase" not in found["value"]:
             yield *found.span("value"), KEY
 
 
-def _in_calls(text: str) -> FoundSecrets:
+def _in_calls(text: str, words: Words) -> FoundSecrets:
     """What a call that logs in is given in quotes behind its first argument, and what stands behind a public id."""
     done = 0
-    for call in _OPENS.finditer(text):
+    for call in _OPENS.finditer(text) if any(word in words.low for word in _CALLED) else ():
         callee = text[max(0, call.start() - _LONGEST_NAME) : call.start()].lower()
         takes = _LOGS_IN.search(callee) or _SIGNS_WITH.search(callee)
         if not takes:
@@ -270,7 +282,7 @@ def _in_calls(text: str) -> FoundSecrets:
             if (number or first) and _is_argument(found[1]):
                 yield *found.span(1), SECRET
     for public, private in _BESIDE:
-        for found in public.finditer(text):
+        for found in public.finditer(text) if public.search(words.long) else ():
             beside = private.search(text, found.end(), found.end() + _LONGEST_CALL)
             if beside and looks_random(beside[0]):
                 yield *beside.span(), TOKEN

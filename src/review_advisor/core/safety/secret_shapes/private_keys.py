@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from .randomness import looks_random
-from .reading import MARGIN
+from .reading import MARGIN, Words
 
 KIND = "private key"
 
@@ -26,26 +26,6 @@ _BEGINS = re.compile(
     r"(?=[A-Za-z0-9+/]{40}))"
 )
 _HINTS = ("PRIVATE KEY", "Private-Lines:", "OpenVPN Static key")
-_BEGINNINGS = (
-    "MII",
-    "MIG",
-    "MIC",
-    "MIH",
-    "MHcC",
-    "MC4C",
-    "MEcC",
-    "MH",
-    "b3BlbnNz",
-    "/u3+",
-    "\nl",
-    "\nx",
-    '"l',
-    '"x',
-    " l",
-    " x",
-    "+l",
-    "+x",
-)
 _JUNK = re.compile(rf"(?:\n{MARGIN}|[ \t\r\"'`,;\\|>#*(){{}}\[\].]|\+(?=[ \t\r\n\"'`])|-(?=[ \t]))*+")
 _BODY = re.compile(r"[A-Za-z0-9+/]++={0,2}(?![A-Za-z0-9_(.:]|-(?!-{3}))")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]++")
@@ -54,7 +34,9 @@ _MOST_HEADER_LINES = 8
 _SHORTEST_LINE = 16
 _LONG_LINE, _LONGEST_LINE = 40, 200
 _LONGEST_HEAD = 100
-_LAST_LINE = re.compile(rf"\n?{MARGIN}[ \t\"'`#*|>/]*([A-Za-z0-9+/]+={{0,2}})[ \t\r\"'`,;+\\)\].]*\Z")
+_LAST_LINE = re.compile(
+    rf"\n?{MARGIN}[ \t\"'`#*|>/]{{0,200}}([A-Za-z0-9+/]{{1,200}}={{0,2}})[ \t\r\"'`,;+\\)\].]{{0,200}}\Z"
+)
 _IN_BASE64 = tuple(
     base64.b64encode(b"\0" * shift + b" PRIVATE KEY-----").decode()[(0, 2, 3)[shift] : (22, 23, 24)[shift]]
     for shift in range(3)
@@ -66,14 +48,14 @@ _NEAR = 2_500
 Spans = Iterator[tuple[int, int]]
 
 
-def private_keys(text: str) -> Spans:
+def private_keys(text: str, words: Words) -> Spans:
     """Where the secret lines of private keys stand. What is not base64 from end to end is never part of one."""
-    if any(hint in text for hint in _HINTS):
+    if any(words.may_hold(hint) for hint in _HINTS):
         yield from _between_head_and_foot(text)
-    if any(hint in text for hint in _BEGINNINGS):
+    if _BEGINS.search(words.long):
         yield from _known_by_its_bytes(text)
     for hint in _IN_BASE64:
-        if hint in text:
+        if hint in words.long:
             yield from _encoded(text, hint)
     if '"kty"' in text:
         yield from _members(text)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 _NUMBERED = r"(?= *\d)[ \d]{15,40}[ +-]"
 MARGIN = rf"(?:{_NUMBERED}|[+-])?"
 """What a diff sets before a line: a sign, after the line numbers where there are any."""
+SHORTEST_TOKEN = 15  # xoxb- and ten characters
+_RUN = re.compile(rf"[A-Za-z0-9+/=_.$%:~-]{{{SHORTEST_TOKEN},}}+")
 _BEFORE_LITERAL = rf"(?:{_NUMBERED}|\+|-(?![ \t]))?"  # a dash and a space begin an item of a list
 _QUOTE = r"\\{0,3}[\"'`]"
 _AND = r"(?:\.\.|\|\||[+.&])"
@@ -46,6 +48,35 @@ _A_LETTER_IN_PERCENT = re.compile(r"%(?:[46][1-9A-Fa-f]|[57][0-9AaFf]|3[0-9])")
 _CODED = re.compile("%([2-7][0-9A-Fa-f])")
 _FEWEST_CODES = 3
 _BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Every word of a text once, one a line: what is in none of them need not be looked for in the text.
+
+    ``low`` are they in lower case, with ``?`` for what is not ASCII, ``long`` the runs that may be tokens.
+    """
+
+    all: str
+    low: str
+    long: str
+    longest: int
+
+    def may_hold(self, phrase: str) -> bool:
+        """Whether the text has all words of the phrase."""
+        return all(word in self.all for word in phrase.split())
+
+
+def words_of(text: str) -> Words:
+    """The words of ``text``."""
+    every = "\n".join(set(text.split()))
+    runs = _RUN.findall(every)
+    return Words(every, in_low_ascii(every), "\n".join(runs), max(map(len, runs), default=0))
+
+
+def in_low_ascii(text: str) -> str:
+    """``text`` in lower case, each character that is not ASCII as ``?``."""
+    return text.encode("ascii", "replace").lower().decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +161,13 @@ def _meant(found: re.Match[str]) -> str:
     return found["plain"] or _BLANKS[found["blank"]]
 
 
-def encoded(text: str) -> Iterator[tuple[list[tuple[int, int]], str]]:
+def encoded(text: str, words: Words) -> Iterator[tuple[list[tuple[int, int]], str]]:
     """The ASCII texts that are written in base64, perhaps in several lines, or with letters as ``%41``.
 
     Each with its places, none of which is across a line feed.
     """
     spans: list[tuple[int, int]] = []
-    for found in _ASCII_IN_BASE64.finditer(text):
+    for found in _ASCII_IN_BASE64.finditer(text) if _ASCII_IN_BASE64.search(words.long) else ():
         gap = _NEXT_OF_BASE64.fullmatch(text, spans[-1][1], found.start()) if spans else None
         if spans and gap is None:
             yield spans, _of_base64(text, spans)
@@ -144,7 +175,7 @@ def encoded(text: str) -> Iterator[tuple[list[tuple[int, int]], str]]:
         spans.append(found.span())
     if spans:
         yield spans, _of_base64(text, spans)
-    if _A_LETTER_IN_PERCENT.search(text):
+    if "%" in text and _A_LETTER_IN_PERCENT.search(text):
         for found in _LETTERS_IN_PERCENT.finditer(text):
             if len(_A_LETTER_IN_PERCENT.findall(found[0])) >= _FEWEST_CODES:
                 yield [found.span()], _CODED.sub(lambda code: chr(int(code[1], 16)), found[0])
