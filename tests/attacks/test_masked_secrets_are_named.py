@@ -39,7 +39,8 @@ from review_advisor.review.matter import as_shown
 
 DRAW = Draw("named")
 TOKEN = "ghp_" + DRAW.word(36)
-PASSWORD = DRAW.word(20)
+TOKEN2 = "ghp_" + DRAW.word(36)
+PASSWORD, PASSWORD2 = DRAW.word(20), DRAW.word(20)
 CODE = ("def run():", f'    call("{TOKEN}")', "    return 1")
 
 
@@ -132,9 +133,10 @@ def test_an_approval_with_the_executors_own_grave_finding_on_a_secret_does_not_s
         (added("README.md", f"Use {TOKEN}"), ["medium"]),
         (added("src/app.py", f'password = "{PASSWORD}"'), ["low"]),
         (added("tests/test_app.py", f'password = "{PASSWORD}"'), ["low"]),
-        (added("src/app.py", f"x = '{TOKEN}'", f"x = '{TOKEN}'"), ["high", "high"]),
+        (added("src/app.py", f"x = '{TOKEN}'", f"x = '{TOKEN2}'"), ["high", "high"]),
+        (added("src/app.py", f"x = '{TOKEN}'", f"y = '{TOKEN}'"), ["high"]),
     ],
-    ids=["code", "a test", "documentation", "likely", "likely in a test", "twice"],
+    ids=["code", "a test", "documentation", "likely", "likely in a test", "two of them", "one of them twice"],
 )
 def test_how_grave_a_secret_is_follows_from_its_form_and_its_file(file: FileChange, expected: list[str]) -> None:
     document = reviewed(world_of(file))
@@ -221,16 +223,74 @@ def test_a_file_that_the_base_names_for_its_samples_has_no_findings_and_is_named
     assert "src/samples/keys.py:2 GitHub token, a sample by configuration" in terminal_report(document, explain=False)
 
 
-def test_what_a_person_dismissed_is_not_raised_again() -> None:
-    first = reviewed(world_of(added("src/app.py", *CODE)))
-    (found,) = first.findings
-    world = world_of(added("src/app.py", "# moved", *CODE))
+def after_dismissing(found: Finding, world: MockWorld) -> MockWorld:
+    """The review after a person dismissed this finding."""
     dismissed = EarlierFinding(found.id, found.path, found.line, found.title, found.severity, "dismissed", by="maria")
     earlier = Earlier("c" * 40, "b" * 40, "", False, False, frozenset(), (dismissed,))
     world.source.stated = replace(world.source.stated, earlier=earlier)
-    document = reviewed(world)
+    return world
+
+
+def test_what_a_person_dismissed_is_not_raised_again() -> None:
+    (found,) = reviewed(world_of(added("src/app.py", *CODE))).findings
+    document = reviewed(after_dismissing(found, world_of(added("src/app.py", "# moved", *CODE))))
     assert (document.outcome, document.findings) == (Outcome.APPROVED, ())
     assert [each.settled for each in document.secrets] == ["dismissed"]
+
+
+BY_EXECUTOR = finding("src/app.py", 2, LINE, "high", "A token is committed")
+
+
+@pytest.mark.parametrize("first", [(), (BY_EXECUTOR,)], ids=["the harness", "the executor"])
+@pytest.mark.parametrize("then", [(), (BY_EXECUTOR,)], ids=["the harness", "the executor"])
+def test_a_dismissal_does_not_hold_for_another_secret_on_the_line(
+    first: tuple[Json, ...], then: tuple[Json, ...]
+) -> None:
+    """Whoever reported the one, and whoever reports the other: all that anybody is shown of them is equal."""
+    (sample,) = reviewed(world_of(added("src/app.py", *CODE), says=first)).findings
+    other = [line.replace(TOKEN, TOKEN2) for line in CODE]
+    document = reviewed(after_dismissing(sample, world_of(added("src/app.py", *other), says=then)))
+    (found,) = document.findings
+    assert (document.outcome, found.evidence) == (Outcome.CHANGES_REQUESTED, sample.evidence)
+    assert found.id != sample.id
+    again = reviewed(after_dismissing(sample, world_of(added("src/app.py", *CODE), says=then)))
+    assert {each.id for each in again.findings} <= {sample.id}, "the dismissed one has one name, whoever reports it"
+    assert [each.settled for each in again.secrets] == ["dismissed"]
+
+
+def test_a_finding_of_the_executor_stands_for_one_secret_only() -> None:
+    """Else the dismissal of one would hold for all that the finding covers."""
+    file = added("src/app.py", f"x = '{TOKEN}'", f"y = '{TOKEN2}'")
+    both = {**finding("src/app.py", 1, "\n".join(as_told(file, n) for n in (1, 2)), "high", "tokens"), "end_line": 2}
+    document = reviewed(world_of(file, says=(both,)))
+    assert {each.id for each in document.findings} == {each.finding for each in document.secrets}
+    assert len(document.findings) == 2
+
+
+def test_one_secret_in_many_lines_of_a_file_is_one_finding_that_names_them() -> None:
+    lines = (f"x{n} = '{TOKEN}'" for n in range(30))
+    document = reviewed(world_of(added("src/app.py", *lines), added("src/b.py", f"x = '{TOKEN}'")))
+    here, there = document.findings
+    assert (here.path, here.line, there.path) == ("src/app.py", 1, "src/b.py")
+    assert "lines 2, 3, 4" in here.body
+    assert "and 9 more" in here.body
+    assert [each.line for each in document.secrets] == [*range(1, 31), 1]
+
+
+@pytest.mark.parametrize(
+    "name, one, other",
+    [("a likely one", PASSWORD, PASSWORD2), ("an issued one", TOKEN, TOKEN2)],
+)
+def test_the_digest_of_a_secret_tells_too_little_to_find_it(name: str, one: str, other: str) -> None:
+    """A password may be in a dictionary: its digest leaves one in 256 of it, and is equal in every file."""
+    named = [
+        each.value
+        for value in (one, other)
+        for path in ("src/app.py", "src/b.py")
+        for each in reviewed(world_of(added(path, f'password = "{value}"'))).findings
+    ]
+    assert (len(named), len(set(named))) == (4, 2)
+    assert {len(each) for each in named} == {2 if name == "a likely one" else 8}
 
 
 # --- forged records ---
