@@ -16,7 +16,7 @@ from tests.scenarios.publishing import Desk
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.source import GitSource
 from review_advisor.core.answers.findings import Finding
-from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
 from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.outcome.blocking import blocking_findings
@@ -26,10 +26,12 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.escalation_rules import EscalationRules
+from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.terminal_report import terminal_report
 from review_advisor.core.roles.mid_flight import consult_prompt
 from review_advisor.core.roles.prompts import MOST_SECRETS
+from review_advisor.core.roles.repair_law import Law
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.safety.secret_shapes import mark
 from review_advisor.core.safety.shown_change import masked_text, shown_file
@@ -415,9 +417,10 @@ def test_a_repair_elsewhere_in_the_file_leaves_the_secret_as_it_is(source: GitSo
         (f"{NEAR}\n", f"{NEAR}  # noqa\n"),
         (f"x19 = 19\n{NEAR}", f"{NEAR}\nx19 = 19\n{NEAR}"),
         ("x5 = 5", f'x5 = "{mark("GitHub token")}"'),
+        ("x5 = 5", 'x5 = "a_[*]"'),
         (FAR, "old = None"),
     ],
-    ids=["deleted", "replaced", "commented", "copied", "a mark elsewhere", "far from every hunk"],
+    ids=["deleted", "replaced", "commented", "copied", "a mark elsewhere", "a further mark", "far from every hunk"],
 )
 def test_a_repair_that_writes_over_a_masked_line_is_refused_with_the_reason(
     source: GitSource, old: str, new: str
@@ -427,3 +430,14 @@ def test_a_repair_that_writes_over_a_masked_line_is_refused_with_the_reason(
     ((path, why),) = [(each.path, each.why) for each in edits.unfit]
     assert path == "src/app.py"
     assert "a line with a secret" in why or "the mark of a secret" in why
+
+
+@pytest.mark.parametrize(
+    "before, why", [("echo $a", ["it writes the mark of a secret"]), ("echo ${a[*]}", [])], ids=["a mark", "code"]
+)
+def test_the_mark_of_further_runs_is_code_only_where_the_file_has_it(before: str, why: list[str]) -> None:
+    """Also in a file without a secret: whoever repairs it may copy what another one is shown as."""
+    change = Change("pr-7", files=(added("run.sh", before),))
+    hunk = Hunk(1, 1, 1, 2, "", (f" {before}", "+echo ${b[*]}"))
+    edits = Edits("tree", "", change, (FileChange(Status.MODIFIED, "run.sh", added=1, hunks=(hunk,)),))
+    assert [each.why for each in Law(change, Rules(), str).refusals(edits)] == why

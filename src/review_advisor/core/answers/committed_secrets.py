@@ -222,8 +222,10 @@ def with_own_findings(report: CheckedReport, own: Sequence[OwnFinding]) -> Check
         its = next((at for at in free if any(reports(said[at], each.fact) for each in facts)), None)
         if its is not None:
             free.remove(its)
-            same = {"occurrence": due.occurrence, "occurrences": due.occurrences, "value": due.value}
-            said[its] = replace(said[its], id=due.id, **same)
+            mine = said[its]
+            said[its] = replace(
+                mine, id=due.id, value=due.value, occurrence=due.occurrence, occurrences=due.occurrences
+            )
         elif not facts[0].fact.settled:
             joined.append(due)
     return replace(report, findings=merged((*said.values(), *joined)))
