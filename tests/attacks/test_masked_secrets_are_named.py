@@ -15,6 +15,7 @@ from tests.scenarios.publishing import Desk
 
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.source import GitSource
+from review_advisor.app.pull_requests.own_facts import own_facts
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
 from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
@@ -35,6 +36,7 @@ from review_advisor.core.roles.repair_law import Law
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.safety.secret_shapes import mark
 from review_advisor.core.safety.shown_change import masked_text, shown_file
+from review_advisor.mockworld.github.records import PullFile
 from review_advisor.mockworld.lines import Json, approve, confirm, finding, guidance, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.review.matter import as_shown
@@ -344,6 +346,44 @@ def test_a_record_that_calls_a_secret_a_sample_needs_the_configuration_for_it() 
     known = OwnFacts(("src/app.py",), sampled, (), fail_as_veto=False, redact=lambda text: text)
     assert contradiction(first, known) is None
     assert "which the configuration does not" in str(contradiction(first, replace(known, rules=strict)))
+
+
+def known_of(desk: Desk, *, dismissed: tuple[str, ...] = ()) -> OwnFacts:
+    """What publishing knows of the pull request without the outcome."""
+    stated = desk.forge.pull_request(desk.pull.number)
+    known = own_facts(desk.forge, stated, stated.base_sha, {}, dismissed=dismissed)
+    assert isinstance(known, OwnFacts)
+    return replace(known, rules=desk.world.rules)
+
+
+def first_of(document: OutcomeDocument) -> PolicyFrozen:
+    first = document.events[0]
+    assert isinstance(first, PolicyFrozen)
+    return first
+
+
+@pytest.mark.parametrize("name", ["whole", "without its end", "without a patch"])
+def test_a_record_that_names_no_secret_is_held_against_the_patch_that_the_forge_shows(name: str) -> None:
+    """It has no finding either, and so is sound by itself."""
+    patch = "".join((f"@@ -0,0 +1,{len(CODE)} @@", *(f"\n+{line}" for line in CODE)))
+    shown = {"whole": patch, "without its end": patch[:-20], "without a patch": None}[name]
+    desk = Desk()
+    document = desk.reviewed(approve(), judged=[confirm()], files=(added("src/app.py", *CODE),))
+    desk.pull.listing = (PullFile("src/app.py", "added", shown),)
+    forged_first = replace(first_of(document), secrets=())
+    assert contradiction(first_of(document), known_of(desk)) is None
+    found = contradiction(forged_first, known_of(desk))
+    named = "it names no GitHub token in 'src/app.py', which the pull request commits"
+    assert found == (named if name == "whole" else None)
+
+
+def test_a_record_that_calls_a_secret_dismissed_needs_a_person_who_did() -> None:
+    first = first_of(reviewed(world_of(added("src/app.py", *CODE))))
+    (fact,) = first.secrets
+    first = replace(first, secrets=(replace(fact, settled="dismissed"),))
+    known = OwnFacts(("src/app.py",), MockWorld().rules, (), fail_as_veto=False, redact=lambda text: text)
+    assert contradiction(first, replace(known, dismissed=frozenset({fact.finding}))) is None
+    assert "dismissed, which nobody has" in str(contradiction(first, known))
 
 
 # --- the exported tree, and repairs in it ---
