@@ -15,8 +15,9 @@ from tests.scenarios.publishing import Desk
 
 from review_advisor.adapters.git.open import open_range
 from review_advisor.adapters.git.source import GitSource
+from review_advisor.app.pull_requests.own_facts import own_facts
 from review_advisor.core.answers.findings import Finding
-from review_advisor.core.facts.change import FileChange
+from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
 from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
 from review_advisor.core.facts.repair_edits import Edits
 from review_advisor.core.outcome.blocking import blocking_findings
@@ -26,20 +27,24 @@ from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
 from review_advisor.core.outcome.soundness import unsound
 from review_advisor.core.policy.escalation_rules import EscalationRules
+from review_advisor.core.policy.policy import Rules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.terminal_report import terminal_report
 from review_advisor.core.roles.mid_flight import consult_prompt
 from review_advisor.core.roles.prompts import MOST_SECRETS
+from review_advisor.core.roles.repair_law import Law
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.safety.secret_shapes import mark
 from review_advisor.core.safety.shown_change import masked_text, shown_file
+from review_advisor.mockworld.github.records import PullFile
 from review_advisor.mockworld.lines import Json, approve, confirm, finding, guidance, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.review.matter import as_shown
 
 DRAW = Draw("named")
 TOKEN = "ghp_" + DRAW.word(36)
-PASSWORD = DRAW.word(20)
+TOKEN2 = "ghp_" + DRAW.word(36)
+PASSWORD, PASSWORD2 = DRAW.word(20), DRAW.word(20)
 CODE = ("def run():", f'    call("{TOKEN}")', "    return 1")
 
 
@@ -132,9 +137,10 @@ def test_an_approval_with_the_executors_own_grave_finding_on_a_secret_does_not_s
         (added("README.md", f"Use {TOKEN}"), ["medium"]),
         (added("src/app.py", f'password = "{PASSWORD}"'), ["low"]),
         (added("tests/test_app.py", f'password = "{PASSWORD}"'), ["low"]),
-        (added("src/app.py", f"x = '{TOKEN}'", f"x = '{TOKEN}'"), ["high", "high"]),
+        (added("src/app.py", f"x = '{TOKEN}'", f"x = '{TOKEN2}'"), ["high", "high"]),
+        (added("src/app.py", f"x = '{TOKEN}'", f"y = '{TOKEN}'"), ["high"]),
     ],
-    ids=["code", "a test", "documentation", "likely", "likely in a test", "twice"],
+    ids=["code", "a test", "documentation", "likely", "likely in a test", "two of them", "one of them twice"],
 )
 def test_how_grave_a_secret_is_follows_from_its_form_and_its_file(file: FileChange, expected: list[str]) -> None:
     document = reviewed(world_of(file))
@@ -221,16 +227,74 @@ def test_a_file_that_the_base_names_for_its_samples_has_no_findings_and_is_named
     assert "src/samples/keys.py:2 GitHub token, a sample by configuration" in terminal_report(document, explain=False)
 
 
-def test_what_a_person_dismissed_is_not_raised_again() -> None:
-    first = reviewed(world_of(added("src/app.py", *CODE)))
-    (found,) = first.findings
-    world = world_of(added("src/app.py", "# moved", *CODE))
+def after_dismissing(found: Finding, world: MockWorld) -> MockWorld:
+    """The review after a person dismissed this finding."""
     dismissed = EarlierFinding(found.id, found.path, found.line, found.title, found.severity, "dismissed", by="maria")
     earlier = Earlier("c" * 40, "b" * 40, "", False, False, frozenset(), (dismissed,))
     world.source.stated = replace(world.source.stated, earlier=earlier)
-    document = reviewed(world)
+    return world
+
+
+def test_what_a_person_dismissed_is_not_raised_again() -> None:
+    (found,) = reviewed(world_of(added("src/app.py", *CODE))).findings
+    document = reviewed(after_dismissing(found, world_of(added("src/app.py", "# moved", *CODE))))
     assert (document.outcome, document.findings) == (Outcome.APPROVED, ())
     assert [each.settled for each in document.secrets] == ["dismissed"]
+
+
+BY_EXECUTOR = finding("src/app.py", 2, LINE, "high", "A token is committed")
+
+
+@pytest.mark.parametrize("first", [(), (BY_EXECUTOR,)], ids=["the harness", "the executor"])
+@pytest.mark.parametrize("then", [(), (BY_EXECUTOR,)], ids=["the harness", "the executor"])
+def test_a_dismissal_does_not_hold_for_another_secret_on_the_line(
+    first: tuple[Json, ...], then: tuple[Json, ...]
+) -> None:
+    """Whoever reported the one, and whoever reports the other: all that anybody is shown of them is equal."""
+    (sample,) = reviewed(world_of(added("src/app.py", *CODE), says=first)).findings
+    other = [line.replace(TOKEN, TOKEN2) for line in CODE]
+    document = reviewed(after_dismissing(sample, world_of(added("src/app.py", *other), says=then)))
+    (found,) = document.findings
+    assert (document.outcome, found.evidence) == (Outcome.CHANGES_REQUESTED, sample.evidence)
+    assert found.id != sample.id
+    again = reviewed(after_dismissing(sample, world_of(added("src/app.py", *CODE), says=then)))
+    assert {each.id for each in again.findings} <= {sample.id}, "the dismissed one has one name, whoever reports it"
+    assert [each.settled for each in again.secrets] == ["dismissed"]
+
+
+def test_a_finding_of_the_executor_stands_for_one_secret_only() -> None:
+    """Else the dismissal of one would hold for all that the finding covers."""
+    file = added("src/app.py", f"x = '{TOKEN}'", f"y = '{TOKEN2}'")
+    both = {**finding("src/app.py", 1, "\n".join(as_told(file, n) for n in (1, 2)), "high", "tokens"), "end_line": 2}
+    document = reviewed(world_of(file, says=(both,)))
+    assert {each.id for each in document.findings} == {each.finding for each in document.secrets}
+    assert len(document.findings) == 2
+
+
+def test_one_secret_in_many_lines_of_a_file_is_one_finding_that_names_them() -> None:
+    lines = (f"x{n} = '{TOKEN}'" for n in range(30))
+    document = reviewed(world_of(added("src/app.py", *lines), added("src/b.py", f"x = '{TOKEN}'")))
+    here, there = document.findings
+    assert (here.path, here.line, there.path) == ("src/app.py", 1, "src/b.py")
+    assert "lines 2, 3, 4" in here.body
+    assert "and 9 more" in here.body
+    assert [each.line for each in document.secrets] == [*range(1, 31), 1]
+
+
+@pytest.mark.parametrize(
+    "name, one, other",
+    [("a likely one", PASSWORD, PASSWORD2), ("an issued one", TOKEN, TOKEN2)],
+)
+def test_the_digest_of_a_secret_tells_too_little_to_find_it(name: str, one: str, other: str) -> None:
+    """A password may be in a dictionary: its digest leaves one in 256 of it, and is equal in every file."""
+    named = [
+        each.value
+        for value in (one, other)
+        for path in ("src/app.py", "src/b.py")
+        for each in reviewed(world_of(added(path, f'password = "{value}"'))).findings
+    ]
+    assert (len(named), len(set(named))) == (4, 2)
+    assert {len(each) for each in named} == {2 if name == "a likely one" else 8}
 
 
 # --- forged records ---
@@ -282,6 +346,44 @@ def test_a_record_that_calls_a_secret_a_sample_needs_the_configuration_for_it() 
     known = OwnFacts(("src/app.py",), sampled, (), fail_as_veto=False, redact=lambda text: text)
     assert contradiction(first, known) is None
     assert "which the configuration does not" in str(contradiction(first, replace(known, rules=strict)))
+
+
+def known_of(desk: Desk, *, dismissed: tuple[str, ...] = ()) -> OwnFacts:
+    """What publishing knows of the pull request without the outcome."""
+    stated = desk.forge.pull_request(desk.pull.number)
+    known = own_facts(desk.forge, stated, stated.base_sha, {}, dismissed=dismissed)
+    assert isinstance(known, OwnFacts)
+    return replace(known, rules=desk.world.rules)
+
+
+def first_of(document: OutcomeDocument) -> PolicyFrozen:
+    first = document.events[0]
+    assert isinstance(first, PolicyFrozen)
+    return first
+
+
+@pytest.mark.parametrize("name", ["whole", "without its end", "without a patch"])
+def test_a_record_that_names_no_secret_is_held_against_the_patch_that_the_forge_shows(name: str) -> None:
+    """It has no finding either, and so is sound by itself."""
+    patch = "".join((f"@@ -0,0 +1,{len(CODE)} @@", *(f"\n+{line}" for line in CODE)))
+    shown = {"whole": patch, "without its end": patch[:-20], "without a patch": None}[name]
+    desk = Desk()
+    document = desk.reviewed(approve(), judged=[confirm()], files=(added("src/app.py", *CODE),))
+    desk.pull.listing = (PullFile("src/app.py", "added", shown),)
+    forged_first = replace(first_of(document), secrets=())
+    assert contradiction(first_of(document), known_of(desk)) is None
+    found = contradiction(forged_first, known_of(desk))
+    named = "it names no GitHub token in 'src/app.py', which the pull request commits"
+    assert found == (named if name == "whole" else None)
+
+
+def test_a_record_that_calls_a_secret_dismissed_needs_a_person_who_did() -> None:
+    first = first_of(reviewed(world_of(added("src/app.py", *CODE))))
+    (fact,) = first.secrets
+    first = replace(first, secrets=(replace(fact, settled="dismissed"),))
+    known = OwnFacts(("src/app.py",), MockWorld().rules, (), fail_as_veto=False, redact=lambda text: text)
+    assert contradiction(first, replace(known, dismissed=frozenset({fact.finding}))) is None
+    assert "dismissed, which nobody has" in str(contradiction(first, known))
 
 
 # --- the exported tree, and repairs in it ---
@@ -355,9 +457,10 @@ def test_a_repair_elsewhere_in_the_file_leaves_the_secret_as_it_is(source: GitSo
         (f"{NEAR}\n", f"{NEAR}  # noqa\n"),
         (f"x19 = 19\n{NEAR}", f"{NEAR}\nx19 = 19\n{NEAR}"),
         ("x5 = 5", f'x5 = "{mark("GitHub token")}"'),
+        ("x5 = 5", 'x5 = "a_[*]"'),
         (FAR, "old = None"),
     ],
-    ids=["deleted", "replaced", "commented", "copied", "a mark elsewhere", "far from every hunk"],
+    ids=["deleted", "replaced", "commented", "copied", "a mark elsewhere", "a further mark", "far from every hunk"],
 )
 def test_a_repair_that_writes_over_a_masked_line_is_refused_with_the_reason(
     source: GitSource, old: str, new: str
@@ -367,3 +470,14 @@ def test_a_repair_that_writes_over_a_masked_line_is_refused_with_the_reason(
     ((path, why),) = [(each.path, each.why) for each in edits.unfit]
     assert path == "src/app.py"
     assert "a line with a secret" in why or "the mark of a secret" in why
+
+
+@pytest.mark.parametrize(
+    "before, why", [("echo $a", ["it writes the mark of a secret"]), ("echo ${a[*]}", [])], ids=["a mark", "code"]
+)
+def test_the_mark_of_further_runs_is_code_only_where_the_file_has_it(before: str, why: list[str]) -> None:
+    """Also in a file without a secret: whoever repairs it may copy what another one is shown as."""
+    change = Change("pr-7", files=(added("run.sh", before),))
+    hunk = Hunk(1, 1, 1, 2, "", (f" {before}", "+echo ${b[*]}"))
+    edits = Edits("tree", "", change, (FileChange(Status.MODIFIED, "run.sh", added=1, hunks=(hunk,)),))
+    assert [each.why for each in Law(change, Rules(), str).refusals(edits)] == why

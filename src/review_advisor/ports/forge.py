@@ -186,13 +186,15 @@ MOST_RECENT = 500
 class ListedFile:
     """A file of a pull request, as the forge lists it; ``old_path`` is where a renamed one was before.
 
-    ``status`` is GitHub's word for what happened to it. ``patch`` is None where the forge shows none.
+    ``status`` is GitHub's word for what happened to it. ``patch`` is None where the forge shows none. ``changed`` is
+    how many lines changed; 0 of a binary one.
     """
 
     path: str
     old_path: str | None = None
     status: str = "modified"
     patch: str | None = None
+    changed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from review_advisor.adapters.git.tree import MaskedFile
 from review_advisor.adapters.git.tree_entries import FOLDER_MODE, ListedEntry, entries, escapes
 from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE
 from review_advisor.core.facts.patches.patch_files import shown_name
-from review_advisor.core.facts.repair_edits import MASKED_LINE, WHOLE, WRITES_MARK, RefusedPath
+from review_advisor.core.facts.repair_edits import WHOLE, RefusedPath
 from review_advisor.core.facts.tree_bounds import TreeBounds
-from review_advisor.core.safety.secret_shapes import holds_mark
+from review_advisor.core.roles.repair_law import over_masks
 from review_advisor.ports.review import SourceError
 
 LARGEST_FILE = 1_000_000
@@ -203,21 +203,25 @@ def _unmasked(store: ObjectStore, masked: MaskedFile, edited: bytes) -> bytes | 
     ]
     raw, shown, now = (_LINES.findall(each) for each in (masked.raw, masked.shown, edited))
     hidden = {at for at, (real, mask) in enumerate(zip(raw, shown, strict=True)) if real != mask}
-    marks = {shown[at].strip() for at in hidden}
-    made, done = list[bytes](), 0
+    edits = list[tuple[range, list[bytes]]]()
     for line in store.git.run(*_DIFFERENCE, *names).split(b"\n"):
         found = _HUNK.match(line)
-        if found is None:
-            continue
-        old, gone, new, come = (int(each if each is not None else 1) for each in found.groups())
-        begin, first = (old - 1 if gone else old), (new - 1 if come else new)
-        if not hidden.isdisjoint(range(begin, begin + gone)):
-            return MASKED_LINE
-        written = now[first : first + come]
-        if any(each.strip() in marks or holds_mark(each.decode()) for each in written):
-            return WRITES_MARK
-        made += [*raw[done:begin], *written]
-        done = begin + gone
+        if found is not None:
+            old, gone, new, come = (int(each if each is not None else 1) for each in found.groups())
+            begin, first = (old - 1 if gone else old), (new - 1 if come else new)
+            edits.append((range(begin, begin + gone), now[first : first + come]))
+    why = over_masks(
+        masked.raw.decode("utf-8", "replace"),
+        hidden,
+        [(lost, [each.decode() for each in written]) for lost, written in edits],
+        [shown[at].decode("utf-8", "replace") for at in hidden],
+    )
+    if why is not None:
+        return why
+    made, done = list[bytes](), 0
+    for lost, written in edits:
+        made += [*raw[done : lost.start], *written]
+        done = lost.stop
     return b"".join((*made, *raw[done:]))
 
 

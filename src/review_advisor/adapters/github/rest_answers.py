@@ -161,6 +161,7 @@ class FileAnswer(Read):
     patch: str | None = None
     status: str
     previous_filename: str | None = None
+    changes: int = 0
 
     @model_validator(mode="after")
     def _was_somewhere(self) -> Self:
@@ -171,7 +172,7 @@ class FileAnswer(Read):
     def value(self) -> ListedFile:
         """Its names, and what was done to it."""
         old = self.previous_filename if self.status == "renamed" else None
-        return ListedFile(self.filename, old, self.status, self.patch)
+        return ListedFile(self.filename, old, self.status, self.patch, self.changes)
 
 
 class ComparisonAnswer(Read):

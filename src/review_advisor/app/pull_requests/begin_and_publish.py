@@ -24,7 +24,7 @@ from review_advisor.app.configuration import (
     publication_rules,
     rules_that_stand,
 )
-from review_advisor.app.pull_requests.own_facts import NOT_ALL_LISTED, own_facts
+from review_advisor.app.pull_requests.own_facts import NOT_ALL_LISTED, not_shown, own_facts
 from review_advisor.app.roster.known_kinds import kind_notes
 from review_advisor.app.settings import ConfigError, make_settings
 from review_advisor.core.facts.actions_event import ActionsEvent, CommentEvent, MergeGroupEvent, PullRequestEvent
@@ -224,10 +224,14 @@ def run_publish(options: PublishOptions, environ: Mapping[str, str]) -> Publishe
         outcome = _outcome(options, pull_request, github, environ)
         known: OwnFacts | str | None = None
         if isinstance(outcome, OutcomeDocument) and _is_of(outcome, pull_request, bot.redactor):
-            known = own_facts(forge, pull_request, believed.commit, environ, _added_by_label(outcome))
+            state = PullRequestWriter(bot, number).remembered() if _is_dismissed(outcome) else None
+            dismissed = () if state is None else [each.id for each in state.findings if each.status == "dismissed"]
+            label = _added_by_label(outcome)
+            known = own_facts(forge, pull_request, believed.commit, environ, added=label, dismissed=dismissed)
             outcome = _held_against(known, outcome, github)
         unlisted = NOT_ALL_LISTED if isinstance(known, OwnFacts) and known.cut else None
-        notes = tuple(filter(None, (_breaks_configuration(forge, pull_request), unlisted)))
+        unseen = not_shown(known.unseen) if isinstance(known, OwnFacts) else None
+        notes = tuple(filter(None, (_breaks_configuration(forge, pull_request), unlisted, unseen)))
         if rules.is_shadow:
             published = ShadowPublishPhase(bot, unfinished.stands).publish(
                 number, outcome, asked=options.asked, notes=notes
@@ -288,6 +292,11 @@ def _is_of(document: OutcomeDocument, pull_request: PullRequest, redactor: Redac
     """Whether head and base branch are still those that were reviewed; otherwise the check is superseded."""
     same_head = document.head_sha == pull_request.head_sha
     return same_head and names_base(document.base_ref, pull_request.base_ref, redactor)
+
+
+def _is_dismissed(document: OutcomeDocument) -> bool:
+    """Whether, as its record says, a secret was dismissed."""
+    return any(each.settled == "dismissed" for each in document.secrets)
 
 
 def _added_by_label(document: OutcomeDocument) -> tuple[str, ...]:

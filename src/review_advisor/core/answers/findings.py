@@ -47,7 +47,8 @@ class Finding:
     ``pre_existing``: the executor says that the change did not bring it; in an outcome, that the advisor confirms it.
     Of a critical or high one that holds only if its quote stands among the unchanged or removed lines.
     ``raised_by`` is the id of the advisor that brought it; empty where the executor did.
-    ``harness``: no model said it, the harness found it itself.
+    ``harness``: no model said it, the harness found it itself. Of a secret, ``value`` is a digest too short to find the
+    secret by; its id depends on it.
     """
 
     id: str
@@ -71,6 +72,7 @@ class Finding:
     pre_existing: bool = False
     raised_by: str = ""
     harness: bool = False
+    value: str = ""
 
     @property
     def marks(self) -> str:
@@ -134,16 +136,26 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda each: (_gravity(each), each.path, each.line, each.id)))
 
 
-def finding_id(path: str, category: str, evidence: str, occurrence: int = 1, *, removed: bool = False) -> str:
+def finding_id(
+    path: str, category: str, evidence: str, occurrence: int = 1, *, removed: bool = False, value: str = ""
+) -> str:
     """A finding's id, stable across pushes: it names a quote in a file, and which of the places where it stands.
 
-    White space and blank lines in the quote are no difference.
+    White space and blank lines in the quote are no difference. ``value`` is a digest of what the quote hides.
     """
     lines = [" ".join(line.split()) for line in evidence.split("\n")]
-    facts = json.dumps([path, category.casefold(), [line for line in lines if line], removed, occurrence])
-    return "f-" + hashlib.sha256(facts.encode()).hexdigest()[:32]
+    facts = [path, category.casefold(), [line for line in lines if line], removed, occurrence]
+    hidden = [value] if value else []
+    return "f-" + hashlib.sha256(json.dumps(facts + hidden).encode()).hexdigest()[:32]
 
 
 def id_at(path: str, finding: Finding) -> str:
     """The id that the finding would have in the file ``path``."""
-    return finding_id(path, finding.category, finding.evidence, finding.occurrence, removed=finding.removed)
+    return finding_id(
+        path,
+        finding.category,
+        finding.evidence,
+        finding.occurrence,
+        removed=finding.removed,
+        value=finding.value,
+    )

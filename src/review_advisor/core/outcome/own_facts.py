@@ -24,6 +24,8 @@ class OwnFacts:
     are the globs of the bot's own, ``watched`` the changed workflows that concern it, ``modified`` the files
     that stand under one name on both sides. ``redact`` is what the outcome's texts have passed. ``cut``: there may be
     more files than the forge lists. ``of_map`` are the advisors that the repository's map of paths adds for some path.
+    ``committed`` are path and kind of the secrets of a known issuer that the forge's patches add, ``dismissed`` the ids
+    of the findings that people have dismissed, ``unseen`` the changed files of which it shows no whole patch.
     """
 
     paths: tuple[str, ...]
@@ -35,6 +37,9 @@ class OwnFacts:
     modified: tuple[str, ...] = ()
     cut: bool = False
     of_map: tuple[Advisor, ...] = ()
+    committed: tuple[tuple[str, str], ...] = ()
+    dismissed: frozenset[str] = frozenset()
+    unseen: tuple[str, ...] = ()
 
     def is_own(self, path: str) -> bool:
         """Whether a changed path is part of the bot's own implementation."""
@@ -67,11 +72,30 @@ def contradiction(first: PolicyFrozen, known: OwnFacts) -> str | None:
     may_be = {known.redact(path) for path in known.modified if excluding_glob(known.rules.exclude, path) is not None}
     if not unread <= may_be:
         return f"it leaves {min(unread - may_be)!r} unread, which the configuration does not exclude"
-    samples = {known.redact(path) for path in paths if known.rules.holds_samples(path)}
-    called = [each.path for each in first.secrets if each.settled == "sample" and each.path not in samples]
-    if called and not known.cut:
-        return f"it calls a secret in {called[0]!r} a sample, which the configuration does not"
-    return _milder(policy, known, first.shards)
+    return _of_other_secrets(first, known) or _milder(policy, known, first.shards)
+
+
+def _of_other_secrets(first: PolicyFrozen, known: OwnFacts) -> str | None:
+    """Which secret the record leaves out, or calls settled.
+
+    Places are not compared: two diffs may disagree on which of equal lines are new. Nor is a file of which the forge
+    knows no rename, and the record one: then the forge calls more lines new.
+    """
+    samples = {known.redact(path) for path in known.paths if known.rules.holds_samples(path)}
+    for each in first.secrets:
+        if each.settled == "sample" and each.path not in samples and not known.cut:
+            return f"it calls a secret in {each.path!r} a sample, which the configuration does not"
+        if each.settled == "dismissed" and each.finding not in known.dismissed:
+            return f"it calls a secret in {each.path!r} dismissed, which nobody has"
+    named = {(each.path, each.kind) for each in first.secrets}
+    there, modified = set(map(known.redact, known.paths)), set(map(known.redact, known.modified))
+    moved = {file.path for file in first.files if file.old_path in there} - modified
+    unread = {each.path for each in first.unsent if each.extent in ("not", "excluded")} | moved
+    for path, kind in known.committed:
+        shown = known.redact(path)
+        if UNREADABLE not in path and shown not in unread and (shown, kind) not in named:
+            return f"it names no {kind} in {shown!r}, which the pull request commits"
+    return None
 
 
 def _unsaid(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from review_advisor.core.facts.change import REGULAR_MODE, SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
@@ -20,6 +20,7 @@ from review_advisor.core.roles.calls import EditGrant
 from review_advisor.core.roles.transcript import Attempt
 from review_advisor.core.safety.fence import clean, fence
 from review_advisor.core.safety.secret_shapes import holds_mark, redact
+from review_advisor.core.safety.secret_shapes.marks import MORE
 from review_advisor.core.safety.shown_change import added_secrets
 
 LEAKS = "the patch would carry what looks like a secret"
@@ -82,6 +83,28 @@ def carries_secret(patch: str) -> bool:
     return redact(patch) != patch
 
 
+def over_masks(
+    before: str,
+    hidden: Collection[int],
+    edits: Iterable[tuple[Iterable[int], Iterable[str]]],
+    shown: Collection[str] = (),
+) -> str | None:
+    """Why these edits of a file that is shown with marks cannot be taken, or None: nobody knows what they come to.
+
+    ``before`` is what is known of the file's real text, ``hidden`` are the numbers of its masked lines, and ``shown``
+    these lines as they are shown. Each edit is the numbers of the lines that go and the lines that are written. The
+    mark of a secret's further runs may be code: it counts where ``before`` has none.
+    """
+    marks = {line.strip() for line in shown}
+    for gone, written in edits:
+        if any(line in hidden for line in gone):
+            return MASKED_LINE
+        for line in written:
+            if holds_mark(line) or line.strip() in marks or (MORE in line and MORE not in before):
+                return WRITES_MARK
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Law:
     """What a repair of ``change`` is held against. ``redact`` is the review's own: it knows the harness's secrets."""
@@ -104,13 +127,13 @@ class Law:
         """The files in which a line goes that everybody is shown masked, or a mark is written."""
         changed = {file.path: file for file in self.change.files}
         for file in touched:
-            masks = added_secrets(changed[file.path]) if file.path in changed else ()
+            known = changed.get(file.path)
+            masks = () if known is None else added_secrets(known)
             hidden = {line for each in masks for line in range(each.line, each.end_line + 1)}
-            lines = [line for hunk in file.hunks for line in hunk.lines]
-            if not hidden.isdisjoint(_removed_lines(file)):
-                yield RefusedPath(file.path, MASKED_LINE)
-            elif any(line.startswith("+") and holds_mark(line) for line in lines):
-                yield RefusedPath(file.path, WRITES_MARK)
+            kept = [*_lines_of(known, "+ "), *_lines_of(file, "- ")] if known is not None else _lines_of(file, "- ")
+            why = over_masks("\n".join(kept), hidden, [(_removed_lines(file), _lines_of(file, "+"))])
+            if why is not None:
+                yield RefusedPath(file.path, why)
 
     def _unshowable(self, edits: Edits) -> Iterator[str]:
         if self.redact(edits.patch) != edits.patch:
@@ -165,6 +188,10 @@ def _is_plain(path: str) -> bool:
 def _is_hidden(file: FileChange) -> bool:
     added = (line[1:].removesuffix("\r") for hunk in file.hunks for line in hunk.lines if line.startswith("+"))
     return any(clean(line) != redact(line) for line in added)
+
+
+def _lines_of(file: FileChange, signs: str) -> list[str]:
+    return [line[1:] for hunk in file.hunks for line in hunk.lines if line[:1] in signs]
 
 
 def _removed_lines(file: FileChange) -> Iterator[int]:
