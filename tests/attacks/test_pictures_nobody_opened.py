@@ -112,7 +112,7 @@ def test_an_outcome_that_hides_what_was_not_opened_is_not_believed() -> None:
 
 @pytest.mark.parametrize("role", [Role.EXECUTOR, Role.POST_VERIFY])
 @pytest.mark.parametrize(
-    ("first", "repaired", "is_read"),
+    "first, repaired, is_read",
     [
         (garbage(), confirm().opening(), True),
         (garbage().opening(BEFORE), confirm().opening(CROP), True),
