@@ -128,8 +128,14 @@ def merge_recommendations(
 
 
 def settles(contested: Merged, second: Merged) -> bool:
-    """Whether the answer to the one question after a conflict takes every contested change back, or repeats it."""
-    return {each.what for each in contested.diff} <= {each.what for each in second.wanted}
+    """Whether the answer to the one question after a conflict takes every contested change back, or repeats it.
+
+    An approval that goes with findings which the advice takes away needs no answer of its own.
+    """
+    due = {each.what: each.after for each in contested.diff}
+    if len(due) > 1 and due.get(VERDICT) == "approve":
+        del due[VERDICT]
+    return due.keys() <= {each.what for each in second.wanted}
 
 
 def _chosen(guidance: Guidance, report: CheckedReport) -> tuple[RecommendedChange, ...]:
