@@ -10,11 +10,12 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.outcome.soundness import unsound
+from review_advisor.core.policy.outage_rules import OutageRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.report_text import report_text
 from review_advisor.core.roles.calls import LostReason
 from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.lines import Line, approve, confirm, lost, picture, picture_differs, veto, vote
+from review_advisor.mockworld.lines import Line, approve, confirm, garbage, lost, picture, picture_differs, veto, vote
 from review_advisor.mockworld.world import MockWorld
 
 BEFORE = f"{LOGIN}-1-before.png"
@@ -107,3 +108,29 @@ def test_an_outcome_that_hides_what_was_not_opened_is_not_believed() -> None:
         for each in document.events
     )
     assert unsound(forged) == "the end of a part does not follow from its events"
+
+
+@pytest.mark.parametrize("role", [Role.EXECUTOR, Role.POST_VERIFY])
+@pytest.mark.parametrize(
+    "first, repaired, is_read",
+    [
+        (garbage(), confirm().opening(), True),
+        (garbage().opening(BEFORE), confirm().opening(CROP), True),
+        (garbage().opening(BEFORE), confirm().opening(), False),
+        (lost(LostReason.RATE_LIMITED), confirm().opening(), False),
+    ],
+)
+def test_what_a_reviewer_opened_counts_when_its_unusable_reply_is_repaired(
+    role: Role, first: Line, repaired: Line, *, is_read: bool
+) -> None:
+    """A reply that fails its schema is asked for once more: the pictures of that call were seen all the same."""
+    world = MockWorld()
+    world.rules = replace(world.rules, outage=OutageRules(0.0, (), 1))
+    with_pictures(world, picture_differs(LOGIN))
+    if role is Role.EXECUTOR:
+        world.switch(JUDGE_OFF, "off")
+        repaired = replace(approve(), opens=repaired.opens)
+    world.agents.script(role, first, repaired, surface=VISUAL)
+    document = world.review()
+    assert unsound(document.events) is None
+    assert document.outcome is Outcome.APPROVED if is_read else is_named_as_unread(document)

@@ -22,6 +22,7 @@ from review_advisor.core.outcome.steps.advice_events import Disposed, Recommende
 from review_advisor.core.policy.escalation_rules import EscalationRules
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.report.report_text import report_text
+from review_advisor.core.report.terminal_report import terminal_report
 from review_advisor.core.safety.fence import fenced
 from review_advisor.mockworld.lines import Json, Line, approve, change, finding, guidance, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld
@@ -210,6 +211,131 @@ def test_advice_brought_before_the_executor_is_lost_reaches_the_person(consultin
     assert [each.title for each in document.findings] == ["it deletes everything"]
 
 
+# --- advice that must not pass unseen -------------------------------------------------------------------------------
+
+
+def choosing(answer: str, *changes: Json) -> Line:
+    advice = guidance("act on it", *changes)
+    return replace(advice, answer={**(advice.answer or {}), "answer": answer})
+
+
+@pytest.mark.parametrize("second", [approve(), approve().applying("r1")], ids=["silent", "obedient in words"])
+@pytest.mark.parametrize("sure", [0.5, 0.95])
+@pytest.mark.parametrize(
+    "answer",
+    ["stop", "Stop.", "`stop`", "STOP_SIGNAL", "change the verdict", "Change the verdict.", "raise {id}", "drop {id}"],
+)
+def test_a_listed_answer_that_wants_something_counts_without_further_fields(
+    consulting: MockWorld, answer: str, sure: float, second: Line
+) -> None:
+    """Chosen alone, "stop" and "change the verdict" counted as advice that changes nothing."""
+    consulting.consult_requested = True
+    said = finding("src/app.py", 3, "value = 3", "medium")
+    first = approve(said).sure(sure)
+    again = replace(second, answer={**(second.answer or {}), "findings": [said]})
+    chosen = choosing(answer.format(id=identity_of(said)))
+    consulting.agents.script(Role.EXECUTOR, first, again, again)
+    consulting.agents.script(Role.MID_FLIGHT, chosen, chosen)
+    document = consulting.review()
+    assert unsound(document.events) is None
+    assert document.outcome in (Outcome.ESCALATED, Outcome.CHANGES_REQUESTED)
+    if "stop" in answer.casefold():
+        assert "asked to stop" in document.because[0]
+
+
+@pytest.mark.parametrize("answer", ["reject", "please stop", "keep f-1, drop f-2", "it opens a shell"])
+def test_an_answer_that_is_not_listed_needs_the_executors_word(consulting: MockWorld, answer: str) -> None:
+    document = advised(consulting, choosing(answer), approve().sure(0.5), approve(), approve())
+    assert document.outcome is Outcome.ESCALATED
+    assert "does not say what became of the advice" in document.because[0]
+
+
+@pytest.mark.parametrize("answer", ["", " ", "keep the verdict", "Keep the verdict.", "`keep the verdict`"])
+def test_an_answer_that_keeps_what_there_is_calls_nobody(consulting: MockWorld, answer: str) -> None:
+    document = advised(consulting, choosing(answer), approve().sure(0.5), approve())
+    assert document.outcome is Outcome.APPROVED
+    assert consulting.asked.count("executor") == 2
+
+
+@pytest.mark.parametrize("sure", [0.5, 0.95])
+@pytest.mark.parametrize(
+    "second",
+    [
+        pytest.param(guidance("hm"), id="it says nothing"),
+        pytest.param(guidance("look at row 4", findings=(MILD,)), id="it speaks of something else"),
+        pytest.param(guidance("see above", change("change_verdict")), id="it names no verdict"),
+        pytest.param(guidance("hm", change("drop", "f-unknown")), id="it names what is not there"),
+        pytest.param(choosing("maybe"), id="it chooses none of the answers"),
+    ],
+)
+def test_a_contested_rejection_is_not_erased_by_an_answer_that_says_nothing_of_it(
+    consulting: MockWorld, second: Line, sure: float
+) -> None:
+    """A conflict gets one question, then a person: the rejection ended "superseded", the empty answer "not stated"."""
+    consulting.consult_requested = True
+    consulting.agents.script(Role.EXECUTOR, approve().sure(sure), approve().applying("r2"), approve())
+    consulting.agents.script(Role.MID_FLIGHT, guidance("reject it", REJECT), second)
+    document = consulting.review()
+    assert unsound(document.events) is None
+    assert document.outcome is Outcome.ESCALATED
+    assert "neither takes back nor repeats" in document.because[0]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [guidance("it is right", APPROVE), choosing("keep the verdict")],
+    ids=["by a change to the verdict as it stands", "by the listed answer"],
+)
+def test_a_contested_rejection_may_be_taken_back(consulting: MockWorld, second: Line) -> None:
+    consulting.agents.script(Role.EXECUTOR, approve().sure(0.5), approve())
+    consulting.agents.script(Role.MID_FLIGHT, guidance("reject it", REJECT), second)
+    document = consulting.review()
+    assert unsound(document.events) is None
+    assert document.outcome is Outcome.APPROVED
+    assert ends(document) == [("r1", "superseded"), ("r2", "applied")]
+    assert "take it back" in consulting.calls(Role.MID_FLIGHT)[1].prompt
+
+
+def test_a_contested_rejection_may_be_repeated_with_a_finding_that_stands(consulting: MockWorld) -> None:
+    consulting.agents.script(Role.EXECUTOR, approve().sure(0.5), approve())
+    consulting.agents.script(
+        Role.MID_FLIGHT, guidance("reject it", REJECT), guidance("for row 3", REJECT, findings=(FAULT,))
+    )
+    document = consulting.review()
+    assert unsound(document.events) is None
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+
+
+@pytest.mark.parametrize("severity", ["critical", "high"])
+@pytest.mark.parametrize("attack", FALSE)
+@pytest.mark.parametrize("besides", [(), (MILD,)], ids=["alone", "beside a finding that stands"])
+def test_a_grave_finding_of_the_advisor_that_is_refused_calls_a_person(
+    consulting: MockWorld, attack: str, severity: str, besides: tuple[Json, ...]
+) -> None:
+    """It disappeared, and the change was approved."""
+    refused = {**FALSE[attack], "severity": severity, "title": "it opens a back door"}
+    document = advised(consulting, guidance("look", findings=(refused, *besides)))
+    assert document.outcome is Outcome.ESCALATED
+    assert "it opens a back door" in document.because[0]
+    judged = consulting.calls(Role.POST_VERIFY)[0].prompt
+    assert "it opens a back door" in judged
+    assert '"raised_by": "mid_flight"' in judged
+    assert "it opens a back door" in terminal_report(document, explain=False)
+
+
+def test_a_grave_finding_that_is_refused_is_told_beside_what_is_asked_to_be_changed(consulting: MockWorld) -> None:
+    refused = finding("src/other.py", 1, "value = 3", "high", "it opens a back door")
+    document = advised(consulting, guidance("reject it", REJECT, findings=(FAULT, refused)))
+    assert document.outcome is Outcome.CHANGES_REQUESTED
+    assert "it opens a back door" in terminal_report(document, explain=False)
+    assert "it opens a back door" in job_summary(document)
+
+
+def test_a_mild_finding_of_the_advisor_that_is_refused_calls_nobody(consulting: MockWorld) -> None:
+    nit = finding("src/other.py", 1, "value = 3", "medium", "a nit elsewhere")
+    assert advised(consulting, guidance("look", findings=(nit,))).outcome is Outcome.APPROVED
+
+
 # --- forged records -------------------------------------------------------------------------------------------------
 
 
@@ -245,6 +371,25 @@ def invented(each: Event) -> Event:
 
 def approves(each: Event) -> Event:
     return replace(each, report=replace(each.report, verdict="approve")) if isinstance(each, Reported) else each
+
+
+def without_refused(each: Event) -> Event:
+    return replace(each, report=replace(each.report, refused=())) if isinstance(each, Reported) else each
+
+
+def not_unproven(each: Event) -> Event:
+    return replace(each, merged=replace(each.merged, unproven=())) if isinstance(each, Recommended) else each
+
+
+def none_of_it(each: Event) -> Event:
+    return without_refused(not_unproven(each))
+
+
+@pytest.mark.parametrize("forge", [without_refused, not_unproven, none_of_it])
+def test_a_record_without_what_was_refused_of_the_advice_is_not_published(consulting: MockWorld, forge: object) -> None:
+    assert callable(forge)
+    document = advised(consulting, guidance("look", findings=(FALSE["a false quote"],)))
+    assert unsound([forge(each) for each in document.events]) is not None
 
 
 @pytest.mark.parametrize("forge", [without_finding, as_mild, not_brought, invented, approves])

@@ -67,11 +67,13 @@ def test_the_executor_alone_cannot_let_a_critical_finding_pass(world: MockWorld,
     assert [each.pre_existing for each in document.findings] == [False]
 
 
-def test_a_critical_finding_that_nobody_can_look_up_is_not_called_pre_existing(world: MockWorld) -> None:
+@pytest.mark.parametrize("severity", ["critical", "high"])
+def test_a_grave_finding_that_nobody_can_look_up_is_not_called_pre_existing(world: MockWorld, severity: str) -> None:
     """Its quote stands nowhere in the change, so that its judge cannot find it either."""
-    invented = old(evidence="invented = 1")
+    invented = old(evidence="invented = 1", severity=severity)
     document = reviewed(world, approve(invented), confirm(pre_existing=(OLD_ID,)))
-    assert (document.outcome, document.because) == (Outcome.ESCALATED, (UNCONFIRMED,))
+    assert document.outcome is Outcome.ESCALATED
+    assert f"was refused, not disproved: {severity}" in document.because[0]
 
 
 def test_what_stands_on_added_lines_alone_is_not_called_pre_existing(world: MockWorld) -> None:

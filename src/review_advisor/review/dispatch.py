@@ -176,7 +176,7 @@ class Dispatch:
         """Make ``call`` within the budgets. Raises ``Stop``; after one, no further call starts.
 
         A call that a rate limit took is made again once all calls have slowed down. An unusable reply is asked for once
-        more. Neither holds for a call that itself asks again.
+        more, and what the first call opened counts for the second. Neither holds for a call that itself asks again.
         """
         first = self._ask_through_rate_limits(call, answer)
         asked_again = first.first != first.number
@@ -184,7 +184,8 @@ class Dispatch:
             return first
         second = self._ask_once(repair_ask(call, first.number, first.answer), answer)
         came = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer
-        return replace(second, answer=came, consults=first.consults + second.consults)
+        receipt = replace(second.receipt, opened=first.receipt.opened + second.receipt.opened)
+        return replace(second, answer=came, consults=first.consults + second.consults, receipt=receipt)
 
     def _ask_through_rate_limits(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
         came = self._ask_once(call, answer)

@@ -31,6 +31,7 @@ from review_advisor.core.escalation.recommendations import (
     overridden_in,
     proven_milder,
     same_advice,
+    settles,
     with_advice,
 )
 from review_advisor.core.outcome.ends import missing_words
@@ -127,6 +128,13 @@ class _Escalation:
             advice, repeated = self._merged(note, number)
             if repeated:
                 return self._halts(f"the same advice was given twice and not applied: {note.guidance.action}")
+            if contested is not None and not advice.merged.conflict:
+                advice.needs_end = True
+                if not settles(contested.merged, advice.merged):
+                    return self._halts(
+                        "the advisor neither takes back nor repeats what it contradicts the executor in:"
+                        f" {contested.merged.conflict}"
+                    )
             if not advice.merged.conflict:
                 self._turns += 1
                 return self._goes_on(go_on_ask, [reason.detail for reason in reasons])

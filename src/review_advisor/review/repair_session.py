@@ -65,7 +65,8 @@ class Version:
         checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
         said = ReviewReport.model_construct(verdict="reject", summary="", confidence=0.0, findings=tuple(advised))
         checked = checker.check(said, ())
-        return (*(replace(each, raised_by=advisor, rule="") for each in checked.findings), *checked.refused)
+        refused = (replace(each, raised_by=advisor) for each in checked.refused)
+        return (*(replace(each, raised_by=advisor, rule="") for each in checked.findings), *refused)
 
     def halt(self, consults: tuple[ConsultNote, ...]) -> str | None:
         """Why the consults of a report send it to a human before it is judged; None if they do not."""

@@ -32,6 +32,7 @@ from review_advisor.core.answers.tolerant import (
     otherwise,
     severity_of,
 )
+from review_advisor.core.answers.words import bare
 
 Severity = Literal["critical", "high", "medium", "low"]
 Weight = Literal["blocking", "concern"]
@@ -306,9 +307,28 @@ class Guidance(Answer):
     findings: SkipJsonSchema[_AdvisedFindings] = ()  # asked for only where the review itself consults
 
     @property
+    def choice(self) -> Literal["nothing", "stop", "keep", "change"]:
+        """What its ``answer`` comes to. An answer that is none of the listed ones is read as a change."""
+        said = [bare(word) for word in self.answer.split()]
+        if not any(said):
+            return "nothing"
+        if said[0] in ("stop", "stopsignal"):
+            return "stop"
+        return (
+            "keep" if said[0] == "keep" and not {"drop", "raise", "lower", "change", "stop"} & set(said) else "change"
+        )
+
+    @property
+    def stops(self) -> bool:
+        """Whether a person must decide: by its stop signal, or by the answer that it chooses."""
+        return self.stop_signal or self.choice == "stop"
+
+    @property
     def changes_something(self) -> bool:
         """Whether a review that follows it is another one: it names a risk, a finding, or another verdict."""
-        return bool(self.risk_flags or self.findings or any(each.does != "keep" for each in self.changes))
+        if self.choice in ("stop", "change") or self.risk_flags or self.findings:
+            return True
+        return any(each.does != "keep" for each in self.changes)
 
 
 class Recommendation(Guidance):

@@ -92,12 +92,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class RefusedFinding:
-    """A finding that cannot be believed as it stands, and why."""
+    """A finding that cannot be believed as it stands, and why.
+
+    ``raised_by`` is the id of the advisor that brought it; empty where the executor did.
+    """
 
     path: str
     title: str
     severity: Severity
     why: str
+    raised_by: str = ""
 
 
 def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -43,7 +43,8 @@ def after_advice(
 
     ``before`` is the earlier report with the advice in it. ``proven`` says what the advisor made of findings with a
     verbatim quote (``proven_milder``), and so how grave they stay at least. A rejection that loses a grave finding
-    without one stays a rejection. What an advisor brought stays marked as the advisor's.
+    without one stays a rejection. What an advisor brought stays marked as the advisor's, and what was refused of it
+    stays refused.
     """
     due = [
         stays
@@ -61,7 +62,9 @@ def after_advice(
     verdict = "reject" if before.verdict == "reject" and stays_rejected else after.verdict
     brought = {each.id: each.raised_by for each in before.findings}
     findings = tuple(replace(each, raised_by=brought.get(each.id, each.raised_by)) for each in (*kept, *missing))
-    return Kept(replace(after, verdict=verdict, findings=findings), tuple(each.id for each in back))
+    advised = (each for each in before.refused if each.raised_by and each not in after.refused)
+    whole = replace(after, verdict=verdict, findings=findings, refused=(*after.refused, *advised))
+    return Kept(whole, tuple(each.id for each in back))
 
 
 def _as_proven(was: Finding, proven: str | None) -> Finding | None:

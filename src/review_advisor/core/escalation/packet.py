@@ -10,6 +10,7 @@ from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.escalation.reasons import Reason
 from review_advisor.core.facts.patches.diff_text import shown_path
+from review_advisor.core.policy.escalation_rules import ReasonKind
 from review_advisor.core.policy.policy import SurfacePolicy
 from review_advisor.core.roles.advisors import Briefing, Part
 from review_advisor.core.roles.calls import AgentCall, ConsultGrant
@@ -22,6 +23,10 @@ _LONGEST_PIECE = 3_000
 _OUTCOME = (
     "Say in dispositions for each recommendation by its id (r1, r2, in the order of the guidance above) whether you"
     " applied or overrode it; what you overrode needs a reason."
+)
+_TAKE_BACK = (
+    " Repeat in changes each change that is contested, or take it back: keep takes back that of a finding,"
+    " change_verdict with the verdict as it stands that of the verdict. A person decides what you leave out."
 )
 REASON = "REASON"
 
@@ -54,9 +59,12 @@ def packet(
         *(f"FINDING {_finding(each)}" for each in asked_about or report.findings),
         *(f"EARLIER ADVICE: {note.guidance.action}" for note in earlier if note.guidance is not None),
     ]
+    reconciles = _TAKE_BACK if any(reason.kind is ReasonKind.RECONCILE for reason in reasons) else ""
     because = "; ".join(f"{reason.kind.value} ({reason.detail})" for reason in reasons)
     question = {
-        "question": middle_out(f"What is the single next action? The reasons to ask: {because}.", _LONGEST_PIECE),
+        "question": middle_out(
+            f"What is the single next action? The reasons to ask: {because}.{reconciles}", _LONGEST_PIECE
+        ),
         "context": middle_out("\n\n".join(filter(None, context)), LONGEST_PACKET),
         "answers": _answers(asked_about or report.findings),
         "urgency": "normal",

@@ -32,6 +32,7 @@ it was asked, or a halt came first.
 """
 UNAPPLIED: tuple[Disposition, ...] = ("overridden", "refused")
 """After such an end the same advice stops the loop."""
+_OF_A_FINDING: tuple[Literal["keep", "drop", "raise", "lower"], ...] = ("keep", "drop", "raise", "lower")
 DROPPED = "dropped"
 ABSENT = "absent"
 """What a finding is before the advisor brings it."""
@@ -51,7 +52,8 @@ class Merged:
     """A report and a recommendation in one. ``wanted`` is all that it recommends, also what it keeps.
 
     ``refused`` says which changes and findings do not count and why. With a ``conflict`` there is no merged value.
-    ``brought`` are the advisor's own findings whose quotes stand.
+    ``brought`` are the advisor's own findings whose quotes stand. ``unproven`` are its critical and high ones whose
+    quotes do not: they join what the report refuses, whatever else becomes of the advice.
     """
 
     verdict: Literal["approve", "reject"]
@@ -60,6 +62,7 @@ class Merged:
     refused: tuple[str, ...] = ()
     conflict: str = ""
     brought: tuple[Finding, ...] = ()
+    unproven: tuple[RefusedFinding, ...] = ()
 
     @property
     def diff(self) -> tuple[Difference, ...]:
@@ -91,9 +94,12 @@ def merge_recommendations(
     there = {each.id: each for each in report.findings}
     joined = {each.id: each for each in each_once((*report.findings, *stand))}
     wanted = {each.id: _joins(each, there.get(each.id)) for each in stand}
-    refused = [f"{each.title}: {each.why}" for each in brought if isinstance(each, RefusedFinding)]
+    unbelieved = [each for each in brought if isinstance(each, RefusedFinding)]
+    refused = [f"{each.title}: {each.why}" for each in unbelieved]
     conflicts: list[str] = []
-    for change in sorted(guidance.changes, key=lambda each: each.does == "change_verdict"):
+    for change in sorted(
+        (*guidance.changes, *_chosen(guidance, report)), key=lambda each: each.does == "change_verdict"
+    ):
         told = _wanted(change, report, there, proven)
         if isinstance(told, str):
             refused.append(told)
@@ -110,25 +116,60 @@ def merge_recommendations(
         told = Difference(VERDICT, report.verdict, "reject")
         if wanted.setdefault(VERDICT, told) != told:
             conflicts.append("the advice approves a change and brings or raises a critical or high finding")
+    if _keeps_the_verdict(guidance):
+        wanted.setdefault(VERDICT, Difference(VERDICT, report.verdict, report.verdict))
     verdict, severities = _merged_value(report, wanted.values())
     conflicts += _incoherent(report, verdict, severities, joined)
     plain = (report.verdict, tuple((each.id, each.severity) for each in report.findings))
     value = plain if conflicts else (verdict, tuple(severities.items()))
     conflict = "; ".join(dict.fromkeys(conflicts))  # a change that is recommended twice is one conflict
-    return Merged(*value, tuple(wanted.values()), tuple(refused), conflict, stand)
+    unproven = tuple(each for each in unbelieved if each.severity in GRAVE)
+    return Merged(*value, tuple(wanted.values()), tuple(refused), conflict, stand, unproven)
+
+
+def settles(contested: Merged, second: Merged) -> bool:
+    """Whether the answer to the one question after a conflict takes every contested change back, or repeats it.
+
+    An approval that goes with findings which the advice takes away needs no answer of its own.
+    """
+    due = {each.what: each.after for each in contested.diff}
+    if len(due) > 1 and due.get(VERDICT) == "approve":
+        del due[VERDICT]
+    return due.keys() <= {each.what for each in second.wanted}
+
+
+def _chosen(guidance: Guidance, report: CheckedReport) -> tuple[RecommendedChange, ...]:
+    """The change that the chosen answer names, where the advice does not spell out what it wants of the same."""
+    said = guidance.answer.casefold().strip(" .`'\"*").split()
+    if said == ["change", "the", "verdict"]:
+        if any(each.does == "change_verdict" for each in guidance.changes):
+            return ()
+        other: Literal["approve", "reject"] = "approve" if report.verdict == "reject" else "reject"
+        return (RecommendedChange(does="change_verdict", verdict=other),)
+    does = next((each for each in _OF_A_FINDING if said[:1] == [each]), None)
+    if does is None or len(said) != 2 or any(each.finding == said[1] for each in guidance.changes):  # noqa: PLR2004
+        return ()
+    return (RecommendedChange(does=does, finding=said[1]),)
+
+
+def _keeps_the_verdict(guidance: Guidance) -> bool:
+    return guidance.choice == "keep" and guidance.answer.casefold().split()[1:3] == ["the", "verdict"]
 
 
 def with_advice(report: CheckedReport, merge: Merged) -> CheckedReport:
     """The report with everything in it that a merge makes stricter: findings it brings or raises, and a rejection.
 
-    What is milder is left to the executor: no advice alone takes a finding away.
+    A critical or high finding of the advice whose quote does not stand joins those that the report refuses. What is
+    milder is left to the executor: no advice alone takes a finding away.
     """
     stricter, after = merge.stricter, {each.what: each.after for each in merge.diff}
     joined = each_once((*report.findings, *(each for each in merge.brought if each.id in stricter)))
     findings = tuple(
         replace(each, severity=_severity(after[each.id])) if each.id in stricter else each for each in joined
     )
-    return replace(report, verdict="reject" if VERDICT in stricter else report.verdict, findings=findings)
+    refused = tuple(dict.fromkeys((*report.refused, *merge.unproven)))
+    verdict = "reject" if VERDICT in stricter else report.verdict
+    return replace(report, verdict=verdict, findings=findings, refused=refused)
 
 
 def is_applied(merged: Merged, report: CheckedReport) -> bool:

@@ -190,7 +190,7 @@ class _Run:
                 "consult_id": consult["id"],
                 "guidance": note.guidance.action,
                 "rationale": note.guidance.rationale,
-                "stop_signal": note.guidance.stop_signal,
+                "stop_signal": note.guidance.stops,
                 "created_at": event.at,
             }
             self.guidance.append(given)

@@ -105,7 +105,7 @@ def _answered(end: AdviceEnd) -> Json:
         "action": guidance.action if guidance else "",
         "changes": [each.does for each in guidance.changes] if guidance else [],
         "risk_flags": list(guidance.risk_flags) if guidance else [],
-        "stop_signal": guidance is not None and guidance.stop_signal,
+        "stop_signal": guidance is not None and guidance.stops,
         "model": note.resolved_model if note else "",
         "tokens": note.tokens if note else None,
         "duration_ms": note.duration_ms if note else None,

@@ -115,7 +115,7 @@ def _consult(number: int, event: Consulted) -> Row:
         urgency=note.consult.urgency,
         question=note.consult.question,
         action=note.guidance.action if note.guidance else "",
-        stop_signal=note.guidance is not None and note.guidance.stop_signal,
+        stop_signal=note.guidance is not None and note.guidance.stops,
         confidence=note.guidance.confidence if note.guidance else None,
         reason=note.reason,
         model=note.resolved_model,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from review_advisor.core.answers.answers import GRAVE
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding
 from review_advisor.core.facts.patches.diff_text import shown_path
@@ -30,8 +31,8 @@ def why_not_approved(report: CheckedReport, judged: Attempt | None) -> str | Non
     """Why an approval does not stand although its ruling accepts it; None if it does.
 
     An approval may carry a critical finding only if the change did not bring it, and that is not for the executor alone
-    to say. One whose quote does not stand in the change cannot be confirmed. Nor is a file approved that static checks
-    should have read and did not.
+    to say. No critical or high finding was refused on the way, whoever brought it: nobody has disproved it. Nor is a
+    file approved that static checks should have read and did not.
     """
     if report.verdict != "approve":
         return None
@@ -40,9 +41,17 @@ def why_not_approved(report: CheckedReport, judged: Attempt | None) -> str | Non
         named = "; ".join(f"{shown_path(each.path)}: {each.why}" for each in unchecked[:_MOST_NAMED])
         more = f"; and {len(unchecked) - _MOST_NAMED} more" if len(unchecked) > _MOST_NAMED else ""
         return f"not checked: {named}{more}"
+    refused = [each for each in report.refused if each.severity in GRAVE]
+    if refused:
+        named = "; ".join(
+            f"{each.severity} {'of the advisor, ' if each.raised_by else ''}{each.title!r}"
+            f" in {shown_path(each.path)}: {each.why}"
+            for each in refused[:_MOST_NAMED]
+        )
+        more = f"; and {len(refused) - _MOST_NAMED} more" if len(refused) > _MOST_NAMED else ""
+        return f"a critical or high finding was refused, not disproved: {named}{more}"
     brought = [each for each in confirmed_findings(report, judged) if not each.pre_existing]
-    severities = [*(each.severity for each in brought), *(each.severity for each in report.refused)]
-    if "critical" not in severities:
+    if not any(each.severity == "critical" for each in brought):
         return None
     return "the executor calls a critical finding pre-existing, and the advisor does not confirm it"
 

@@ -163,7 +163,7 @@ def _guided(guidance: Guidance | None, *, wrapped: bool) -> Iterable[tuple[str, 
         return
     if guidance.confidence is not None:
         yield "confidence", f"{guidance.confidence:.2f}"
-    if guidance.stop_signal:
+    if guidance.stops:
         yield "stop signal", "yes: the review goes to a human"
     if wrapped:
         yield "malformed", "the answer was not in the asked form; its text is taken as the guidance"

@@ -63,7 +63,7 @@ def consult_lines(end: AdviceEnd) -> Iterator[str]:
     note = end.consulted.note
     yield wrapped("  consult      asked: ", note.consult.question)
     if note.guidance is not None:
-        stop = " (STOP)" if note.guidance.stop_signal else ""
+        stop = " (STOP)" if note.guidance.stops else ""
         yield wrapped(f"               advice{stop}: ", note.guidance.action)
     else:
         yield wrapped(f"               {note.status}: ", note.reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from review_advisor.core.answers.answers import GRAVE
 from review_advisor.core.answers.committed_secrets import CommittedSecret, lines_of
 from review_advisor.core.answers.findings import Finding, merged_into, ordered
 from review_advisor.core.facts.patches.diff_text import shown_path
@@ -47,6 +48,17 @@ def findings_text(findings: tuple[Finding, ...], notes: Mapping[str, str] | None
         if notes and each.id in notes:
             lines.append(wrapped("           ", notes[each.id]))
     return "\n".join(lines)
+
+
+def refused_text(document: OutcomeDocument) -> str:
+    """The grave findings of each part's last report that were refused, with the reason; empty without any."""
+    last = [report for surface in document.surfaces for part in surface.parts for report in part.reports[-1:]]
+    grave = list(dict.fromkeys(each for report in last for each in report.refused if each.severity in GRAVE))
+    lines = [f"Not believed, and not disproved: {len(grave)}"]
+    for each in grave:
+        marks = ", raised by the advisor" if each.raised_by else ""
+        lines.append(wrapped(f"  {each.severity:<8} {shown_path(each.path)}  ", f"{each.title} ({each.why}{marks})"))
+    return "\n".join(lines) if grave else ""
 
 
 def secrets_text(facts: Sequence[CommittedSecret]) -> str:

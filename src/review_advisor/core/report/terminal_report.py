@@ -9,7 +9,13 @@ from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.core.outcome.events import CallEnded
 from review_advisor.core.outcome.outcomes import Outcome
 from review_advisor.core.report.disagreement import last_vetoes
-from review_advisor.core.report.found_text import coverage_text, findings_text, pictures_text, secrets_text
+from review_advisor.core.report.found_text import (
+    coverage_text,
+    findings_text,
+    pictures_text,
+    refused_text,
+    secrets_text,
+)
 from review_advisor.core.report.repair_text import offered_repair
 from review_advisor.core.report.report_text import headline, report_text
 from review_advisor.core.report.wording import and_unknown, counted
@@ -29,6 +35,7 @@ def terminal_report(document: OutcomeDocument, *, explain: bool, notes: Mapping[
     if document.findings or document.outcome is not Outcome.STOPPED:
         blocks.append(findings_text(document.findings, notes))
     blocks += [
+        refused_text(document),
         secrets_text(document.secrets),
         pictures_text(document.pictures),
         "\n".join(map(printable, offered_repair(document))),

@@ -359,6 +359,9 @@ def _report(report: CheckedReport, nonce: str) -> str:
         for name in ("rule", "raised_by", "harness"):
             if not finding[name]:
                 del finding[name]
+    for refused in facts.get("refused", ()):
+        if not refused["raised_by"]:
+            del refused["raised_by"]
     return fence_facts(prompts.REPORT, facts, nonce)
 
 

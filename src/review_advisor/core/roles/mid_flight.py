@@ -179,7 +179,7 @@ def read_consult(record: ConsultRecord) -> ConsultNote:
     guidance, wrapped = _guidance(record.reply, notes)
     note = replace(note, notes=notes.words)
     if record.status != "answered":
-        stops = record.status == "failed" and guidance is not None and guidance.stop_signal
+        stops = record.status == "failed" and guidance is not None and guidance.stops
         return replace(note, guidance=guidance, wrapped=wrapped) if stops else note
     if guidance is None:
         return replace(note, status="failed", reason="the advisor's answer is empty")
@@ -253,7 +253,7 @@ def notes_as_told(notes: Iterable[ConsultNote]) -> list[Any]:
 def stop_signal(notes: Iterable[ConsultNote]) -> str | None:
     """The advisor's stop signal, if any consult carried one: the review goes to a human, with these words."""
     for note in notes:
-        if note.guidance is not None and note.guidance.stop_signal:
+        if note.guidance is not None and note.guidance.stops:
             return f"the advisor asked to stop: {note.guidance.action}"
     return None
 

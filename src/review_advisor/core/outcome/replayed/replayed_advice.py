@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from review_advisor.core.answers.answers import Guidance
+from review_advisor.core.answers.answers import GRAVE, Guidance
 from review_advisor.core.answers.evidence import CheckedReport
 from review_advisor.core.answers.findings import Finding, MergedRemark, RefusedFinding
 from review_advisor.core.escalation.after_advice import after_advice, held_by_advice
@@ -29,6 +29,7 @@ from review_advisor.core.escalation.recommendations import (
     merge_recommendations,
     proven_milder,
     same_advice,
+    settles,
     with_advice,
 )
 from review_advisor.core.outcome.events import CallEnded, PolicyFrozen, Reported
@@ -66,6 +67,8 @@ class ReplayedAdvice:
         self._keys: dict[str, str] = {}
         self._became: dict[str, Disposition] = {}
         self._to_show: list[Merged] = []
+        self._owed: set[str] = set()
+        """Advice after a conflict, which needs an end whatever it says."""
         self._insisted = False
         self._over = False
         self.halts = False
@@ -95,7 +98,7 @@ class ReplayedAdvice:
         """The merge of the advice with the report that the consult was about."""
         if self._about is None or self._last is None:
             raise Unsound("a recommendation follows no consult")
-        brought = _brought(told.merged.brought, guidance)
+        brought = _brought(told.merged, guidance)
         due = merge_recommendations(self._last.report, guidance, self._about, told.proven, brought)
         require(
             _counted(told.merged) == _counted(due),
@@ -107,7 +110,10 @@ class ReplayedAdvice:
         self._merges[told.recommendation], self._keys[told.recommendation] = told.merged, key
         self._proven |= proven_milder(told.merged, told.proven)
         self._so_far = with_advice(self._last.report, told.merged)
-        again = bool(self._reconciled) and bool(told.merged.conflict)
+        contested = self._merges.get(self._conflict) if self._reconciled else None
+        again = contested is not None and (bool(told.merged.conflict) or not settles(contested, told.merged))
+        if contested is not None:
+            self._owed.add(told.recommendation)
         self._conflict = told.recommendation if told.merged.conflict else ""
         self._over = self.halts = told.repeated or again
 
@@ -187,7 +193,7 @@ class ReplayedAdvice:
         require(set(self._became) == {f"r{place}" for place in range(1, given + 1)}, "some advice has no end")
         silent = [f"r{place}" for place, changes in enumerate(_changing(notes), start=1) if not changes]
         skipped = {name for name, became in self._became.items() if became == "not stated"}
-        require(skipped <= set(silent), "advice that changes something has no end")
+        require(skipped <= set(silent) - self._owed, "advice that changes something has no end")
         over = self.halts or refused_question(self._about, notes) is not None or stop_signal(notes) is not None
         left = "open" in self._became.values()
         require(over or self._insisted or not left, "the executor was not asked what became of the advice")
@@ -209,6 +215,7 @@ class ReplayedAdvice:
         could_be = after_advice(self._before, report, self._proven, held_by_advice(holding))
         stays = not could_be.put_back and could_be.report.verdict == report.verdict
         require(stays, "a grave finding is gone after advice that proves nothing")
+        require(could_be.report.refused == report.refused, "a refused finding of the advisor is gone")
         self.turned = self.turned or (self._before.verdict, report.verdict) == ("reject", "approve")
 
 
@@ -220,15 +227,18 @@ def _changing(notes: Sequence[ConsultNote]) -> tuple[bool, ...]:
     return tuple(note.guidance.changes_something for note in notes if note.guidance is not None)
 
 
-def _brought(stand: Sequence[Finding], guidance: Guidance) -> tuple[Finding | RefusedFinding, ...]:
+def _brought(merged: Merged, guidance: Guidance) -> tuple[Finding | RefusedFinding, ...]:
     """The findings of an advice as its record has them: those that stand, and in the place of each other a refusal."""
-    told = Counter((each.category, one.severity, one.title) for each in stand for one in _remarks(each))
+    told = Counter((each.category, one.severity, one.title) for each in merged.brought for one in _remarks(each))
     said = Counter((each.category, each.severity, each.title) for each in guidance.findings)
     require(told <= said, "a finding is the advisor's that it has not named")
-    refused = (
+    refused = [
         RefusedFinding("", title, severity, "it does not stand") for _, severity, title in (said - told).elements()
-    )
-    return (*stand, *refused)
+    ]
+    grave = Counter((each.severity, each.title) for each in refused if each.severity in GRAVE)
+    unproven = Counter((each.severity, each.title) for each in merged.unproven if each.raised_by and each.why)
+    require(unproven == grave, "a critical or high finding of the advisor is neither believed nor refused")
+    return (*merged.brought, *refused)
 
 
 def _remarks(finding: Finding) -> tuple[Finding | MergedRemark, ...]:

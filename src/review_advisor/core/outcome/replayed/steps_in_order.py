@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, PartEnded, UnfoundedRejection
@@ -13,7 +14,7 @@ from review_advisor.core.policy.budgets import Refused
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.core.roles.calls import Lost
 from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.core.roles.replies import lost_twice
+from review_advisor.core.roles.replies import REPAIRABLE, lost_twice
 from review_advisor.core.roster.advisor import VOICES
 
 Kind = TypeVar("Kind", bound=Step)
@@ -39,7 +40,7 @@ class StepsInOrder:
 
     ``answered_by`` and ``answered_as`` are the call that brought the latest answer, and its model. ``consults`` are
     those of the latest question, and ``turn`` is the executor's latest call with an answer. ``opened`` names the files
-    that the call ``answered_by`` opened as pictures.
+    that the call ``answered_by`` opened as pictures, and the one whose unusable reply it repairs.
     """
 
     def __init__(self, steps: Sequence[Step], *, stopped: bool) -> None:
@@ -92,8 +93,10 @@ class StepsInOrder:
         question = (role, advisor or role.advisor, blind)
         first = self._call(*question)
         missing = self._came_to(first)
+        opened = first.opened if isinstance(missing, Lost) and missing.reason in REPAIRABLE else ()
         while missing is not None and self._is_asked_again(first):
-            before, missing = missing, self._came_to(self._call(*question))
+            before, missing = missing, self._came_to(self._call(*question), opened)
+            opened = ()
             if isinstance(before, Lost) and isinstance(missing, Lost):
                 missing = lost_twice(before, missing)
         return missing
@@ -112,8 +115,11 @@ class StepsInOrder:
         self.consults += [each.note for each in consults]
         return told
 
-    def _came_to(self, call: CallEnded) -> Lost | Refused | None:
-        """Why a call brought no answer; None for one, whose number and model are known from here on."""
+    def _came_to(self, call: CallEnded, opened: tuple[str, ...] = ()) -> Lost | Refused | None:
+        """Why a call brought no answer; None for one, whose number and model are known from here on.
+
+        ``opened`` are the pictures of the call whose reply it repairs.
+        """
         if call.ended == "stopped":
             require(self._stopped, "a call was stopped but the review went on")
             raise CutShort
@@ -122,6 +128,7 @@ class StepsInOrder:
             require(missing is not None or call.ended != "lost", "a call was lost for a reason that does not exist")
             require(missing is not None, "a call was refused for a reason that does not exist")
             return missing
+        call = replace(call, opened=opened + call.opened)
         self.answered_by, self.answered_as, self.opened = call.number, call.requested_model, call.opened
         self.turn = call if call.role is Role.EXECUTOR else self.turn
         return None
