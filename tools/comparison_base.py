@@ -36,7 +36,7 @@ def comparison_base(checkout: Path, environment: Mapping[str, str]) -> str:
         return named
     if git(checkout, "rev-parse", "--is-shallow-repository") == "true":
         raise NoBaseError(f"nothing to compare: this clone is shallow; `{DEEPEN}` helps")
-    fork_point = git(checkout, "merge-base", "origin/main", "HEAD")
+    fork_point = git(checkout, "merge-base", "refs/remotes/origin/main", "HEAD")
     if fork_point and fork_point != head:
         return fork_point
     if before := git(checkout, "rev-parse", "--verify", "--quiet", "HEAD~1^{commit}"):
