@@ -460,7 +460,7 @@ ANYTHING = ((), ("--staged",), ("--untracked",))
 
 @pytest.fixture
 def developed(tmp_path: Path) -> Repo:
-    """A default branch called develop, and a branch with a hole and rules of its own, pushed as main and master, too."""
+    """A default branch called develop, and a branch with a hole and rules of its own, pushed as main and master too."""
     upstream = Repo(tmp_path / "upstream")
     upstream.git("branch", "--move", "develop")
     upstream.write(CONFIG, 'critical_paths = ["*.php"]\n')
