@@ -1,6 +1,6 @@
 """Print the commit that this checkout is reviewed against, or say on stderr why there is none and exit 3.
 
-The order: QUALITY_BASE if set; the fork point from origin/main, unless that is HEAD itself; the commit before HEAD.
+The order: QUALITY_BASE if set; the fork point from origin's main, unless that is HEAD itself; the commit before HEAD.
 A shallow clone shows no fork point for certain, and not how many commits the change has, so there it is none.
 """
 
@@ -30,13 +30,18 @@ def comparison_base(checkout: Path, environment: Mapping[str, str]) -> str:
     if head is None:
         raise NoBaseError("nothing to compare: this checkout has no commit yet")
     if wanted := environment.get("QUALITY_BASE"):
-        named = git(checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted + "^{commit}")
-        if named is None:
+        look_up = ("rev-parse", "--verify", "--end-of-options", f"{wanted}^{{commit}}")
+        command = ["git", "-C", str(checkout), "-c", "core.warnAmbiguousRefs=true", *look_up]
+        in_english = {**os.environ, "LC_ALL": "C"}
+        done = subprocess.run(command, env=in_english, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
             raise SystemExit(f"QUALITY_BASE={wanted} is not a commit of this checkout")
-        return named
+        if "is ambiguous" in done.stderr.replace("'HEAD' is ambiguous", ""):
+            raise SystemExit(f"QUALITY_BASE={wanted} names more than one thing: give the full name")
+        return done.stdout.strip()
     if git(checkout, "rev-parse", "--is-shallow-repository") == "true":
         raise NoBaseError(f"nothing to compare: this clone is shallow; `{DEEPEN}` helps")
-    fork_point = git(checkout, "merge-base", "origin/main", "HEAD")
+    fork_point = git(checkout, "merge-base", "refs/remotes/origin/main", "HEAD")
     if fork_point and fork_point != head:
         return fork_point
     if before := git(checkout, "rev-parse", "--verify", "--quiet", "HEAD~1^{commit}"):

@@ -48,6 +48,7 @@ def main() -> None:
             signal.signal(number, signal.SIG_IGN)
     if watch.speaks:
         watch.end()
+    SETUP.stop()
     sys.exit(128 + watch.number if watch.number else code)
 
 
@@ -113,6 +114,7 @@ class _Watch:
         while not self._rests and time.monotonic() < rests_by:
             time.sleep(_TICK_SECONDS / 10)
         _say(sentence)
+        SETUP.stop()
         os._exit(128 + self.number)
 
     def _end_late(self) -> NoReturn:
@@ -125,6 +127,7 @@ class _Watch:
         INTERRUPTION.late = self.late = self.late or SETUP.sentence(frame)
         INTERRUPTION.end_now(until + _GRACE_SECONDS - time.monotonic())
         _say(self.late)
+        SETUP.stop()
         os._exit(NOT_RUN)
 
     def _next(self, seconds: float | None) -> int:

@@ -130,6 +130,49 @@ def test_a_preparation_without_end_is_ended_and_nothing_is_asked(terminal: Termi
     assert output.with_suffix(".refusal.txt").read_text().strip() in done.err
 
 
+@pytest.mark.parametrize("words", [("--staged",), ("--range", "HEAD..unknown"), ("--no-such-option",)], ids=str)
+def test_the_process_that_watches_is_gone_before_the_end(tmp_path: Path, words: tuple[str, ...]) -> None:
+    program = (
+        "import os, sys\n"
+        "from review_advisor.__main__ import main\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit:\n"
+        "    os.waitpid(-1, os.WNOHANG)\n"  # it raises where there is no child, running or dead
+    )
+
+    command = [sys.executable, "-c", program, "review", *words]
+    folder = project(tmp_path / "project").path
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+    assert done.stderr.endswith("ChildProcessError: [Errno 10] No child processes\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
+def test_no_signal_leaves_the_process_that_watches_behind(tmp_path: Path, number: signal.Signals) -> None:
+    program = (
+        "import os, sys\n"
+        "from review_advisor.__main__ import _Watch\n"
+        "from review_advisor.lifetime.setup_watch import SETUP\n"
+        "SETUP.start()\n"
+        "_Watch()\n"
+        "print(SETUP._child, flush=True)\n"
+        "with SETUP.running(None):\n"
+        "    sys.stdin.read()\n"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
+    with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, text=True, **pipes) as process:  # type: ignore[call-overload]
+        child = int(process.stdout.readline())
+        os.kill(child, number)  # Ctrl-C reaches both
+        process.send_signal(number)
+        process.wait()
+
+    assert process.returncode == 128 + number
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
 def test_work_that_nothing_can_interrupt_is_killed(tmp_path: Path) -> None:
     refusal = tmp_path / "outcome.refusal.txt"
     program = (

@@ -380,6 +380,14 @@ CUT_OFF: dict[str, tuple[Callable[[Repo], Repo], tuple[str, ...]]] = {
 }
 
 
+def followed(sentence: str, clone: Repo) -> None:
+    """Do what a refusal advises."""
+    commands = re.findall(r"`(git (?:fetch|remote) .*?)`", sentence)
+    assert commands
+    for command in commands:
+        subprocess.run(shlex.split(command), cwd=clone.path, check=True, capture_output=True)
+
+
 @pytest.mark.parametrize("edited", [False, True], ids=["clean", "edited"])
 @pytest.mark.parametrize("case", CUT_OFF.values(), ids=CUT_OFF)
 def test_a_base_that_is_not_here_is_no_empty_change(
@@ -392,20 +400,29 @@ def test_a_base_that_is_not_here_is_no_empty_change(
     terminal = terminal_in(clone.path, tmp_path)
     done = terminal.review("--gate", of=words)
     assert done.code == 2, done
-    (command,) = re.findall(r"`(git fetch .*?)`", done.sentence)
-    subprocess.run(shlex.split(command), cwd=clone.path, check=True, capture_output=True)
+    followed(done.sentence, clone)
     again = terminal.review("--json", of=words)
     assert "hole.php" in {each["path"] for each in json.loads(again.out)["coverage"]}, again.err
 
 
-@pytest.mark.parametrize("words", [(), ("--base", "origin/main"), ("--range", "origin/main..HEAD")], ids=str)
+OF_THE_HEAD = (
+    (),
+    ("--base", "origin/main"),
+    ("--base", "HEAD"),
+    ("--range", "origin/main..HEAD"),
+    ("--range", "HEAD..HEAD"),
+    ("--range", "HEAD.."),
+    ("--range", "HEAD...@"),
+)
+
+
+@pytest.mark.parametrize("words", OF_THE_HEAD, ids=str)
 def test_the_head_itself_is_no_base_in_a_shallow_clone(tmp_path: Path, upstream: Repo, words: tuple[str, ...]) -> None:
     clone = cloned(upstream, "--depth=1")
     terminal = terminal_in(clone.path, tmp_path)
     done = terminal.review("--gate", of=words)
     assert done.code == 2
-    (command,) = re.findall(r"`(git fetch .*?)`", done.sentence)
-    subprocess.run(shlex.split(command), cwd=clone.path, check=True, capture_output=True)
+    followed(done.sentence, clone)
     assert terminal.review("--gate", of=words).out == NOTHING
 
 
@@ -436,6 +453,144 @@ def test_where_nothing_is_known_of_a_base_nothing_is_called_empty(
 ) -> None:
     made(Repo(terminal.folder))
     assert terminal.review("--gate", of=()).code == 2
+
+
+ANYTHING = ((), ("--staged",), ("--untracked",))
+
+
+@pytest.fixture
+def developed(tmp_path: Path) -> Repo:
+    """A default branch called develop, and a branch with a hole and rules of its own, pushed as main and master too."""
+    upstream = Repo(tmp_path / "upstream")
+    upstream.git("branch", "--move", "develop")
+    upstream.write(CONFIG, 'critical_paths = ["*.php"]\n')
+    upstream.commit("Strict rules")
+    upstream.git("switch", "--quiet", "--create", "topic")
+    upstream.write(CONFIG, 'exclude = ["*.php"]\n')
+    upstream.write("hole.php", HOLE)
+    upstream.commit("Tidy up")
+    for name in ("main", "master", "origin/main"):
+        upstream.git("branch", name)
+    upstream.git("switch", "--quiet", "develop")
+    return upstream
+
+
+@pytest.mark.parametrize("words", ANYTHING, ids=str)
+@pytest.mark.parametrize("branch", ["topic", "main"])
+def test_a_branch_that_is_called_main_is_no_default_branch(
+    tmp_path: Path, developed: Repo, branch: str, words: tuple[str, ...]
+) -> None:
+    every = "+refs/heads/*:refs/remotes/origin/*"
+    clone = checked_out(developed, every, "-B", branch, f"refs/remotes/origin/{branch}", depth="--no-tags")
+    clone.git("update-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/topic")  # a pushed branch called HEAD
+    clone.write("hole.php", HOLE + HOLE)
+    clone.git("add", ".")
+    terminal = terminal_in(clone.path, tmp_path)
+    done = terminal.review("--gate", of=words)
+    assert done.code == 2
+    assert "--base REF" in done.sentence
+    clone.git("update-ref", "-d", "refs/remotes/origin/HEAD")
+    followed(terminal.review("--gate", of=words).sentence, clone)
+    document = json.loads(terminal.review("--json", of=words).out)
+    assert document["rules_sha"] == developed.rev("develop")
+    assert {each["path"]: each["read"] for each in document["coverage"]}["hole.php"] == "read"
+
+
+@pytest.mark.parametrize("words", ANYTHING, ids=str)
+def test_without_any_remote_the_usual_branch_is_the_default_one(terminal: Terminal, words: tuple[str, ...]) -> None:
+    repo = Repo(terminal.folder)
+    repo.git("switch", "--quiet", "--create", "topic")
+    repo.write("hole.php", HOLE)
+    repo.git("add", ".")
+    assert json.loads(terminal.review("--json", of=words).out)["rules_sha"] == repo.rev("refs/heads/main")
+
+
+# --- a name that somebody pushed --------------------------------------------------------------------------------------
+
+
+def pushed_tags(*names: str) -> Callable[[Repo], None]:
+    def push(upstream: Repo) -> None:
+        for name in names:
+            upstream.git("update-ref", f"refs/tags/{name}", "refs/heads/topic")
+
+    return push
+
+
+def a_tag_like_an_abbreviated_commit(upstream: Repo) -> None:
+    upstream.git("update-ref", f"refs/tags/{upstream.rev('refs/heads/main')[:9]}", "refs/heads/topic")
+
+
+def a_tag_like_a_described_commit(upstream: Repo) -> None:
+    upstream.git("update-ref", f"refs/tags/v1-2-g{upstream.rev('refs/heads/main')[:9]}", "refs/heads/topic")
+
+
+REMOTE_MAIN = "refs/remotes/origin/main"
+SHADOWED: dict[str, tuple[Callable[[Repo], None], tuple[str, ...], str]] = {
+    "the branch of a remote": (pushed_tags("origin/main"), ("--base", "origin/main"), REMOTE_MAIN),
+    "a range of it": (pushed_tags("origin/main"), ("--range", "origin/main..HEAD"), REMOTE_MAIN),
+    "a range since it": (pushed_tags("origin/main"), ("--range", "origin/main...HEAD"), REMOTE_MAIN),
+    "its parent": (pushed_tags("origin/main"), ("--base", "origin/main~0"), REMOTE_MAIN),
+    "its commit": (pushed_tags("origin/main"), ("--base", "origin/main^{commit}"), REMOTE_MAIN),
+    "a remote": (pushed_tags("origin"), ("--base", "origin"), "refs/remotes/origin/HEAD"),
+    "a local branch": (pushed_tags("main"), ("--base", "main"), "refs/heads/main"),
+    "the branch before this one": (pushed_tags("main"), ("--base", "@{-1}"), "another thing"),
+    "a branch in its folder": (pushed_tags("heads/main"), ("--base", "heads/main"), "refs/heads/main"),
+    "a remote's branch in its folder": (
+        pushed_tags("remotes/origin/main"),
+        ("--base", "remotes/origin/main"),
+        REMOTE_MAIN,
+    ),
+    "a branch that is only a remote's": (pushed_tags("next"), ("--base", "next"), "refs/remotes/origin/next"),
+    "a branch of a remote that is not here": (pushed_tags("origin/old"), ("--base", "origin/old"), "origin/old"),
+    "a full name that is not here": (pushed_tags("refs/heads/old"), ("--base", "refs/heads/old"), "refs/heads/old"),
+    "an abbreviated commit": (a_tag_like_an_abbreviated_commit, ("--base", "{short}"), "another thing"),
+    "a described commit": (a_tag_like_a_described_commit, ("--base", "v1-2-g{short}"), "the commit"),
+    "the right side": (pushed_tags("topic"), ("--range", "HEAD~1..topic"), "refs/heads/topic"),
+}
+
+
+def cloned_with_tags(upstream: Repo) -> Repo:
+    upstream.git("update-ref", "refs/heads/next", "refs/heads/main")
+    clone = cloned(upstream)
+    clone.git("switch", "--quiet", "--create", "topic", "refs/remotes/origin/topic")
+    return clone
+
+
+@pytest.mark.parametrize("case", SHADOWED.values(), ids=SHADOWED)
+def test_no_pushed_name_stands_for_the_base(
+    tmp_path: Path, upstream: Repo, case: tuple[Callable[[Repo], None], tuple[str, ...], str]
+) -> None:
+    push, words, other = case
+    push(upstream)
+    clone = cloned_with_tags(upstream)
+    main = clone.rev("refs/heads/main")
+    named = [word.replace("{short}", main[:9]) for word in words]
+    done = terminal_in(clone.path, tmp_path).review("--gate", of=named)
+    assert done.code == 2, done
+    assert "give the full name" in done.sentence
+    assert other in done.sentence
+
+
+FULL = (
+    (),
+    ("--base", REMOTE_MAIN),
+    ("--base", "refs/heads/main"),
+    ("--base", "{main}"),
+    ("--range", f"{REMOTE_MAIN}...HEAD"),
+    ("--range", "refs/heads/main...@"),
+)
+
+
+@pytest.mark.parametrize("words", FULL, ids=str)
+def test_a_full_name_is_that_of_one_ref(tmp_path: Path, upstream: Repo, words: tuple[str, ...]) -> None:
+    main = upstream.rev("refs/heads/main")
+    names = ("main", "origin/main", "origin/HEAD", "HEAD", main, "refs/heads/main", REMOTE_MAIN)
+    pushed_tags(*names)(upstream)
+    clone = cloned_with_tags(upstream)
+    done = terminal_in(clone.path, tmp_path).review("--json", of=[word.format(main=main) for word in words])
+    document = json.loads(done.out)
+    assert document["rules_sha"] == main
+    assert "hole.php" in {each["path"] for each in document["coverage"]}
 
 
 def objects_gone(repo: Repo) -> None:

@@ -227,6 +227,18 @@ def test_the_base_is_the_fork_point_from_main(checkout: Checkout) -> None:
     assert checkout.base().stdout == f"{fork_point}\n"
 
 
+def test_no_tag_stands_for_the_base(checkout: Checkout) -> None:
+    fork_point = checkout.commit()
+    checkout.git("update-ref", "refs/remotes/origin/main", fork_point)
+    checkout.commit()
+    checkout.git("update-ref", "refs/tags/origin/main", checkout.commit())
+    assert checkout.base().stdout == f"{fork_point}\n"
+    assert checkout.base("refs/remotes/origin/main").stdout == f"{fork_point}\n"
+    refused = checkout.base("origin/main")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "names more than one" in refused.stderr
+
+
 def test_the_base_on_main_itself_is_the_commit_before(checkout: Checkout) -> None:
     before = checkout.commit()
     checkout.git("update-ref", "refs/remotes/origin/main", checkout.commit())

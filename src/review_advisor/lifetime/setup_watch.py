@@ -23,6 +23,9 @@ SETUP_SECONDS = 60.0
 """The limit, where the configuration says nothing or was not read yet."""
 NOT_RUN = 12
 LATE = signal.SIGUSR1
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOP_SECONDS = 0.2
+"""So long the process that watches has to end by itself: it waits for nothing but that."""
 _PATIENCE_SECONDS = 3.0
 """So long a process that is late has to end by itself."""
 _STEPS = (
@@ -58,6 +61,7 @@ class SetupWatch:
 
     def __init__(self) -> None:
         self._pipe: int | None = None
+        self._child = 0
         self._began = 0.0
         self._seconds: float | None = None
         self._refusal = ""
@@ -66,14 +70,34 @@ class SetupWatch:
         """Fork the process that watches. Before any thread is started."""
         readable, writable = os.pipe()
         watched = os.getpid()
-        if os.fork() == 0:
-            os.close(writable)
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)
-            _keep_watch(readable, watched)
-            os._exit(0)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # none may reach the new process before it ignores
+        self._child = os.fork()
+        if self._child == 0:
+            try:
+                os.close(writable)
+                for number in _ENDING:
+                    signal.signal(number, signal.SIG_IGN)
+                _keep_watch(readable, watched)
+            finally:
+                os._exit(0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(readable)
         self._pipe = writable
+
+    def stop(self) -> None:
+        """End the process that watches, which takes a moment, and leave nothing of it. Does nothing without one."""
+        pipe, self._pipe = self._pipe, None
+        if pipe is None:
+            return
+        os.close(pipe)
+        until = time.monotonic() + _STOP_SECONDS
+        with suppress(ChildProcessError):  # whoever started this process may have had it ignore its children
+            while os.waitpid(self._child, os.WNOHANG) == (0, 0):
+                if time.monotonic() >= until:
+                    os.kill(self._child, signal.SIGKILL)
+                    os.waitpid(self._child, 0)
+                    return
+                time.sleep(_STOP_SECONDS / 100)
 
     @contextmanager
     def running(self, refusal: Path | None) -> Iterator[None]:

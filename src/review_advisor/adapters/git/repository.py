@@ -19,13 +19,15 @@ from review_advisor.core.report.wording import printable_line
 from review_advisor.ports.review import SourceError
 
 _NEAR = 3
-LOCAL_BRANCHES = ("main", "master")
-"""What the default branch is called where no remote names one."""
-_USUAL_BRANCHES = ("origin/main", "origin/master", *LOCAL_BRANCHES)
-_REFS_OF_A_BASE = tuple(
-    f"refs/{'remotes' if '/' in name else 'heads'}/{name}" for name in ("origin/HEAD", *_USUAL_BRANCHES)
-)
+_ORIGIN = "refs/remotes/origin/"
+_LOCAL_BRANCHES = ("refs/heads/main", "refs/heads/master")
+"""The default branch where there is no remote that could name one."""
+_REFS_OF_A_BASE = (*(f"{_ORIGIN}{name}" for name in ("HEAD", "main", "master")), *_LOCAL_BRANCHES)
+"""Every ref that may be the default branch. Here more of them are stricter, so usual names count beside a known one."""
 _OBJECT_NAME = re.compile(OBJECT_NAME)
+_FULL_NAME_LENGTHS = {"sha1": 40, "sha256": 64}
+_END_OF_NAME = re.compile(r"[~^:]|@\{")
+_DESCRIBED = re.compile(r".+-g([0-9a-f]{4,})", re.IGNORECASE)
 _WHERE = (
     "rev-parse",
     "--path-format=absolute",
@@ -56,7 +58,11 @@ class GitRepository:
     shallow_file: Path
 
     def commit(self, revision: str) -> str:
-        """The full name of the commit that ``revision`` names. Raises ``SourceError``."""
+        """The full name of the commit that ``revision`` names.
+
+        Raises ``SourceError``, also for a short name that several refs have: whoever pushes a tag or a branch chooses
+        its name, and git would prefer a tag.
+        """
         if name := self._resolve(revision, "commit"):
             return name
         near = self.near(revision)
@@ -86,11 +92,16 @@ class GitRepository:
         return tuple("".join(c if c.isprintable() else "?" for c in name) for name in found)
 
     def default_branch(self) -> str | None:
-        """The branch that others start from: what the remote calls so, or else the first of the usual names."""
-        head = self.git.attempt("rev-parse", "--abbrev-ref", "--verify", "--quiet", "origin/HEAD")
-        named = head.stdout.decode("utf-8", "replace").strip() if head.code == 0 else ""
-        names = (named, *_USUAL_BRANCHES)
-        return next((name for name in names if name and self._resolve(name, "commit")), None)
+        """The full name of the ref that others start from: ``origin/HEAD``, as the clone has it from the remote.
+
+        Only a repository without any remote has the local ``main`` or ``master`` instead: beside a remote, whoever may
+        push could have made a branch of that name.
+        """
+        names: tuple[str, ...] = _LOCAL_BRANCHES
+        if self.has_remote():  # a remote's own branch named HEAD is no symbolic ref
+            names = (self.git.attempt("symbolic-ref", "--quiet", f"{_ORIGIN}HEAD").stdout.decode("utf-8", "replace"),)
+            names = tuple(name.strip() for name in names if name.startswith(_ORIGIN))
+        return next((name for name in names if self._resolve(name, "commit")), None)
 
     def has_remote(self) -> bool:
         """Whether this is a clone of another repository, as far as it says so."""
@@ -146,9 +157,57 @@ class GitRepository:
     def _resolve(self, revision: str, kind: str) -> str | None:
         if not revision or "\0" in revision:
             return None
-        reply = self.git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{{kind}}}")
+        # Without --quiet, git warns of a name that it finds in several places.
+        reply = self.git.attempt("rev-parse", "--verify", "--end-of-options", f"{revision}^{{{kind}}}")
         name = reply.stdout.decode("ascii", "replace").strip()
-        return name if reply.code == 0 and _OBJECT_NAME.fullmatch(name) else None
+        if reply.code != 0 or not _OBJECT_NAME.fullmatch(name):
+            return None
+        self._refuse_unclear(revision, name, is_ambiguous=b"is ambiguous" in reply.stderr)
+        return name
+
+    def _refuse_unclear(self, revision: str, resolved: str, *, is_ambiguous: bool) -> None:
+        """Raise ``SourceError`` where the name in ``revision`` may mean something else than what git takes it for.
+
+        HEAD, a ref's full name and an object's full name are always themselves.
+        """
+        name = _END_OF_NAME.split(revision, maxsplit=1)[0]
+        is_object = _OBJECT_NAME.fullmatch(name) and len(name) == _FULL_NAME_LENGTHS[self.object_format]
+        if name in ("HEAD", "@") or is_object:
+            return
+        if name.startswith("refs/") and self.git.attempt("show-ref", "--verify", "--quiet", name).code == 0:
+            return
+        meanings = list(self._meanings(name, resolved)) if name else []
+        if is_ambiguous and len(meanings) < 2:  # noqa: PLR2004 (a meaning and another one)
+            meanings += ["one ref", "another thing of that name"][len(meanings) :]
+        if len(meanings) > 1:
+            raise SourceError(
+                f"{printable_line(revision)!r} is not clear, because it may mean {printable_line(meanings[0])} or "
+                f"{printable_line(meanings[1])}: give the full name of the one that you mean."
+            )
+
+    def _meanings(self, name: str, resolved: str) -> Iterator[str]:
+        """The refs that have this name, in git's order, and whatever else a person may mean by it."""
+        own = [f"refs/{place}{name}" for place in ("", "tags/", "heads/", "remotes/")] + [f"refs/remotes/{name}/HEAD"]
+        listed = self.git.run("for-each-ref", "--format=%(refname)", *own, f"refs/remotes/*/{name}").splitlines()
+        refs = [os.fsdecode(line) for line in listed]
+        found = [ref for ref in own if ref in refs]
+        yield from found
+        if found and (promised := self._promised(name)) not in (None, *found):
+            yield f"{promised}, which is not here"
+        if f"refs/tags/{name}" in found:
+            yield from (ref for ref in refs if ref not in own and ref.split("/", 3)[3:] == [name])
+        if found and (described := _DESCRIBED.fullmatch(name)):
+            objects = self.git.attempt("rev-parse", f"--disambiguate={described[1]}").stdout.decode("ascii").split()
+            if objects and resolved not in objects:
+                yield f"the commit {described[1]}"
+
+    def _promised(self, name: str) -> str | None:
+        """The one ref that a name means by its first part, which is a folder of refs or a remote; None for others."""
+        first, inner, _ = name.partition("/")
+        if inner and first in ("refs", "heads", "remotes", "tags"):
+            return name if first == "refs" else f"refs/{name}"
+        remotes = self.git.attempt("remote").stdout.decode("utf-8", "replace").splitlines()
+        return f"refs/remotes/{name}{'' if inner else '/HEAD'}" if first in remotes else None
 
 
 def open_repository(folder: Path) -> GitRepository:

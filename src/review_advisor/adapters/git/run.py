@@ -19,6 +19,7 @@ _SETTINGS = (
     f"core.hooksPath={os.devnull}",
     f"core.attributesFile={os.devnull}",
     "core.pager=cat",
+    "core.warnAmbiguousRefs=true",
     "log.showSignature=false",
 )
 _BLOCK = 65_536

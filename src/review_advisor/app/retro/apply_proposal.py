@@ -10,7 +10,7 @@ from pathlib import Path
 
 from review_advisor.adapters.evaluation_folder import EvaluationError
 from review_advisor.adapters.git.making.new_branch import NewBranch, make_branch
-from review_advisor.adapters.git.open import open_range
+from review_advisor.adapters.git.open import open_commit
 from review_advisor.adapters.git.repository import open_repository
 from review_advisor.adapters.user_file import required_file
 from review_advisor.app.configuration import BaseFile
@@ -61,7 +61,7 @@ def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: dateti
     parent = repository.commit(start)
     try:
         edit = proposed_edit(proposal)
-        with closing(open_range(options.repo, f"{parent}..{parent}")) as source:
+        with closing(open_commit(options.repo, parent)) as source:
             today, edited = _arms_of(name, edit, source.base_file)
     except EditRefusedError as refused:
         raise ConfigError(f"The proposal {name} is not applied. {refused}") from None

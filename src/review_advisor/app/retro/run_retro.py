@@ -11,7 +11,7 @@ from pathlib import Path
 from review_advisor.adapters.answers.read_only_trees import ReadOnlyTrees
 from review_advisor.adapters.artifacts import TaskFolder
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.adapters.git.open import open_head, open_range
+from review_advisor.adapters.git.open import open_commit, open_head
 from review_advisor.adapters.ledger.recorder import TaskRecorder
 from review_advisor.app.configuration import load_settings
 from review_advisor.app.doctor import AgentChoice, agent_command
@@ -113,7 +113,7 @@ def _recording_rules(repo: Path, environ: Mapping[str, str]) -> RecordingRules:
     if head is None:
         return RecordingRules(days=None)
     head.store.close()
-    with closing(open_range(repo, "HEAD..HEAD")) as source:
+    with closing(open_commit(repo)) as source:
         return load_settings(repo, None, source.base_file, environ, None, declares=NOBODY).recording
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from review_advisor.adapters.answers.read_only_trees import ReadOnlyTrees
 from review_advisor.adapters.artifacts import TaskFolder
 from review_advisor.adapters.clock import SystemClock
-from review_advisor.adapters.git.open import open_head, open_range
+from review_advisor.adapters.git.open import open_commit, open_head
 from review_advisor.adapters.git.source import GitSource
 from review_advisor.adapters.kept_prompts import forget_prompts
 from review_advisor.adapters.ledger.recorder import TaskRecorder
@@ -245,7 +245,7 @@ class _Work:
 @contextmanager
 def _work(options: TaskOptions, environ: Mapping[str, str]) -> Iterator[_Work]:
     """Open it. Raises ``SourceError``, ``ConfigError`` and ``SwitchError``."""
-    source = open_range(options.repo, "HEAD..HEAD")
+    source = open_commit(options.repo)
     try:
         declares = declares_of(source) if options.of_head else NOBODY
         settings = load_settings(options.repo, None, source.base_file, environ, None, declares=declares)
