@@ -127,6 +127,15 @@ def test_an_older_version_is_a_doubt_although_an_older_copy_is_in_the_file(befor
     assert f"pkg-2: version {after} is older than at the base" in doubts("package-lock.json", lock(before), lock(after))
 
 
+@pytest.mark.parametrize(
+    "line_break", ["\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+)
+@pytest.mark.parametrize("path", FORMATS)
+def test_a_line_break_that_hunks_do_not_count_makes_all_of_the_file_read(path: str, line_break: str) -> None:
+    base = FORMATS[path](old, FEW)
+    assert isinstance(found(path, base, base.replace("pkg-3", f"pkg-3{line_break}", 1)), str)
+
+
 @pytest.mark.parametrize("syntax", ["json", "toml", "yaml", "yarn", "lines"])
 def test_a_text_that_is_too_long_or_nested_too_deeply_is_not_parsed(syntax: str) -> None:
     deep = {"json": '{"a":' * 90_000, "toml": "a = " + "[" * 90_000, "yaml": "a: " + "[" * 90_000}
