@@ -161,7 +161,8 @@ NEW = {
         '    "node_modules/pkg-2": {\n',
         (
             '    "node_modules/@x/linux-x64": {{\n      "version": "9.9.9",\n{}'
-            '      "resolved": "https://npm.example/@x/linux-x64/-/linux-x64-9.9.9.tgz",\n      "cpu": [\n        "x64"\n'
+            '      "resolved": "https://npm.example/@x/linux-x64/-/linux-x64-9.9.9.tgz",\n'
+            '      "cpu": [\n        "x64"\n'
             '      ],\n      "optional": true,\n      "os": [\n        "linux"\n      ]\n    }},\n'
         ),
         f'      "integrity": "{sha512("x")}",\n',
