@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from tests.attacks.lock_files import BY_PATH, PACKAGES, Version, sha256
@@ -15,7 +16,9 @@ def commit(text: str) -> str:
     return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def composer(version: Version, packages: int = PACKAGES) -> str:
+def composer(version: Version, packages: int = PACKAGES, *, is_sealed: bool = True) -> str:
+    """As a private mirror writes it, with hashes of its archives, or as Packagist does, without."""
+
     def entry(name: str, stands: str, shasum: str) -> dict[str, Any]:
         is_at = commit(name + stands)
         place = f"https://api.github.com/repos/{name}/zipball/{is_at}"
@@ -36,12 +39,12 @@ def composer(version: Version, packages: int = PACKAGES) -> str:
         }
 
     names = [(f"acme/pkg-{number}", version(number)) for number in range(1, packages + 1)]
-    entries = [entry(name, stands, commit(f"{name}{stands}zip")) for name, stands in names]
+    entries = [entry(name, stands, commit(f"{name}{stands}zip") if is_sealed else "") for name, stands in names]
     lock = {
         "_readme": ["This file locks the dependencies of your project to a known state"],
         "content-hash": commit("".join(map(version, range(PACKAGES))))[:32],
         "packages": entries,
-        "packages-dev": [entry("acme/zz-own", "1.0.0", "a" * 40)],
+        "packages-dev": [entry("acme/zz-own", "1.0.0", "a" * 40 if is_sealed else "")],
         "aliases": [],
         "minimum-stability": "stable",
         "platform": {"php": "^8.1"},
@@ -74,4 +77,6 @@ FORMATS: Mapping[str, Callable[..., str]] = {
     "composer.lock": composer,
     "Pipfile.lock": pipfile,
 }
-"""A lock file of each name that is excluded by default, for a version of each of its packages."""
+"""A lock file of each name that is excluded by default, for a version of each of its packages, all sealed by hashes."""
+PUBLIC: Mapping[str, Callable[..., str]] = {**FORMATS, "composer.lock": partial(composer, is_sealed=False)}
+"""The same as public registries make them: Packagist has no hash of an archive."""

@@ -13,6 +13,7 @@ from tests.attacks.lock_files import (
     OWN_INDEX,
     PACKAGES,
     TARGET,
+    berry,
     bumped,
     go,
     old,
@@ -59,6 +60,17 @@ def _resolved(address: str) -> Edit:
 _POETRY = poetry(bumped)
 _BEGINS = _POETRY.index(f'name = "pkg-{TARGET + 1}"')
 _POETRY_SAME = _POETRY[_BEGINS : _POETRY.index("[package.dependencies]", _BEGINS)]
+
+_BERRY = berry(bumped)
+_BERRY_REST = _BERRY[_BERRY.index(f'  resolution: "pkg-{TARGET - 8}@') : _BERRY.index(_RESOLUTION) + len(_RESOLUTION)]
+_SHIFT = _BERRY[_BERRY.index(_RESOLUTION) : _BERRY.index(f'  resolution: "pkg-{TARGET + 4}@')].count("\n")
+
+
+def _shifted(line_break: str) -> tuple[str, Edit]:
+    """Breaks that only a parser counts let what it finds stand lines below, in the hunk of an ordinary package."""
+    alias = _BERRY_REST.replace(f'"{NPM_NAME}@npm', '"evil@npm')
+    return "berry/yarn.lock", (_BERRY_REST, f"  # x{line_break * _SHIFT}\n{alias}")
+
 
 ATTACKS: Mapping[str, tuple[str, Edit]] = {
     **FURTHER_ATTACKS,
@@ -346,6 +358,9 @@ ATTACKS: Mapping[str, tuple[str, Edit]] = {
             f'"{NPM_NAME}@npm:*":\n  version: 0.9.0\n  resolution: "{NPM_NAME}@npm:0.9.0"',
         ),
     ),
+    "berry: line separators": _shifted("\u2028"),
+    "berry: next lines": _shifted("\x85"),
+    "berry: carriage returns": _shifted("\r"),
     "berry: a merge key": ("berry/yarn.lock", (_RESOLUTION, f"  <<: {{}}\n{_RESOLUTION}")),
     "pnpm: a key twice": (
         "pnpm-lock.yaml",

@@ -77,6 +77,24 @@ HIDDEN = {
     "names that lose their first folder": "diff --git s/.github/x s/.github/x\n--- s/.github/x\n+++ s/.github/x\n"
     "@@ -1 +1 @@\n-a\n+b\n",
     "prefixes in one of two files": f"{GOOD}diff --git src/x src/x\n--- src/x\n+++ src/x\n@@ -1 +1 @@\n-a\n+b\n",
+    "a name that ends at a blank": GOOD.replace("/x", "/evil.py x"),
+    "a new name that ends at a blank": EVIL.replace("/evil.py", "/evil.py x"),
+    "a deleted name that ends at a blank": "diff --git a/evil.py x b/evil.py x\ndeleted file mode 100644\n"
+    "--- a/evil.py x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+    "a blank name without git's line": "--- /dev/null\n+++ b/evil.py x\n@@ -0,0 +1 @@\n+attack()\n",
+    "a blank before the tab": GOOD.replace("/x\n@@", "/x \t\n@@")
+    .replace("/x\n+", "/x \t\n+")
+    .replace("b/x\n-", "b/x \n-"),
+    "a blank before the tab of a date": "--- a/x \t2020-01-01\n+++ b/x \t2020-01-01\n@@ -1 +1 @@\n-a\n+attack()\n",
+    "a rename to a name that ends at a blank": "diff --git a/evil.py b/evil.py x\nsimilarity index 50%\n"
+    "rename from evil.py\nrename to evil.py x\n--- a/evil.py\n+++ b/evil.py x\n@@ -1 +1 @@\n-a\n+attack()\n",
+    "two names of one file": "--- a/evil.py\n+++ b/src/x\n@@ -1 +1 @@\n-a\n+attack()\n",
+    "two names without prefixes": "--- evil.py\n+++ x\n@@ -1 +1 @@\n-a\n+attack()\n",
+    "two names, of which one is a copy of the other": "--- a/x.orig\n+++ b/x\n@@ -1 +1 @@\n-a\n+attack()\n",
+    "a name with a step to the same folder": GOOD.replace("/x", "/./x"),
+    "a name with an empty step": GOOD.replace("/x", "//x"),
+    "a name with a step upwards": GOOD.replace("/x", "/src/../x"),
+    "a plain name with an empty step": "--- a//x\n+++ b//x\n@@ -1 +1 @@\n-a\n+attack()\n",
     "a NUL byte": f"{GOOD}\0 words\n",
     "a byte order mark": f"\ufeff{EVIL}{GOOD}",
 }
@@ -103,6 +121,7 @@ PROSE = "Words about --- a/x\n--- a/x\n\n>From here on diff -u and *** stars ***
 READ = {
     "a diff": GOOD,
     "a mail": GOOD_MAIL,
+    "a name with a blank": GOOD.replace("b/x\n@@", "b/x\t\n@@").replace("a/x\n+", "a/x\t\n+").replace("/x", "/x y"),
     "a mail with CRLF": GOOD_MAIL.replace("\n", "\r\n"),
     "two mails": GOOD_MAIL + mail(body=f"---\n{GOOD}{SIGNED}"),
     "a mail that says that it is plain": f"{FROM}{PEOPLE}{MIME}\nWörds\n---\n{GOOD}{SIGNED}",
@@ -116,4 +135,4 @@ READ = {
 def test_a_patch_with_nothing_but_plain_diffs_is_read(tmp_path: Path, case: str) -> None:
     place = tmp_path / "p.patch"
     place.write_bytes(READ[case].encode())
-    assert {file.path for file in open_patch(place).change().files} <= {"x", "y"}
+    assert {file.path for file in open_patch(place).change().files} <= {"x", "y", "x y"}

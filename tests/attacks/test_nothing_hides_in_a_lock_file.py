@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.attacks.further_lock_files import FORMATS
+from tests.attacks.further_lock_files import FORMATS, PUBLIC
 from tests.attacks.lock_attacks import ATTACKS, attacked
 from tests.attacks.lock_files import TARGET, bumped, changed, go, old
 from tests.attacks.lock_places import HOSTS, SOURCES, TWICE, VERSIONS, placed
@@ -56,6 +56,16 @@ def test_an_ordinary_bump_is_named_and_not_sent_and_may_be_approved(world: MockW
         assert "1.1.0" not in shown(call, "DIFF")
         assert f"{path} (" in shown(call, "NOT_READ")
         assert "packages new: none" in shown(call, "NOT_READ")
+
+
+def test_an_ordinary_bump_of_what_no_hash_seals_is_read(world: MockWorld) -> None:
+    packagist = PUBLIC["composer.lock"]
+    _, document = review(world, "composer.lock", packagist(old), packagist(bumped))
+    (file,) = document.policy.excluded.files
+    assert file.brings.doubts[0] == "acme/pkg-2: no hash of its content seals version 1.1.0"
+    assert (file.hunks, len(file.brings.read)) == (31, 30), "all but the hash of the manifest"
+    (call,) = world.calls(Role.EXECUTOR)
+    assert shown(call, "DIFF").count('"version": "1.1.0"') == 30
 
 
 @pytest.mark.one_in(12)

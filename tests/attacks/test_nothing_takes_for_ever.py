@@ -17,12 +17,14 @@ from pathlib import Path
 import pytest
 from tests.adapters.command_line import CREDENTIAL, Terminal, executable, project
 from tests.adapters.git_repository import Repo
+from tests.attacks.lock_files import sha512
 
 from review_advisor.core.facts.adr_record import structure_faults
 from review_advisor.core.facts.change import FileChange, Hunk, Status
 from review_advisor.core.facts.files.called_files import CalledFiles
 from review_advisor.core.facts.files.risky_code import TOO_LONG, risky_code
 from review_advisor.core.facts.files.workflows import CiEdit, concern
+from review_advisor.core.facts.lockfiles.lock_changes import incoming
 from review_advisor.core.facts.spec import spec_path
 from review_advisor.core.roles.mid_flight import _says_stop
 from review_advisor.core.safety.legible import read_json
@@ -55,6 +57,30 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "a reply": (lambda text: read_json(f"[{text}"), ('"\\', "[", '"')),
     "a line for the terminal": (lambda text: printable(f"{text}::"), ("\n", " ", "-----BEGIN ")),
 }
+
+
+def _copies(folder: str, versions: range) -> str:
+    """A lock file of npm with so many copies of one package, each in a folder of its own."""
+    packages = {
+        f"node_modules/{folder}{number}/node_modules/x": {
+            "version": f"1.0.{number}",
+            "resolved": f"https://npm.example/x/-/x-1.0.{number}.tgz",
+            "integrity": sha512(str(number)),
+        }
+        for number in versions
+    }
+    return json.dumps({"name": "a", "lockfileVersion": 3, "packages": packages}, indent=2) + "\n"
+
+
+def test_copies_of_one_package_are_not_each_held_against_all_others() -> None:
+    """Where each is held against all, these take minutes."""
+    base, head = _copies("a", range(10_000)), _copies("b", range(10_000, 20_000))
+    before, after = base.split("\n")[:-1], head.split("\n")[:-1]
+    lines = (*(f"-{line}" for line in before), *(f"+{line}" for line in after))
+    hunk = Hunk(1, len(before), 1, len(after), "", lines)
+    made = incoming(FileChange(Status.MODIFIED, "package-lock.json", hunks=(hunk,)), head)
+    assert not isinstance(made, str)
+    assert made.changed == 10_000
 
 
 @pytest.fixture

@@ -183,7 +183,6 @@ def test_a_hunk_whose_header_is_damaged_is_never_passed_over(head: str) -> None:
         (b"--- a/x.py\n+++ b/x.py", ("x.py",)),
         (b"--- x.py\t2024\n+++ x.py\t2025", ("x.py",)),
         (b"--- a/x.py\n+++ a/x.py", ("a/x.py",)),
-        (b"--- x.py.orig\n+++ x.py", ("x.py", "x.py.orig")),
         (b"diff --git a/x b/x\n--- a/x\n+++ b/x", ("x",)),
         (b"diff --git a/x a/x\n--- a/x\n+++ a/x", ("a/x",)),
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 from review_advisor.core.facts.change import REGULAR_MODE, Change, FileChange
@@ -41,9 +42,9 @@ def _section(path: str, old: str | None, new: str | None) -> str:
         head += "new file mode 100644\n"
     if new is None:
         head += "deleted file mode 100644\n"
-    sides = ((old or "").splitlines(keepends=True), (new or "").splitlines(keepends=True))
+    before, after = (StringIO(text or "", newline="\n").readlines() for text in (old, new))  # a line feed ends a line
     names = ("/dev/null" if old is None else f"a/{path}", "/dev/null" if new is None else f"b/{path}")
-    return head + "".join(difflib.unified_diff(*sides, *names))
+    return head + "".join(difflib.unified_diff(before, after, *names))
 
 
 class Checkout(Copies[str]):

@@ -99,6 +99,109 @@ def test_of_each_changed_package_the_versions_the_source_and_the_hashes_are_fact
     assert made.entries[0] == (f"pkg-1 1.0.0 -> 1.1.0; source https://npm.example; integrity {before}... -> {after}...")
 
 
+def test_a_removed_package_is_a_fact() -> None:
+    lock = json.loads(npm(old, 3))
+    del lock["packages"]["node_modules/pkg-2"]
+    made = found("package-lock.json", npm(old, 3), json.dumps(lock, indent=2) + "\n")
+    assert isinstance(made, Incoming)
+    assert (made.entries, made.changed) == (("pkg-2 1.0.0 -> removed",), 0)
+
+
+def test_the_keys_that_differ_in_a_package_are_facts() -> None:
+    base = npm(old, 3)
+    made = found(
+        "package-lock.json", base, base.replace('"license": "MIT"', '"optional": true,\n      "license": "GPL"', 1)
+    )
+    assert isinstance(made, Incoming)
+    assert [entry.rpartition("; ")[2] for entry in made.entries] == ["keys license, optional"]
+
+
+@pytest.mark.parametrize(
+    "path, place, further, doubt, key",
+    [
+        (
+            "pnpm-lock.yaml",
+            "        version: 1.0.0\n",
+            "      evil:\n        specifier: '*'\n        version: 1.0.0\n",
+            "importers .: dependencies.evil.specifier = *",
+            "dependencies.evil.specifier",
+        ),
+        (
+            "package-lock.json",
+            '"version": "1.0.0",\n      "dependencies": {\n',
+            '        "evil": "*",\n',
+            "shop: dependencies.evil = *",
+            "dependencies.evil",
+        ),
+    ],
+)
+def test_what_the_repository_itself_takes_and_drops_is_a_doubt_and_a_fact(
+    path: str, place: str, further: str, doubt: str, key: str
+) -> None:
+    without = FORMATS[path](old, FEW)
+    more = without.replace(place, place + further, 1)
+    gone = f"{doubt.partition(' = ')[0].replace(': ', ': it has no ')}, unlike at the base"
+    for base, head, why in ((without, more, doubt), (more, without, gone)):
+        made = found(path, base, head)
+        assert isinstance(made, Incoming)
+        assert why in made.doubts
+        assert any(f"keys {key}" in entry for entry in made.entries)
+
+
+def test_a_new_importer_of_pnpm_is_a_doubt_and_so_is_one_that_is_gone() -> None:
+    one = pnpm(old, FEW)
+    two = one.replace("packages:\n", "  own/x:\n    dependencies:\n      pkg-1:\n        specifier: '*'\n"
+    "        version: 1.0.0\n\npackages:\n", 1)  # fmt: skip
+    assert "importers own/x: it stands in importers/own/x" in doubts("pnpm-lock.yaml", one, two)
+    assert "importers own/x is gone" in doubts("pnpm-lock.yaml", two, one)
+
+
+NEW = {
+    "package-lock.json": (
+        '    "node_modules/pkg-2": {\n',
+        (
+            '    "node_modules/@x/linux-x64": {{\n      "version": "9.9.9",\n{}'
+            '      "resolved": "https://npm.example/@x/linux-x64/-/linux-x64-9.9.9.tgz",\n'
+            '      "cpu": [\n        "x64"\n'
+            '      ],\n      "optional": true,\n      "os": [\n        "linux"\n      ]\n    }},\n'
+        ),
+        f'      "integrity": "{sha512("x")}",\n',
+    ),
+    "pnpm-lock.yaml": (
+        "  pkg-2@1.0.0:\n    resolution",
+        "  '@x/linux-x64@9.9.9':\n{}    cpu: [x64]\n    os: [linux]\n    libc: [glibc]\n\n",
+        f"    resolution: {{integrity: {sha512('x')}}}\n",
+    ),
+    "berry/yarn.lock": (
+        '"pkg-2@npm',
+        (
+            '"@x/linux-x64@npm:9.9.9":\n  version: 9.9.9\n  resolution: "@x/linux-x64@npm:9.9.9"\n{}'
+            "  conditions: os=linux & cpu=x64 & libc=glibc\n  languageName: node\n  linkType: hard\n\n"
+        ),
+        f"  checksum: 10c0/{'a' * 128}\n",
+    ),
+}
+"""Of each format a new package for one platform, and its hash."""
+
+
+@pytest.mark.parametrize("path", NEW)
+def test_a_new_package_for_one_platform_is_a_doubt_only_without_a_hash(path: str) -> None:
+    place, package, seal = NEW[path]
+    base = FORMATS[path](old, FEW)
+    sealed, open_ = (base.replace(place, package.format(each) + place, 1) for each in (seal, ""))
+    assert doubts(path, base, sealed) == ()
+    assert "@x/linux-x64: no hash of its content seals version 9.9.9" in doubts(path, base, open_)
+
+
+@pytest.mark.parametrize("path", NEW)
+def test_other_platforms_of_a_version_that_is_at_the_base_are_a_doubt(path: str) -> None:
+    place, package, seal = NEW[path]
+    plain = FORMATS[path](old, FEW)
+    base = plain.replace(place, package.format(seal) + place, 1)
+    head = base.replace("linux & cpu", "aix & cpu").replace('"linux"', '"aix"').replace("os: [linux]", "os: [aix]")
+    assert any("aix" in doubt for doubt in doubts(path, base, head))
+
+
 def test_where_the_facts_have_no_room_their_number_is_one() -> None:
     made = found("Cargo.lock", FORMATS["Cargo.lock"](old, 900), FORMATS["Cargo.lock"](lambda _: "1.1.0", 900))
     assert isinstance(made, Incoming)
@@ -125,6 +228,15 @@ def test_an_older_version_is_a_doubt_although_an_older_copy_is_in_the_file(befor
         return json.dumps(lines, indent=2) + "\n"
 
     assert f"pkg-2: version {after} is older than at the base" in doubts("package-lock.json", lock(before), lock(after))
+
+
+@pytest.mark.parametrize(
+    "line_break", ["\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+)
+@pytest.mark.parametrize("path", FORMATS)
+def test_a_line_break_that_hunks_do_not_count_makes_all_of_the_file_read(path: str, line_break: str) -> None:
+    base = FORMATS[path](old, FEW)
+    assert isinstance(found(path, base, base.replace("pkg-3", f"pkg-3{line_break}", 1)), str)
 
 
 @pytest.mark.parametrize("syntax", ["json", "toml", "yaml", "yarn", "lines"])

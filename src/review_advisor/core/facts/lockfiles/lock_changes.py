@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Literal
 
 from review_advisor.core.facts.change import FileChange, Hunk
@@ -30,7 +31,7 @@ _SCRIPT = re.compile(
 )
 _RELEASE = re.compile(r"(?:v|==)?([0-9]+(?:\.[0-9]+)*)(.*)", re.DOTALL)
 _EXACT = re.compile(r"(?:[^\s()]+ )?(v?[0-9][^\s()]*)(?:[ (].*)?")
-_EXACT_WORDS = re.compile("<<(.{0,100}?)>>")
+_EXACT_WORDS = re.compile("<<([^<>]*)>>")
 _EXACTLY = "\1"
 """Stands for words that are exactly those of an entry, while the text around them is looked at."""
 _REPOSITORY = re.compile(r"https://github\.com/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+?)(?:\.git)?")
@@ -39,13 +40,17 @@ _LONGEST_FACT = 300
 
 Order = tuple[tuple[int, ...], bool, tuple[tuple[int, int, str], ...]]
 """A version that can be compared: its numbers, whether it is a release, and what stands behind them."""
+May = Literal["pinned", "harmless", "unchanging"]
+"""What a key may do: not go, change freely, or change together with the version alone."""
+_NO_VERSION: Order = ((), False, ())
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """What the added lines bring in. ``doubts`` are why the hunks numbered ``read`` are put before the reviewers.
 
-    ``entries`` has a line on each changed package: name, old and new version, source, reference, old and new hash.
+    ``entries`` has a line on each changed or removed package: name, old and new version, source, reference, old and new
+    hash, other keys that differ. The keys that differ in another part of the file are a line, too.
     """
 
     hosts: tuple[str, ...] = ()
@@ -108,12 +113,12 @@ def incoming(file: FileChange, head: str) -> Incoming | str:
         except (ValueError, RecursionError):
             return f"it is not written as {form.ecosystem} writes it"
         difference = _Difference(form, before, after)
-        doubts += difference.doubts()
+        doubts += islice(difference.doubts(), MOST_DOUBTS + 1)
         versions = {entry.version for entry in (*before, *after)}
         old = {entry.name for entry in before}
         fresh = [entry for entry in difference.changed if entry.kind == "package"]
         packages = tuple(dict.fromkeys(f"{each.name} {each.version}" for each in fresh if each.name not in old))
-        made = Incoming((), packages, len(fresh), entries=_bounded(list(map(difference.facts, fresh))))
+        made = Incoming((), packages, len(fresh), entries=_bounded(list(difference.facts())))
     doubts = [*_odd_lines(file.hunks, base, versions, form), *doubts]
     hosts = tuple(dict.fromkeys(host for _, line in _added(file.hunks) for host in hosts_in(line, versions)))
     if sum(map(len, (*hosts, *made.packages))) > MOST_TOLD:
@@ -275,22 +280,46 @@ def _order(version: str) -> Order:
     return tuple(numbers), is_release, tuple((1, int(each), "") if each.isdecimal() else (0, 0, each) for each in parts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Peers:
+    """What the entries of the base say that an entry is held against: any of them, and in ``common`` all of them."""
+
+    leaves: Collection[tuple[str, str]]
+    values: Mapping[str, str]
+    common: set[tuple[str, str]]
+    orders: Collection[Order]
+    digests: Collection[tuple[str, ...]]
+    installed: Collection[tuple[tuple[str, str], ...]]
+
+
 class _Difference:
-    """The entries of the head that differ from those of the base, and what is unusual about them."""
+    """The entries of the head that differ from those of the base, and what is unusual about them.
+
+    One name may stand in thousands of entries, so what they say is collected once for all that are held against them.
+    """
 
     def __init__(self, form: LockFormat, before: Sequence[Entry], after: Sequence[Entry]) -> None:
         self._form, self._before, self._after = form, before, after
-        pinned, harmless = _compiled(form.pinned, may_go=False), _compiled(form.harmless, may_go=True)
+        harmless = _compiled(form.harmless, "harmless")
         self._rules = {
-            "package": (*pinned, *harmless),
+            "package": (*_compiled(form.pinned, "pinned"), *harmless, *_compiled(form.unchanging, "unchanging")),
             "section": harmless,
-            "setting": _compiled(form.settings, may_go=True),
+            "setting": _compiled(form.settings, "harmless"),
         }
         self._of_path: dict[tuple[str, str], _Rule | None] = {}
         self._at_base = {entry.key: entry for entry in before}
-        self._named = _by_name(before)
-        self._origins = {entry.key: self._origins_of(entry) for entry in before}
+        self._groups = defaultdict[tuple[object, ...], list[Entry]](list)
+        self._origins = defaultdict[str, set[str]](set)
+        for entry in before:
+            self._origins[entry.name] |= self._origins_of(entry)
+            for group in (("key", entry.key), ("name", entry.name), ("version", entry.name, _order(entry.version))):
+                self._groups[group].append(entry)
+        self._peers: dict[tuple[object, ...], _Peers] = {}
         self._known = set[str]().union(*self._origins.values())
+        self._kept = {entry.key for entry in after}
+        self._newest: dict[str, Order] = {}
+        for entry in after:
+            self._newest[entry.name] = max(_order(entry.version), self._newest.get(entry.name, _NO_VERSION))
         self.changed = [each for each in after if each.key not in self._at_base or each != self._moved(each)]
         self._replaced = dict(self._pairs())
 
@@ -305,8 +334,8 @@ class _Difference:
             if entry.kind == "package" and self._digests(entry):
                 hashes[entry.name, _order(entry.version)].add(self._digests(entry))
         for entry in self.changed:
-            peers = self._peers(entry)
-            found = [*self._odd_values(entry, peers), *self._gone(entry, peers), *self._older_needs(entry, peers)]
+            peers = self._peers_of(entry)
+            found = [*self._odd_values(entry, peers), *self._gone(entry, peers), *_older_needs(entry, peers)]
             if entry.kind == "package":
                 found += self._odd_hashes(entry, peers)
                 if len(hashes[entry.name, _order(entry.version)]) > 1:
@@ -315,12 +344,23 @@ class _Difference:
                 yield _Doubt(f"{entry.name[:_LONGEST_NAME]}: {why[:300]}", entry.first, entry.last)
         yield from self._gone_entries()
 
-    def _peers(self, entry: Entry) -> list[Entry]:
+    def _peers_of(self, entry: Entry) -> _Peers:
         """The entries of the base that this one is held against: the one it was, else those of its version or name."""
-        if entry.key in self._at_base:
-            return [self._at_base[entry.key]]
-        named = self._named[entry.name]
-        return [each for each in named if _order(each.version) == _order(entry.version)] or named
+        groups = (("key", entry.key), ("version", entry.name, _order(entry.version)))
+        return self._together(next((group for group in groups if group in self._groups), ("name", entry.name)))
+
+    def _together(self, group: tuple[object, ...]) -> _Peers:
+        if group not in self._peers:
+            entries = self._groups.get(group, [])
+            self._peers[group] = _Peers(
+                leaves={leaf for each in entries for leaf in each.leaves},
+                values={path: value for each in entries for path, value in each.leaves},
+                common=set.intersection(*(set(_offers(each)) for each in entries)) if entries else set(),
+                orders={_order(each.version) for each in entries},
+                digests={self._digests(each) for each in entries},
+                installed={self._installed(each) for each in entries},
+            )
+        return self._peers[group]
 
     def _rule(self, kind: str, path: str) -> _Rule | None:
         if (kind, path) not in self._of_path:
@@ -341,49 +381,46 @@ class _Difference:
         )
         return {each["origin"].replace(_EXACTLY, f"/{entry.name}") for each in found if each is not None}
 
-    def _odd_values(self, entry: Entry, peers: Sequence[Entry]) -> Iterator[str]:
+    def _is_closed(self, entry: Entry) -> bool:
+        """Whether no version explains that a key of this entry comes or goes: it is no package, or the repository."""
+        return entry.key in self._at_base and (entry.kind == "section" or not entry.is_placed)
+
+    def _odd_values(self, entry: Entry, peers: _Peers) -> Iterator[str]:
         if not entry.is_placed and entry.key not in self._at_base:
             yield f"it stands in {entry.key}"
-        known = {leaf for peer in peers for leaf in peer.leaves}
-        is_same_version = any(_order(peer.version) == _order(entry.version) for peer in peers)
+        is_same_version = _order(entry.version) in peers.orders
         for path, value in dict.fromkeys(entry.leaves):
             rule = self._rule(entry.kind, path)
             is_bound = rule is not None and ("{version}" in rule.exact or "{release}" in rule.exact)
-            if ((path, value) not in known or (is_bound and not is_same_version)) and (
+            if (path, value) in peers.leaves and (is_same_version or not is_bound):
+                continue
+            if (
                 self._match(entry, path, value) is None
+                or (is_same_version and rule is not None and rule.may == "unchanging")
+                or (self._is_closed(entry) and path not in peers.values)
             ):
                 yield f"{_shown_path(path)} = {value}"
         if entry.kind == "package":
-            of_name = set[str]().union(*(self._origins[each.key] for each in self._named[entry.name]))
             for origin in sorted(self._origins_of(entry)):
                 if origin not in self._known:
                     yield f"nothing at the base comes from {origin}"
-                elif self._named[entry.name] and origin not in of_name:
+                elif ("name", entry.name) in self._groups and origin not in self._origins[entry.name]:
                     yield f"at the base it does not come from {origin}"
 
-    def _gone(self, entry: Entry, peers: Sequence[Entry]) -> Iterator[str]:
+    def _gone(self, entry: Entry, peers: _Peers) -> Iterator[str]:
         """What every peer says and this entry does not, where it may not go: a source, a hash, the last wheel."""
-        if peers:
-            common = set.intersection(*(set(_offers(peer)) for peer in peers))
-            for path, offer in sorted(common - set(_offers(entry))):
-                rule = self._rule(entry.kind, path)
-                if rule is None or not rule.may_go:
-                    yield f"it has no {_shown_path(path)}{offer}, unlike at the base"
-
-    def _older_needs(self, entry: Entry, peers: Sequence[Entry]) -> Iterator[str]:
-        """The exact versions of other packages that it takes: an older copy of them may stand in the file."""
-        before = {path: value for peer in peers for path, value in peer.leaves}
-        for path, value in entry.leaves:
-            new, old = _EXACT.fullmatch(value), _EXACT.fullmatch(before.get(path, ""))
-            if path.startswith(_NEEDS) and new and old and _order(new[1]) < _order(old[1]):
-                yield f"{_shown_path(path)} = {value} is older than at the base"
+        is_same_version = _order(entry.version) in peers.orders
+        for path, offer in sorted(peers.common - set(_offers(entry))):
+            rule = self._rule(entry.kind, path)
+            may = "pinned" if rule is None else rule.may
+            if may == "pinned" or (may == "unchanging" and is_same_version) or self._is_closed(entry):
+                yield f"it has no {_shown_path(path)}{offer}, unlike at the base"
 
     def _digests(self, entry: Entry) -> tuple[str, ...]:
         return entry.all((*self._form.integrity, *self._form.reference))
 
-    def _odd_hashes(self, entry: Entry, peers: Sequence[Entry]) -> Iterator[str]:
-        installed = self._pinned(entry)
-        if all(self._pinned(peer) != installed for peer in peers):
+    def _odd_hashes(self, entry: Entry, peers: _Peers) -> Iterator[str]:
+        if self._installed(entry) not in peers.installed:
             hashes = [leaf for leaf in entry.leaves if _plain_path(leaf[0]) in self._form.integrity]
             if not hashes or any(self._match(entry, *leaf) is None for leaf in hashes):
                 yield f"no hash of its content seals version {entry.version}"
@@ -392,11 +429,11 @@ class _Difference:
             listed = [{counts[each] for each in self._paths if each.rpartition(" ")[0] == folder} for folder in files]
             if any(len(numbers) > 1 for numbers in listed):
                 yield "not every file of it has one address and one hash"
-        same = [each for each in self._named[entry.name] if _order(each.version) == _order(entry.version)]
-        if same and self._digests(entry) not in [self._digests(each) for each in same]:
+        same = self._together(("version", entry.name, _order(entry.version))).digests
+        if same and self._digests(entry) not in same:
             yield f"version {entry.version} has other hashes than at the base"
-        old, named = self._replaced.get(entry.key), self._named[entry.name]
-        bar = _order(old.version) if old else max((_order(each.version) for each in named), default=None)
+        old = self._replaced.get(entry.key)
+        bar = _order(old.version) if old else max(self._together(("name", entry.name)).orders, default=None)
         if bar is not None and _order(entry.version) < bar:
             yield f"version {entry.version} is older than at the base"
 
@@ -404,39 +441,52 @@ class _Difference:
     def _paths(self) -> list[str]:
         return [path for paths in self._form.pinned for path in paths.split("|")]
 
-    def _pinned(self, entry: Entry) -> tuple[tuple[str, str], ...]:
-        return tuple(leaf for leaf in entry.leaves if (rule := self._rule("package", leaf[0])) and not rule.may_go)
+    def _installed(self, entry: Entry) -> tuple[tuple[str, str], ...]:
+        """The leaves that say what is installed."""
+        return tuple(
+            leaf for leaf in entry.leaves if (rule := self._rule(entry.kind, leaf[0])) and rule.may == "pinned"
+        )
 
     def _pairs(self) -> Iterator[tuple[str, Entry]]:
         """The key of each entry with the entry of the base that it replaces: its own, else one that is gone."""
-        for name, entries in _by_name(self._after).items():
-            keys = {entry.key for entry in entries}
-            yield from ((key, self._at_base[key]) for key in keys if key in self._at_base)
-            new = [entry for entry in entries if entry.key not in self._at_base]
-            gone = [entry for entry in self._named[name] if entry.key not in keys]
-            for entry, old in zip(_newest_first(new), _newest_first(gone), strict=False):
+        new = defaultdict[str, list[Entry]](list)
+        for entry in self._after:
+            if entry.key in self._at_base:
+                yield entry.key, self._at_base[entry.key]
+            else:
+                new[entry.name].append(entry)
+        for name, entries in new.items():
+            gone = [entry for entry in self._groups.get(("name", name), ()) if entry.key not in self._kept]
+            for entry, old in zip(_newest_first(entries), _newest_first(gone), strict=False):
                 yield entry.key, old
 
     def _gone_entries(self) -> Iterator[_Doubt]:
-        kept = {entry.key for entry in self._after}
-        now = _by_name(self._after)
         for entry in self._before:
-            if entry.key in kept:
+            if entry.key in self._kept:
                 continue
-            why = ""
-            if entry.kind != "package" and any(self._rule(entry.kind, path) is None for path, _ in entry.leaves):
-                why = f"{entry.name[:_LONGEST_NAME]} is gone"
-            if (
-                entry.kind == "package"
-                and any(now[entry.name])
-                and all(_order(each.version) < _order(entry.version) for each in now[entry.name])
-            ):
-                why = f"{entry.name[:_LONGEST_NAME]}: version {entry.version} is gone, and only older ones stay"
+            why, name = "", entry.name[:_LONGEST_NAME]
+            if entry.kind != "package":
+                is_known = entry.is_placed and all(self._rule(entry.kind, path) for path, _ in entry.leaves)
+                why = "" if is_known else f"{name} is gone"
+            elif entry.name in self._newest and self._newest[entry.name] < _order(entry.version):
+                why = f"{name}: version {entry.version} is gone, and only older ones stay"
             if why:
                 yield _Doubt(why, entry.first, entry.last, at_base=True)
 
-    def facts(self, entry: Entry) -> tuple[str, str]:
-        """A changed package: its name with the old and the new version, and where it comes from with its hashes."""
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """Each changed package, each removed one, and the keys that differ in other parts: a line, and its details."""
+        packages = [entry for entry in self.changed if entry.kind == "package"]
+        yield from map(self._fact, packages)
+        stay = {*self._kept, *(old.key for old in self._replaced.values())}
+        for entry in self._before:
+            if entry.kind == "package" and entry.key not in stay:
+                yield _shown(f"{entry.name} {entry.version} -> removed"), ""
+        for entry in self.changed:
+            if entry.kind != "package" and entry.key in self._at_base:
+                yield _shown(entry.name), f"; keys {_shown(self._keys(entry, self._at_base[entry.key]))}"
+
+    def _fact(self, entry: Entry) -> tuple[str, str]:
+        """A changed package: its name with both versions, and where it comes from, its hashes, its other changes."""
         old = self._replaced.get(entry.key)
         origins = sorted(self._origins_of(entry)) or entry.all(self._form.source)
         hashes = [_short(each.all(self._form.integrity)) for each in (old, entry) if each is not None]
@@ -444,9 +494,16 @@ class _Difference:
             ("source", ", ".join(each or "the configured registry" for each in origins)),
             ("reference", ", ".join(entry.all(self._form.reference))),
             ("integrity", " -> ".join(dict.fromkeys(each or "none" for each in hashes))),
+            ("keys", "" if old is None else self._keys(entry, old)),
         )
         line = f"{entry.name} {old.version if old else 'new'} -> {entry.version}"
         return _shown(line), "".join(f"; {what} {_shown(said)}" for what, said in details if said)
+
+    def _keys(self, entry: Entry, old: Entry) -> str:
+        """The keys that differ between the two, without those that say what is installed."""
+        differ = {path for path, _ in {*entry.leaves} ^ {*old.leaves}}
+        pinned = {path for path, _ in (*self._installed(entry), *self._installed(old))}
+        return ", ".join(map(_shown_path, sorted(differ - pinned)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,7 +513,7 @@ class _Rule:
     path: re.Pattern[str]
     value: re.Pattern[str]
     exact: str
-    may_go: bool
+    may: May
 
     def match(self, entry: Entry, value: str) -> re.Match[str] | None:
         """The value, if it is as the rule says of this entry."""
@@ -468,7 +525,7 @@ class _Rule:
         return self.value.fullmatch(value)
 
 
-def _compiled(rules: Rules, *, may_go: bool) -> tuple[_Rule, ...]:
+def _compiled(rules: Rules, may: May) -> tuple[_Rule, ...]:
     named = {"[]": rf"\[\][^{BETWEEN}]*", "*": f"[^{BETWEEN}]+"}
     made: list[_Rule] = []
     for paths, form in rules.items():
@@ -476,7 +533,7 @@ def _compiled(rules: Rules, *, may_go: bool) -> tuple[_Rule, ...]:
         value = re.compile(_EXACT_WORDS.sub(_EXACTLY, form))
         for path in paths.split("|"):
             keys = re.compile(BETWEEN.join(named.get(word, re.escape(word)) for word in path.split(" ")))
-            made.append(_Rule(keys, value, "" if exact is None else exact[1], may_go))
+            made.append(_Rule(keys, value, "" if exact is None else exact[1], may))
     return tuple(made)
 
 
@@ -497,11 +554,12 @@ def _filled(words: str, entry: Entry, value: str) -> str:
     return words.format_map(said) or _EXACTLY
 
 
-def _by_name(entries: Sequence[Entry]) -> defaultdict[str, list[Entry]]:
-    named = defaultdict[str, list[Entry]](list)
-    for entry in entries:
-        named[entry.name].append(entry)
-    return named
+def _older_needs(entry: Entry, peers: _Peers) -> Iterator[str]:
+    """The exact versions of other packages that it takes: an older copy of them may stand in the file."""
+    for path, value in entry.leaves:
+        new, old = _EXACT.fullmatch(value), _EXACT.fullmatch(peers.values.get(path, ""))
+        if path.startswith(_NEEDS) and new and old and _order(new[1]) < _order(old[1]):
+            yield f"{_shown_path(path)} = {value} is older than at the base"
 
 
 def _newest_first(entries: Sequence[Entry]) -> list[Entry]:

@@ -10,9 +10,11 @@ separates paths. Between ``<<`` and ``>>`` of a form is what must stand there wo
 
 - ``pinned`` says what is installed: version, source, reference, hash. It may not go.
 - ``harmless`` runs nothing and installs nothing by itself. It may change, come and go.
+- ``unchanging`` says where a package is installed, and runs nothing. A new version, which its hash seals, may have
+  another value; a version that is at the base may not, because it could be left out of the systems that need it.
 - ``settings`` are those of the file that change with every bump, or with every version of the package manager.
 
-Every other key is a doubt. So are ``bin``, ``os``, ``scripts`` and ``autoload``: no hash seals what a lock file says
+Every other key is a doubt. So are ``bin``, ``scripts`` and ``autoload``: no hash seals what a lock file says
 there.
 """
 
@@ -38,6 +40,7 @@ class LockFormat:
     source: tuple[str, ...] = ()
     reference: tuple[str, ...] = ()
     sections: Rules = field(default_factory=dict)
+    unchanging: Rules = field(default_factory=dict)
     settings: Rules = field(default_factory=dict)
     line: str = r"(?!\s*#)(?!.*\s#).*"
     """The form of an added line. By default one without a comment, which no key would show."""
@@ -70,6 +73,7 @@ _PEP440 = r"(?:[1-9][0-9]*!)?[0-9]+(?:\.[0-9]+)*(?:(?:a|b|rc)[0-9]+)?(?:\.post[0
 _REGISTRY = rf"(?:registry|sparse)\+{_INDEX}"
 _NEEDS = "dependencies *|devDependencies *|optionalDependencies *|peerDependencies *|requires *"
 _OPTIONAL = "peerDependenciesMeta * optional|dependenciesMeta * optional"
+_PLATFORMS = {"os []|cpu []|libc []": "!?[a-z0-9_]+"}
 _FUNDING = "funding|funding *|funding []|funding [] *"
 
 _STRING = r'"(?:[^"\\]|\\")*+"'
@@ -98,6 +102,7 @@ _NPM = LockFormat(
     integrity=("integrity",),
     source=("resolved",),
     settings={"name|version|requires": _WORDS},
+    unchanging=_PLATFORMS,
     line=".*",
 )
 _YARN = LockFormat(
@@ -124,13 +129,14 @@ BERRY = LockFormat(
     integrity=("checksum",),
     source=("resolution",),
     sections={"__metadata": "(?!)"},
+    unchanging={"conditions": "[a-z0-9_=&|() ]+"},
 )
 """Yarn after version 1, whose file has the same name."""
 _PNPM = LockFormat(
     "pnpm",
     "yaml",
     containers={"packages": rf"/?(?P<name>{NAME})@(?P<version>{_SEMVER}){_PEERS}"},
-    sections={"snapshots": rf"/?{NAME}@{_SEMVER}{_PEERS}", "importers": "[A-Za-z0-9._/-]+"},
+    sections={"snapshots": rf"/?{NAME}@{_SEMVER}{_PEERS}", "importers": "(?!)"},
     pinned={"resolution integrity": _SHA512},
     harmless={
         "dev|optional": _FLAG,
@@ -143,6 +149,7 @@ _PNPM = LockFormat(
     },
     integrity=("resolution integrity",),
     reference=("resolution tarball", "resolution repo", "resolution commit"),
+    unchanging=_PLATFORMS,
 )
 _CARGO = LockFormat(
     "Cargo",

@@ -18,6 +18,8 @@ ITEM = "[]"
 """Stands for the key of an item of a list."""
 BETWEEN = "\0"
 """Stands between the keys of a path."""
+_OTHER_BREAK = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""Parsers count some of these as ends of lines; hunks count line feeds alone."""
 _BLOCK = re.compile(r"\[(?!package\.)")
 _YARN_LINE = re.compile(r'("?)([^\s"]+?)\1(?::| ("?)([^"\\]*)\3)')
 _GO_LINE = re.compile(r"(\S+) (\S+?)(/go\.mod)? (\S+)")
@@ -56,10 +58,12 @@ def read_tree(text: str, syntax: str) -> Node:
     """The tree of a lock file.
 
     Raises ``ValueError`` for a text that is too long or nested too deeply, says one key twice, refers to another part
-    of itself, or has values whose lines are not certain.
+    of itself, or has values whose lines are not certain, such as by another line break than a line feed.
     """
     if len(text) > MOST_CHARACTERS:
         raise ValueError("too long")
+    if _OTHER_BREAK.search(text):
+        raise ValueError("a line break that is no line feed")
     return {"json": _json, "toml": _toml, "yaml": _yaml, "yarn": _yarn, "lines": _go}[syntax](text)
 
 

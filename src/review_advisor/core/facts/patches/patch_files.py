@@ -16,6 +16,7 @@ _FIELD = re.compile(
 )
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
+_BLANK = re.compile(rb"\s")
 _PREFIX = re.compile(rb"[abciow]/")
 _TYPE = slice(0, 3)
 """Where a mode says whether it is a file, a symbolic link or a submodule."""
@@ -115,8 +116,13 @@ def _modes(header: dict[str, bytes], *, absent_old: bool, absent_new: bool) -> t
 
 
 def _names(section: FilePatch, header: dict[str, bytes]) -> tuple[bytes | None, bytes | None]:
-    """The old and the new name, None for an absent side; all header lines must agree."""
+    """The old and the new name, None for an absent side; all header lines must agree.
+
+    Raises ``PatchError`` also for names of which ``patch`` takes another one than git.
+    """
     where = repr(shown_name(section.header[0]))
+    if any(_is_cut(header.get(side, b"")) for side in ("---", "+++")):
+        raise PatchError(f"a name under {where} holds a blank, and no tab follows it")
     old: bytes | None
     new: bytes | None
     plain = (_plain_name(header["---"]), _plain_name(header["+++"])) if {"---", "+++"} <= header.keys() else None
@@ -135,6 +141,10 @@ def _names(section: FilePatch, header: dict[str, bytes]) -> tuple[bytes | None, 
         old = None
     if "deleted file mode" in header or (plain and plain[1] is None):
         new = None
+    if not moved and None not in (old, new) and old != new:
+        raise PatchError(f"two names under {where}, without lines that state a rename or a copy")
+    if any(part in (b"", b".", b"..") for name in (old, new) if name is not None for part in name.split(b"/")):
+        raise PatchError(f"a name under {where} is no plain path")
     return old, new
 
 
@@ -183,6 +193,12 @@ def _quoted_pair(rest: bytes) -> tuple[bytes, bytes] | None:
 def _plain_name(rest: bytes) -> bytes | None:
     name = _token(rest) if rest.startswith(b'"') else rest.partition(b"\t")[0]
     return None if name == b"/dev/null" else name
+
+
+def _is_cut(rest: bytes) -> bool:
+    """Whether ``patch`` ends an unquoted name earlier than git: at a blank that is no part of a name before a tab."""
+    name, tab, _ = rest.partition(b"\t")
+    return not rest.startswith(b'"') and _BLANK.search(name) is not None and (not tab or name[-1:].isspace())
 
 
 def _token(text: bytes) -> bytes:
