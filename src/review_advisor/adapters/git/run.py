@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Timer
 from typing import IO
 
-from review_advisor.lifetime.belongings import DEVNULL, Child, run, start
+from review_advisor.lifetime.belongings import DEVNULL, Child, check_interrupt, run, start
 from review_advisor.ports.review import SourceError
 
 _SETTINGS = (
@@ -113,13 +113,15 @@ class Git:
     ) -> tuple[bytes, int]:
         """What a command says, up to one byte more than ``most``, and its exit code; it has ended then.
 
-        Past either bound it was killed.
+        Past either bound it was killed. Raises ``ReviewInterrupted``.
         """
         with self._watched(arguments, seconds, stdin) as process:
             output = b"" if process.stdout is None else process.stdout.read(most + 1)
             if len(output) > most:
                 process.kill()
-            return output, process.wait()
+            code = process.wait()
+        check_interrupt()  # a signal ends git as well: its exit code then tells of no failure
+        return output, code
 
     @contextmanager
     def _watched(self, arguments: tuple[str, ...], seconds: float, stdin: IO[bytes] | int = DEVNULL) -> Iterator[Child]:

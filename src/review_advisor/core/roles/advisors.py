@@ -356,6 +356,7 @@ def _report(report: CheckedReport, nonce: str) -> str:
     facts = as_facts(replace(report, knowledge=(), dropped=(), uncited=()))
     facts = {name: value for name, value in facts.items() if value or name == "findings"}
     for finding in facts["findings"]:
+        del finding["value"]
         for name in ("rule", "raised_by", "harness"):
             if not finding[name]:
                 del finding[name]
