@@ -59,7 +59,7 @@ class Stage:
         self.state(files=(*self.world.source.stated.files, edited(f"docs/{text}.py", 1)))
 
     def diff_line(self, text: str) -> None:
-        self.state(files=(*self.world.source.stated.files, edited("src/more.txt", 1, text=text.replace("{n}", "n"))))
+        self.state(files=(*self.world.source.stated.files, edited("src/more.py", 1, text=text.replace("{n}", "n"))))
 
     def tool(self, text: str) -> None:
         (self.folder / NOTES).write_text(text, encoding="utf-8")
@@ -227,6 +227,9 @@ def test_it_changes_nothing_in_ours(attack: str, entry: str, tmp_path: Path, git
     if attack == "huge line" and entry in NEVER_SENT:
         assert seen.document.outcome is Outcome.ESCALATED, "what was not sent is never approved, and named"
         assert any("was read in part" in why or "was not read" in why for why in seen.document.because)
+    elif (attack, entry) == ("secret bait", "diff line"):
+        assert seen.document.outcome is Outcome.ESCALATED, "tokens between statements are masked, and may be names"
+        assert any("what is masked as a secret may be code" in why for why in seen.document.because)
     else:
         assert seen.profile == untouched.profile
 

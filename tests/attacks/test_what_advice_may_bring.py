@@ -257,7 +257,7 @@ def test_a_record_without_what_the_advice_brought_is_not_published(consulting: M
 # --- a hostile change in what the advisor is asked ------------------------------------------------------------------
 
 
-LABELS = ("FILES", "DIFF", "NOT_SHOWN", "QUESTION")
+LABELS = ("FILES", "DIFF", "NOT_SHOWN", "SECRETS", "QUESTION")
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -568,7 +568,7 @@ class _ShellScanner:
             self.at = self.end if after < 0 else after
 
 
-_SCRIPT = re.compile(r"<(?P<tag>script|style)\b[^>]{0,400}>|(?P<code><%|\{%)|(?P<brace>\{\{)", re.IGNORECASE)
+_SCRIPT = re.compile(r"<(?P<tag>script|style)\b[^>]{0,300}>|(?P<code><%|\{%)|(?P<brace>\{\{)", re.IGNORECASE)
 _SCRIPT_ENDS = {"script": re.compile(r"</script", re.IGNORECASE), "style": re.compile(r"</style", re.IGNORECASE)}
 
 

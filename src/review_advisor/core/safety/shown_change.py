@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Literal
 
 from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
-from review_advisor.core.safety.data_spans import pieces_of, readings
+from review_advisor.core.safety.data_spans import Piece, pieces_of, readings
 from review_advisor.core.safety.languages import language_of
 from review_advisor.core.safety.secret_shapes import (
     LIKELY,
@@ -31,6 +31,7 @@ from review_advisor.core.safety.secret_shapes.randomness import looks_random
 RUN = re.compile(r"[A-Za-z0-9+/_-]{16,}+")
 """What of a secret can be known again where nothing around it tells what it is."""
 _TELLING = 0.5
+_WORD_SIGN = re.compile(r"\w")
 
 _SIDES = ("+ ", "- ")
 """The lines of the new side and of the old one, by their first character."""
@@ -285,13 +286,24 @@ def _masks_in(file: FileChange, text: str, secrets: Sequence[Found], *, whole: b
         read += [pieces_of(each, text, 0, len(text)) for each in ("shell", language_of("a.coffee"))]
     by_reading = [masks(text, secrets, pieces) for pieces in read]
     values: list[Sequence[Mask]] = []
-    for (start, end, _), first, *others in zip(secrets, *by_reading, strict=True):
+    for (start, end, kind), first, *others in zip(secrets, *by_reading, strict=True):
         candidates = [first] if first and _is_a_literal(text, start, end) else [first, *others]
-        most = max(candidates, key=_length)
+        most = max(candidates, key=_length) or _in_code(text, (start, end, kind))
         places = {tuple((each.start, each.end) for each in one) for one in candidates}
         if most:
             values.append(most if len(places) == 1 else [replace(each, sure=False) for each in most])
     return values
+
+
+def _in_code(text: str, secret: Found) -> list[Mask]:
+    """The masks of a token of a known issuer's form that stands in code as a word of its own. It may be a name."""
+    start, end, kind = secret
+    word = text[start:end]
+    is_whole = not _WORD_SIGN.match(text[start - 1 : start]) and not _WORD_SIGN.match(text[end : end + 1])
+    if not is_whole or issued_kind(word) != kind or not looks_random(word, _TELLING):
+        return []
+    (found,) = masks(text, [secret], [Piece(0, len(text), 0, "prose")])
+    return [replace(each, sure=False) for each in found]
 
 
 def _length(value: Sequence[Mask]) -> int:
@@ -321,4 +333,4 @@ def masks_of_text(path: str, text: str) -> list[Mask]:
     if not secrets:
         return []
     values = masks(text, secrets, pieces_of(language_of(path, text), text, 0, len(text)))
-    return [each for value in values for each in value]
+    return [each for secret, value in zip(secrets, values, strict=True) for each in value or _in_code(text, secret)]

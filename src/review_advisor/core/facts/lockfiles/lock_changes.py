@@ -30,7 +30,7 @@ _SCRIPT = re.compile(
 )
 _RELEASE = re.compile(r"(?:v|==)?([0-9]+(?:\.[0-9]+)*)(.*)", re.DOTALL)
 _EXACT = re.compile(r"(?:[^\s()]+ )?(v?[0-9][^\s()]*)(?:[ (].*)?")
-_EXACT_WORDS = re.compile("<<(.*?)>>")
+_EXACT_WORDS = re.compile("<<(.{0,100}?)>>")
 _EXACTLY = "\1"
 """Stands for words that are exactly those of an entry, while the text around them is looked at."""
 _REPOSITORY = re.compile(r"https://github\.com/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+?)(?:\.git)?")

@@ -113,13 +113,13 @@ _LINE = re.compile(
     r"(?=[,;]?[ \t\r]*(?:\n|\Z))"
 )
 """All that follows on the line of a name that begins it, as in a file of settings: any sign may be in a password."""
-_BEGINS_LINE = re.compile(r"(?:\n|\A)[ \t\d+-]*(?:(?:export|ENV|ARG|set)[ \t]+)?[\"']?[\w.-]*\Z")
+_BEGINS_LINE = re.compile(r"(?:\n|\A)[ \t\d+-]{0,100}(?:(?:export|ENV|ARG|set)[ \t]{1,20})?[\"']?[\w.-]{0,100}\Z")
 _LONGEST_MARGIN = 100
 _QUOTED_REST = re.compile(r"[^\s\"'`]*+")
 _BARE_REST = re.compile(r"[^\s\"'`,;<>(){}\[\]&|\\]*+")
 _PLAIN = re.compile(r"[A-Za-z0-9+/_=~.-]+")
 _NO_CODE = re.compile(r"[^()\[\]{}<>|]+")
-_BEFORE = re.compile(r"[\w.-]*\Z")
+_BEFORE = re.compile(r"[\w.-]{0,40}\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _UUID_ISSUERS = re.compile(r"heroku|snyk|postmark|scaleway|sendbird|hubspot|carbon|cdn|pubnub|api_?key|secret_?key")
 _HARMLESS_NAME = re.compile(

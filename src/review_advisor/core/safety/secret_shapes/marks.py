@@ -49,7 +49,7 @@ _RUN = re.compile(r"(?:[^\W_]|[/+=])++")
 _QUOTES = "\"'`"
 _SEPARATOR = re.compile(r"[;|&<>]")
 _SHELL_SEPARATORS = ";&|<>()"
-_COMMAND_AFTER = re.compile(r"[;|&<>](?=[^\n]*[\s<>/$(`])")
+_COMMAND_AFTER = re.compile(r"[;|&<>](?=[^\s<>/$(`]{0,300}+[\s<>/$(`])")
 _HOLE = re.compile(r"\$[({]|[`]|#\{|\{\{|<[%?]")
 _HOLE_ENDS = {"$(": "()", "${": "{}", "#{": "{}", "{{": "{}"}
 

@@ -200,8 +200,8 @@ _WORDY = re.compile(r"[A-Za-z0-9!@#$%^&*+/_=~?-]*")
 _GROUPS_RANDOM = 0.3
 _FROM_LITERAL = re.compile(r"--from-literal[= ][\"']?[\w.-]{1,100}=[\"']?([^\s\"']{8,200})")
 _FILE_OF_ONE = re.compile(
-    r"(?:^|/)(?:master\.key|credentials/[\w-]+\.key|\.erlang\.cookie|\.vault_pass|(?:[\w-]*\W)?secrets?/[\w.-]+"
-    r"|[\w.-]*(?:password|passwd|passphrase|secret|token|credential|api_?key)[\w-]*(?:\.(?:txt|key|env|secret))?)\Z",
+    r"(?:^|/)(?:master\.key|credentials/[\w-]{1,255}\.key|\.erlang\.cookie|\.vault_pass|(?:[\w-]{0,255}\W)?secrets?/[\w.-]{1,255}"
+    r"|[\w.-]{0,255}(?:password|passwd|passphrase|secret|token|credential|api_?key)[\w-]{0,255}(?:\.(?:txt|key|env|secret))?)\Z",
     re.IGNORECASE,
 )
 _ONE_WORD = re.compile(r"\s*(\S{8,400})\s*")

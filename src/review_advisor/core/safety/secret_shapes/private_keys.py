@@ -34,7 +34,9 @@ _MOST_HEADER_LINES = 8
 _SHORTEST_LINE = 16
 _LONG_LINE, _LONGEST_LINE = 40, 200
 _LONGEST_HEAD = 100
-_LAST_LINE = re.compile(rf"\n?{MARGIN}[ \t\"'`#*|>/]*([A-Za-z0-9+/]+={{0,2}})[ \t\r\"'`,;+\\)\].]*\Z")
+_LAST_LINE = re.compile(
+    rf"\n?{MARGIN}[ \t\"'`#*|>/]{{0,200}}([A-Za-z0-9+/]{{1,200}}={{0,2}})[ \t\r\"'`,;+\\)\].]{{0,200}}\Z"
+)
 _IN_BASE64 = tuple(
     base64.b64encode(b"\0" * shift + b" PRIVATE KEY-----").decode()[(0, 2, 3)[shift] : (22, 23, 24)[shift]]
     for shift in range(3)
