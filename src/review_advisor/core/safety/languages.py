@@ -464,7 +464,7 @@ def trust_in(path: str, text: str = "") -> Trust:
         return "settings"
     if last in _TREES:
         return "xml"
-    is_data = row == "prose" and (last in _DATA or name in _DATA_NAMES)
+    is_data = name in _DATA_NAMES or (row == "prose" and last in _DATA)
     return "data" if is_data else "nothing"
 
 

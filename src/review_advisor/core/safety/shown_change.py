@@ -123,14 +123,21 @@ def shown_file(file: FileChange) -> FileChange:
     compared with. A file of Windows line ends is shown without them, where all lines have them; where only some have,
     they are what the change is about.
     """
+    *_, last = _rounds(file)
+    return last
+
+
+def _rounds(file: FileChange) -> Iterator[FileChange]:
+    """The file before each round of masking, and as it is shown in the end."""
     file = without_line_ends(file)
+    yield file
     for _ in range(MOST_ROUNDS):
         masked = _masks(file)
         if not any(masked):
             break
         lines = (line[:1] + with_masks(line[1:], found) for line, found in zip(_lines(file), masked, strict=True))
         file = _with_lines(file, lines)
-    return file
+        yield file
 
 
 def without_line_ends(file: FileChange) -> FileChange:
@@ -204,10 +211,11 @@ def doubtful_lines(file: FileChange) -> tuple[int, ...]:
     """
     numbers = (
         number
-        for (number, _), values in zip(_numbered(file), _values(file), strict=True)
+        for each_round in islice(_rounds(file), MOST_ROUNDS)
+        for (number, _), values in zip(_numbered(each_round), _values(each_round), strict=True)
         if not all(each.sure for value in values for each in value)
     )
-    return tuple(dict.fromkeys(numbers))
+    return tuple(sorted(set(numbers)))
 
 
 def _numbered(file: FileChange) -> Iterator[tuple[int, str]]:

@@ -51,7 +51,7 @@ _SEPARATOR = re.compile(r"[;|&<>]")
 _SHELL_SEPARATORS = ";&|<>()"
 _COMMAND_AFTER = re.compile(r"[;|&<>](?=[^\s<>/$(`]{0,300}+[\s<>/$(`])")
 _HOLE = re.compile(
-    r"(?P<sure>\$[({]|[`]|#\{|\{\{|<[%?])|(?P<call>(?<![\w.])[\w.]++)?(?P<group>[({\[])|#(?P<between>[^#\s]{1,80}+)#"
+    r"(?P<mark>\[(?:secret[^\]\n]{0,60}|\*)\])|(?P<sure>\$[({]|[`]|#\{|\{\{|<[%?])|(?P<call>(?<![\w.])[\w.]++)?(?P<group>[({\[])|#(?P<between>[^#\s]{1,80}+)#"
 )
 """What looks like an interpolation or a call in any language: a group counts where it ends and holds a name."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
@@ -145,11 +145,14 @@ def _outside_holes(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
 
 def looks_like_code(text: str, start: int, end: int) -> bool:
     """Whether a part of a text has in it what looks like an interpolation or a call in any language."""
-    return [*_outside_holes(text, start, end)] != [(start, end)] or _CALL.search(text, start, end) is not None
+    part = _ONE_SECRET.sub("", text[start:end])
+    return [*_outside_holes(part, 0, len(part))] not in ([(0, len(part))], []) or _CALL.search(part) is not None
 
 
 def _end_of_hole(text: str, hole: re.Match[str], end: int) -> int:
     """Where it ends; -1 if it is none."""
+    if hole["mark"] is not None:
+        return hole.end()
     if hole["between"] is not None:
         return hole.end() if _NAME.search(hole["between"]) else -1
     if hole["group"] is not None:
