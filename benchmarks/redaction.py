@@ -69,7 +69,7 @@ def main() -> None:
             f"{len(in_hunks)}",
             f"{held(len(in_hunks), 0, 'hunks')}; {len(CODE_SAMPLES)} samples from line 30 on",
         ),
-        ("secrets that leave a file unread", f"{len(unsure)}", f"{len(SECRET_SAMPLES)} samples"),
+        ("secrets that leave a file unread", f"{len(unsure)}", f"no bar; {len(SECRET_SAMPLES)} samples"),
         ("secrets recognised", f"{share:.1%}", f"bar {LEAST_RECALL:.0%}: {verdict}; {len(SECRET_SAMPLES)} samples"),
         ("ordinary texts with a mark", f"{len(marked)}", f"{held(len(marked), 0, 'texts')}; {len(ORDINARY)} texts"),
     ]

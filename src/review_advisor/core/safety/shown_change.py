@@ -323,10 +323,11 @@ _ASSIGNED = re.compile(
 )
 _OPTION = re.compile(r"[ \t]-{1,2}[A-Za-z][\w-]{0,40}[ \t=][\"']\Z")
 _SET = re.compile(
-    r"[ \t]*(?:-[ \t]+)?(?:export[ \t]+)?[\"']?[^\s\"'`;|&<>$(){}=]{1,120}[\"']?[ \t]*(?:=|:(?![^\s\"']))[ \t]*[\"']?\Z"
+    r"[ \t]*+(?:-[ \t]++)?(?:export[ \t]++)?[\"']?[^\s\"'`;|&<>$(){}=]{1,120}[\"']?[ \t]*+(?:=|:(?![^\s\"']))"
+    r"[ \t]*+[\"']?\Z"
 )
 _SET_IN_YAML = re.compile(
-    r"[ \t]*(?:-[ \t]+){0,4}(?:[\"']?[\w./@-]{1,120}[\"']?[ \t]*:[ \t]+[\"']?|[\"']?[A-Z_][A-Z0-9_]{0,80}=)\Z"
+    r"[ \t]*+(?:-[ \t]++){0,4}+(?:[\"']?[\w./@-]{1,120}[\"']?[ \t]*+:[ \t]++[\"']?|[\"']?[A-Z_][A-Z0-9_]{0,80}=)\Z"
 )
 _IN_A_GROUP = re.compile(r"[=:,\[{][ \t]*[\"']\Z")
 _LONGEST_AHEAD, _LONGEST_BEHIND = 400, 2_000
@@ -368,9 +369,10 @@ def _hides_no_code(trust: Trust, row: Row | str, text: str, secret: Found) -> bo
         return _ASSIGNED.match(ahead) is not None and not _RUNS.search(rest)
     used = _AHEAD.search(ahead)
     before = ahead[: used.start()] if used else ahead
-    is_set = (_SET_IN_YAML if trust == "yaml" else _SET).match(before) or (quoted and _IN_A_GROUP.search(before))
+    is_set = _SET_IN_YAML.match(before) if trust == "yaml" else _SET.match(before)
+    is_set = is_set or (_IN_A_GROUP.search(before) if quoted else None)
     is_one_word = quoted or not any(map(str.isspace, text[start:end]))
-    return bool(is_set) and is_one_word and not _RUNS.search(rest) and not runs_on_line(text, start)
+    return is_set is not None and is_one_word and not _RUNS.search(rest) and not runs_on_line(text, start)
 
 
 def _is_comment(trust: Trust, row: Row | str, ahead: str) -> bool:

@@ -51,7 +51,8 @@ _SEPARATOR = re.compile(r"[;|&<>]")
 _SHELL_SEPARATORS = ";&|<>()"
 _COMMAND_AFTER = re.compile(r"[;|&<>](?=[^\s<>/$(`]{0,300}+[\s<>/$(`])")
 _HOLE = re.compile(
-    r"(?P<mark>\[(?:secret[^\]\n]{0,60}|\*)\])|(?P<sure>\$[({]|[`]|#\{|\{\{|<[%?])|(?P<call>(?<![\w.])[\w.]++)?(?P<group>[({\[])|#(?P<between>[^#\s]{1,80}+)#"
+    r"(?P<mark>\[(?:secret[^\]\n]{0,60}|\*)\])|(?P<sure>\$[({]|[`]|#\{|\{\{|<[%?])"
+    r"|(?P<call>(?<![\w.])[\w.]++(?=\())?(?P<group>[({\[])|#(?P<between>[^#\s]{1,80}+)#"
 )
 """What looks like an interpolation or a call in any language: a group counts where it ends and holds a name."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
@@ -111,7 +112,7 @@ def _data_within(text: str, start: int, end: int, pieces: Sequence[Piece]) -> It
             return
         begin, stop = max(start, piece.start), min(end, piece.end)
         reached = piece.end
-        if piece.kind == "bare" or (enclosed and piece.kind == "raw"):
+        if piece.kind == "bare":
             yield begin, stop, piece.sure
             continue
         ends, sure = None, piece.sure
