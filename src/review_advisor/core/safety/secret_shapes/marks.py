@@ -52,7 +52,7 @@ _SHELL_SEPARATORS = ";&|<>()"
 _COMMAND_AFTER = re.compile(r"[;|&<>](?=[^\s<>/$(`]{0,300}+[\s<>/$(`])")
 _HOLE = re.compile(
     r"(?P<mark>\[(?:secret[^\]\n]{0,60}|\*)\])|(?P<sure>\$[({]|[`]|#\{|\{\{|<[%?])"
-    r"|(?P<call>(?<![\w.])[\w.]++(?=\())?(?P<group>[({\[])|#(?P<between>[^#\s]{1,80}+)#"
+    r"|(?P<call>(?<![\w.])[A-Za-z_][\w.]{2,}+(?=\())?(?P<group>[({\[])|#(?P<between>[^#\s]{1,80}+)#"
 )
 """What looks like an interpolation or a call in any language: a group counts where it ends and holds a name."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
@@ -155,7 +155,7 @@ def _end_of_hole(text: str, hole: re.Match[str], end: int) -> int:
     if hole["mark"] is not None:
         return hole.end()
     if hole["between"] is not None:
-        return hole.end() if _NAME.search(hole["between"]) else -1
+        return hole.end() if "(" in hole["between"] or _NAME.fullmatch(hole["between"]) else -1
     if hole["group"] is not None:
         return _end_of_group(text, hole, min(end, hole.end() + _LONGEST_GROUP))
     brackets = _HOLE_ENDS.get(hole[0])
