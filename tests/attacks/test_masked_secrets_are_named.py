@@ -35,7 +35,7 @@ from review_advisor.core.roles.prompts import MOST_SECRETS
 from review_advisor.core.roles.repair_law import Law
 from review_advisor.core.safety.redaction import Redactor
 from review_advisor.core.safety.secret_shapes import mark
-from review_advisor.core.safety.shown_change import masked_text, shown_file
+from review_advisor.core.safety.shown_change import doubtful_lines, masked_text, shown_file
 from review_advisor.mockworld.github.records import PullFile
 from review_advisor.mockworld.lines import Json, approve, confirm, finding, guidance, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld
@@ -105,7 +105,9 @@ ATTACKS: dict[str, tuple[FileChange, tuple[Json, ...]]] = {
 def test_no_approval_stands_over_a_committed_secret(name: str) -> None:
     file, says = ATTACKS[name]
     document = reviewed(world_of(file, says=says))
-    assert document.outcome is Outcome.CHANGES_REQUESTED
+    is_unread = bool(doubtful_lines(file))
+    assert document.outcome is (Outcome.ESCALATED if is_unread else Outcome.CHANGES_REQUESTED)
+    assert is_unread is (name in ("in a file without a language", "a private key"))
     (fact,) = [each for each in document.secrets if each.severity == "high"]
     grave = [each for each in document.findings if each.severity == "high" and each.line == fact.line]
     assert len(grave) == 1

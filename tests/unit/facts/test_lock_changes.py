@@ -72,6 +72,7 @@ def test_an_ordinary_bump_with_sealed_hashes_gives_no_doubt(
 def test_a_key_that_nobody_knows_is_a_doubt(path: str, key: str) -> None:
     base = FORMATS[path](old, FEW)
     place, further = KEYS[path]
+    key = f"unknown{key}"
     assert any(key in doubt for doubt in doubts(path, base, base.replace(place, further.format(key), 1)))
 
 
@@ -161,7 +162,8 @@ NEW = {
         '    "node_modules/pkg-2": {\n',
         (
             '    "node_modules/@x/linux-x64": {{\n      "version": "9.9.9",\n{}'
-            '      "resolved": "https://npm.example/@x/linux-x64/-/linux-x64-9.9.9.tgz",\n'
+            '      "resolved": '
+            '"https://npm.example/@x/linux-x64/-/linux-x64-9.9.9.tgz",\n'
             '      "cpu": [\n        "x64"\n'
             '      ],\n      "optional": true,\n      "os": [\n        "linux"\n      ]\n    }},\n'
         ),

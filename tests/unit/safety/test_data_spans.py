@@ -328,6 +328,7 @@ def _growing() -> Iterator[tuple[str, str]]:
             "$(",
             "\\",
             "/*",
+            "/[",
             "{{",
             "<script>",
         ):

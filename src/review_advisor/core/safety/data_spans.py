@@ -87,7 +87,9 @@ def _quote_events(quote: Quote, end: str, doubt: str) -> re.Pattern[str]:
     return re.compile("|".join(parts))
 
 
-_JS_PATTERN = re.compile(r"/(?![/*])(?:[^\\/\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/")
+_JS_PATTERN = re.compile(r"/(?![/*])(?:[^\\/\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,200}+\]){1,400}+/")
+_LONGEST_JS_PATTERN = 200
+"""A line that goes on for longer than this may hold a pattern that is not looked at to its end."""
 _BEFORE_PATTERN = re.compile(
     r"(?:^|[^\w)\]}\"'`\s])[ \t]*\Z|\b(?:return|typeof|case|in|of|delete|void|throw|new|else|do|yield|await"
     r"|if|unless|and|or|not|when"
@@ -186,6 +188,8 @@ class _Scanner:
         """A slash divides, or begins a pattern: by what stands before it. Where both may be, nothing after is sure."""
         pattern = _JS_PATTERN.match(self.text, at, self.end)
         if pattern is None:
+            stop = self.text.find("\n", at, min(self.end, at + _LONGEST_JS_PATTERN))
+            self.sure = self.sure and (stop >= 0 or self.end <= at + _LONGEST_JS_PATTERN)
             return
         before = self.text[max(0, at - 40) : at].rpartition("\n")[2]
         if _BEFORE_PATTERN.search(before):

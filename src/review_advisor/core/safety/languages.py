@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -418,6 +419,53 @@ LANGUAGES: dict[str, Row | str] = {
     ),
     "env": "dotenv",
 }
+
+
+TESTED = frozenset(LANGUAGES[each] for each in ["py", "js", "rb", "php", "pl", "swift", "cs", "java", "kt", "go", "rs"])
+"""The rows that are compared with other lexers in tests of generated programs; so are shells."""
+_DATA = frozenset(
+    (
+        *("md", "markdown", "txt", "text", "rst", "adoc", "asciidoc", "csv", "tsv", "log", "pem", "key", "crt", "cer"),
+        *("csr", "p8", "ppk", "asc", "pub", "pgpass", "htpasswd", "netrc"),
+    )
+)
+"""Extensions of files that nothing runs."""
+_DATA_NAMES = frozenset(
+    ("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".pgpass", ".htpasswd", ".git-credentials")
+)
+_PROGRAM_NAMES = frozenset(
+    (
+        *("cmakelists.txt", "meson_options.txt", "package.json", "composer.json", "deno.json", "deno.jsonc"),
+        *("tasks.json", "launch.json", "devcontainer.json"),
+    )
+)
+"""Files that run something, whatever their extension says."""
+_PLAIN_SETTINGS = frozenset(["ini", "cfg", "conf", "cnf", "properties", "toml", "npmrc", "pypirc", "yarnrc", "env"])
+_TREES = frozenset(("xml", "config", "plist"))
+_PLAIN_SHELLS = frozenset(("sh", "bash", "zsh", "ksh", "dash", "ash"))
+
+Trust = Literal["tested", "shell", "settings", "yaml", "json", "xml", "data", "nothing"]
+
+
+def trust_in(path: str, text: str = "") -> Trust:
+    """By which kind of evidence a mask in such a file hides no code; ``nothing`` where none is enough."""
+    name = path.rpartition("/")[2].lower()
+    last = name.rpartition(".")[2] if "." in name else ""
+    row = language_of(path, text)
+    if name in _PROGRAM_NAMES or last in ("inc", "module"):
+        return "nothing"
+    if row in TESTED:
+        return "tested"
+    if row in ("yaml", "json"):
+        return "yaml" if row == "yaml" else "json"
+    if row == "docker" or (row == "shell" and (last in _PLAIN_SHELLS or name in _NAMES or text.startswith("#!"))):
+        return "shell"
+    if row == "dotenv" or last in _PLAIN_SETTINGS:
+        return "settings"
+    if last in _TREES:
+        return "xml"
+    is_data = name in _DATA_NAMES or (row == "prose" and last in _DATA)
+    return "data" if is_data else "nothing"
 
 
 _SAMPLE_OF = frozenset(["example", "sample", "template", "tmpl", "dist", "in", "bak", "orig", "erb", "j2", "tpl"])

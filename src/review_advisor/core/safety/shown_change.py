@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Literal
 
 from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
-from review_advisor.core.safety.data_spans import Piece, pieces_of, readings
-from review_advisor.core.safety.languages import language_of
+from review_advisor.core.safety.data_spans import Piece, pieces_of, readings, runs_on_line
+from review_advisor.core.safety.languages import END_OF_LINE, Row, Trust, language_of, trust_in
 from review_advisor.core.safety.secret_shapes import (
     LIKELY,
     MOST_ROUNDS,
@@ -26,6 +26,7 @@ from review_advisor.core.safety.secret_shapes import (
     secrets_in,
     with_masks,
 )
+from review_advisor.core.safety.secret_shapes.marks import looks_like_code
 from review_advisor.core.safety.secret_shapes.randomness import looks_random
 
 RUN = re.compile(r"[A-Za-z0-9+/_-]{16,}+")
@@ -122,14 +123,21 @@ def shown_file(file: FileChange) -> FileChange:
     compared with. A file of Windows line ends is shown without them, where all lines have them; where only some have,
     they are what the change is about.
     """
+    *_, last = _rounds(file)
+    return last
+
+
+def _rounds(file: FileChange) -> Iterator[FileChange]:
+    """The file before each round of masking, and as it is shown in the end."""
     file = without_line_ends(file)
+    yield file
     for _ in range(MOST_ROUNDS):
         masked = _masks(file)
         if not any(masked):
             break
         lines = (line[:1] + with_masks(line[1:], found) for line, found in zip(_lines(file), masked, strict=True))
         file = _with_lines(file, lines)
-    return file
+        yield file
 
 
 def without_line_ends(file: FileChange) -> FileChange:
@@ -203,10 +211,11 @@ def doubtful_lines(file: FileChange) -> tuple[int, ...]:
     """
     numbers = (
         number
-        for (number, _), values in zip(_numbered(file), _values(file), strict=True)
+        for each_round in islice(_rounds(file), MOST_ROUNDS)
+        for (number, _), values in zip(_numbered(each_round), _values(each_round), strict=True)
         if not all(each.sure for value in values for each in value)
     )
-    return tuple(dict.fromkeys(numbers))
+    return tuple(sorted(set(numbers)))
 
 
 def _numbered(file: FileChange) -> Iterator[tuple[int, str]]:
@@ -278,21 +287,103 @@ def _by_line(
 
 
 def _masks_in(file: FileChange, text: str, secrets: Sequence[Found], *, whole: bool) -> list[Sequence[Mask]]:
-    """The masks of each secret that has any, in a part of a file: sure where every reading of the part has the same."""
-    path = file.path
-    row = language_of(path, text if whole else "")
-    read = list(readings(row, text, whole=whole))
-    if row == "prose" and file.new_mode == EXECUTABLE_MODE and not whole:
-        read += [pieces_of(each, text, 0, len(text)) for each in ("shell", language_of("a.coffee"))]
-    by_reading = [masks(text, secrets, pieces) for pieces in read]
+    """The masks of each secret that has any, in a part of a file: sure where what stands around them is evidence."""
+    first_line = text if whole else ""
+    row = language_of(file.path, first_line)
+    trust = trust_in(file.path, first_line)
+    if trust == "data" and (file.new_mode == EXECUTABLE_MODE or first_line.startswith("#!")):
+        trust = "nothing"
+    by_reading = [masks(text, secrets, pieces) for pieces in readings(row, text, whole=whole)]
     values: list[Sequence[Mask]] = []
-    for (start, end, kind), first, *others in zip(secrets, *by_reading, strict=True):
-        candidates = [first] if first and _is_a_literal(text, start, end) else [first, *others]
-        most = max(candidates, key=_length) or _in_code(text, (start, end, kind))
-        places = {tuple((each.start, each.end) for each in one) for one in candidates}
-        if most:
-            values.append(most if len(places) == 1 else [replace(each, sure=False) for each in most])
+    for secret, first, *others in zip(secrets, *by_reading, strict=True):
+        candidates = [first] if first and _own_quotes(text, secret) else [first, *others]
+        most = max(candidates, key=_length) or _in_code(text, secret)
+        agreed = len({tuple((each.start, each.end) for each in one) for one in candidates}) == 1
+        if agreed and first and _hides_no_code(trust, row, text, secret):
+            values.append(most)
+        elif most:
+            values.append([replace(each, sure=False) for each in most])
     return values
+
+
+_OTHER_LINE_END = re.compile("\r(?!\n)|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_BEFORE_QUOTE = re.compile(r"(?:[^\w)\]}\"'`$]|\A|(?<!\w)(?:[rbfu]|[rb]f|f[rb]|rb|br|@|\$@?|@\$))\Z", re.IGNORECASE)
+_AHEAD = re.compile(
+    r"(?:(?:[\w-]{1,40}: ?)?(?:Bearer|Basic|token) |[a-z][a-z0-9+]{1,30}://[^\s\"'`;|&<>$(){}]{0,200})?\Z",
+    re.IGNORECASE,
+)
+"""What may stand ahead of a secret between its quotes: how it is used, or the beginning of a URL."""
+_BEHIND = re.compile(r"@[^\s\"'`;|<>$(){}]{1,200}")
+_RUNS = re.compile(r"[;|&<>`]|\$\(")
+"""What separates or runs commands."""
+_NAME = r"[A-Za-z_][\w.-]{0,80}"
+_ASSIGNED = re.compile(
+    rf"[ \t]*(?:(?:export|local|readonly|declare|typeset|env|ENV|ARG)[ \t]+)?(?:{_NAME}=[\w./:-]{{0,80}}[ \t]+){{0,3}}"
+    rf"{_NAME}=[\"']?\Z"
+)
+_OPTION = re.compile(r"[ \t]-{1,2}[A-Za-z][\w-]{0,40}[ \t=][\"']\Z")
+_SET = re.compile(
+    r"[ \t]*+(?:-[ \t]++)?(?:export[ \t]++)?[\"']?[^\s\"'`;|&<>$(){}=]{1,120}[\"']?[ \t]*+(?:=|:(?![^\s\"']))"
+    r"[ \t]*+[\"']?\Z"
+)
+_SET_IN_YAML = re.compile(
+    r"[ \t]*+(?:-[ \t]++){0,4}+(?:[\"']?[\w./@-]{1,120}[\"']?[ \t]*+:[ \t]++[\"']?|[\"']?[A-Z_][A-Z0-9_]{0,80}=)\Z"
+)
+_IN_A_GROUP = re.compile(r"[=:,\[{][ \t]*[\"']\Z")
+_LONGEST_AHEAD, _LONGEST_BEHIND = 400, 2_000
+
+
+def _own_quotes(text: str, secret: Found) -> bool:
+    """Whether a secret has quotes of its own, on its line: behind one that ended a literal, no word could begin."""
+    start, end, _ = secret
+    ahead = text[max(0, start - _LONGEST_AHEAD) : start].rpartition("\n")[2]
+    at = max(ahead.rfind(sign) for sign in "\"'`")
+    if at < 0 or not _AHEAD.match(ahead, at + 1) or not _BEFORE_QUOTE.search(ahead[:at]):
+        return False
+    behind = _BEHIND.match(text, end)
+    close = behind.end() if behind else end
+    return text[close : close + 1] == ahead[at] and text[start].isalnum() and not text[close + 1 : close + 2].isalnum()
+
+
+def _hides_no_code(trust: Trust, row: Row | str, text: str, secret: Found) -> bool:
+    """Whether what stands around a secret, which all readings take for data, is evidence that it is."""
+    start, end, _ = secret
+    if trust in ("data", "nothing"):
+        return trust == "data"
+    began = max(text.rfind("\n", max(0, start - _LONGEST_AHEAD), start) + 1, start - _LONGEST_AHEAD, 0)
+    stop = text.find("\n", end, end + _LONGEST_BEHIND)
+    stop = stop if stop >= 0 else min(len(text), end + _LONGEST_BEHIND)
+    ahead, rest = text[began:start], text[start : stop + 1]
+    if _OTHER_LINE_END.search(text, began, min(len(text), stop + 1)) or looks_like_code(text, start, end):
+        return False
+    quoted = _own_quotes(text, secret)
+    if _is_comment(trust, row, ahead):
+        return True
+    if trust in ("tested", "json"):
+        return quoted
+    if trust == "xml":
+        return not runs_on_line(text, start) and (quoted or (ahead.endswith(">") and text.startswith("</", end)))
+    if trust == "shell":
+        if quoted and (_ASSIGNED.match(ahead) or _OPTION.search(ahead)):
+            return True
+        return _ASSIGNED.match(ahead) is not None and not _RUNS.search(rest)
+    used = _AHEAD.search(ahead)
+    before = ahead[: used.start()] if used else ahead
+    is_set = _SET_IN_YAML.match(before) if trust == "yaml" else _SET.match(before)
+    is_set = is_set or (_IN_A_GROUP.search(before) if quoted else None)
+    is_one_word = quoted or not any(map(str.isspace, text[start:end]))
+    return is_set is not None and is_one_word and not _RUNS.search(rest) and not runs_on_line(text, start)
+
+
+def _is_comment(trust: Trust, row: Row | str, ahead: str) -> bool:
+    """Whether a line begins as a comment does."""
+    ahead = ahead.lstrip(" \t")
+    if not isinstance(row, Row):
+        return trust != "json" and ahead.startswith(("# ", "##", "#\t"))
+    ends = (END_OF_LINE, r"\*/")
+    return any(re.match(each.begin, ahead) for each in row.quotes if each.end.startswith((*ends, r"(?=\n|\?>)"))) or (
+        ahead.startswith("* ") and any(each.end == ends[1] for each in row.quotes)
+    )
 
 
 def _in_code(text: str, secret: Found) -> list[Mask]:
@@ -309,12 +400,6 @@ def _in_code(text: str, secret: Found) -> list[Mask]:
 def _length(value: Sequence[Mask]) -> int:
     """How many characters these masks stand for."""
     return sum(each.end - each.start for each in value)
-
-
-def _is_a_literal(text: str, start: int, end: int) -> bool:
-    """Whether a secret has quotes of its own: behind one that ended a literal, no word could begin."""
-    is_enclosed = text[start - 1 : start] in ("'", '"', "`") and text[end : end + 1] == text[start - 1 : start]
-    return is_enclosed and text[start].isalnum()
 
 
 def masked_text(path: str, text: str) -> str:

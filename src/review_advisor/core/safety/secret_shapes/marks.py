@@ -50,7 +50,14 @@ _QUOTES = "\"'`"
 _SEPARATOR = re.compile(r"[;|&<>]")
 _SHELL_SEPARATORS = ";&|<>()"
 _COMMAND_AFTER = re.compile(r"[;|&<>](?=[^\s<>/$(`]{0,300}+[\s<>/$(`])")
-_HOLE = re.compile(r"\$[({]|[`]|#\{|\{\{|<[%?]")
+_HOLE = re.compile(
+    r"(?P<mark>\[(?:secret[^\]\n]{0,60}|\*)\])|(?P<sure>\$[({]|[`]|#\{|\{\{|<[%?])"
+    r"|(?P<call>(?<![\w.])[A-Za-z_][\w.]{2,}+(?=\())?(?P<group>[({\[])|#(?P<between>[^#\s]{1,80}+)#"
+)
+"""What looks like an interpolation or a call in any language: a group counts where it ends and holds a name."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
+_CALL = re.compile(r"[A-Za-z_0-9]\(")
+_LONGEST_GROUP = 200
 _HOLE_ENDS = {"$(": "()", "${": "{}", "#{": "{}", "{{": "{}"}
 
 
@@ -105,7 +112,7 @@ def _data_within(text: str, start: int, end: int, pieces: Sequence[Piece]) -> It
             return
         begin, stop = max(start, piece.start), min(end, piece.end)
         reached = piece.end
-        if piece.kind == "bare" or (enclosed and piece.kind == "raw"):
+        if piece.kind == "bare":
             yield begin, stop, piece.sure
             continue
         ends, sure = None, piece.sure
@@ -122,18 +129,35 @@ def _data_within(text: str, start: int, end: int, pieces: Sequence[Piece]) -> It
 
 def _outside_holes(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The parts between what looks like an interpolation in any language; one that does not end goes on to the end."""
-    at = start
+    at = reached = start
     while at < end:
         hole = _HOLE.search(text, at, end)
         if hole is None:
             break
-        yield at, hole.start()
-        at = _end_of_hole(text, hole, end)
-    if at < end:
-        yield at, end
+        stop = _end_of_hole(text, hole, end)
+        if stop < 0:
+            at = hole.end() - (hole["between"] is not None)
+        else:
+            yield reached, hole.start()
+            at = reached = stop
+    if reached < end:
+        yield reached, end
+
+
+def looks_like_code(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text has in it what looks like an interpolation or a call in any language."""
+    part = _ONE_SECRET.sub("", text[start:end])
+    return [*_outside_holes(part, 0, len(part))] not in ([(0, len(part))], []) or _CALL.search(part) is not None
 
 
 def _end_of_hole(text: str, hole: re.Match[str], end: int) -> int:
+    """Where it ends; -1 if it is none."""
+    if hole["mark"] is not None:
+        return hole.end()
+    if hole["between"] is not None:
+        return hole.end() if "(" in hole["between"] or _NAME.fullmatch(hole["between"]) else -1
+    if hole["group"] is not None:
+        return _end_of_group(text, hole, min(end, hole.end() + _LONGEST_GROUP))
     brackets = _HOLE_ENDS.get(hole[0])
     if brackets is None:
         closing = {"`": "`", "<%": "%>", "<?": "?>"}[hole[0]]
@@ -145,6 +169,19 @@ def _end_of_hole(text: str, hole: re.Match[str], end: int) -> int:
         if not deep and at >= hole.end() - 1:
             return at + 1
     return end
+
+
+def _end_of_group(text: str, hole: re.Match[str], end: int) -> int:
+    """Where brackets that a name is in, or before, are closed; -1 if nowhere."""
+    first = hole.end() - 1
+    closing = {"(": ")", "{": "}", "[": "]"}[text[first]]
+    deep = 0
+    for at in range(first, end):
+        deep += (text[at] == text[first]) - (text[at] == closing)
+        if not deep:
+            is_call = text[first] == "(" and hole["call"] is not None
+            return at + 1 if is_call or _NAME.search(text, first, at) else -1
+    return -1
 
 
 def with_masks(text: str, found: Iterable[Mask]) -> str:
