@@ -110,17 +110,23 @@ def test_a_sign_in_a_password_is_no_end_of_it(value: str) -> None:
     assert one_mark_each(masked_text("a.yaml", f"  password: {value}\n")) == f"  password: {mark('password')}\n"
 
 
+MOST_VISIBLE = 4
+"""So many letters and digits of a value may stay visible."""
+
+
 @given(
     st.sampled_from(
         ["password: {}", "PASSWORD={}", "api_key: {}", "token = '{}'", 'x_secret: "{}",', "AUTH_TOKEN: {}\n"]
     ),
-    st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9+/=_.!@#%^*~-]{7,400}\Z"),
+    # The code of a line feed ends a value, as a line feed does.
+    st.from_regex(r"\A[A-Za-z0-9](?:[A-Za-z0-9+/=_.!@#^*~-]|%(?!0[AaDd])){7,400}\Z"),
 )
 def test_a_value_goes_whole_or_stays_whole(given: str, value: str) -> None:
     before, _, after = given.partition("{}")
     shown = masked_text("a.yaml", before + value + after)
     left_over = shown.removeprefix(before).removesuffix(after).replace("[*]", "")
-    assert left_over == value or not any(map(str.isalnum, re.sub(r"\[secret: [\w ]+\]", "", left_over)))
+    visible = sum(map(str.isalnum, re.sub(r"\[secret: [\w ]+\]", "", left_over)))
+    assert left_over == value or visible <= MOST_VISIBLE
 
 
 @pytest.mark.parametrize("sign", [",", ";", "(", "&", "|", "\\d"])
