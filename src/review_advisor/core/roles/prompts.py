@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
 from review_advisor.core.answers.committed_secrets import CommittedSecret, lines_of
 from review_advisor.core.facts.change import Change, FileChange
-from review_advisor.core.facts.patches.diff_text import render_file, render_statistics, shown_path
+from review_advisor.core.facts.patches.diff_text import render_files, render_statistics, shown_path
 from review_advisor.core.facts.shards import LONGEST_SPEC, Unsent
 from review_advisor.core.facts.tool_remarks import on_files
 from review_advisor.core.policy.exclusion import ExcludedFile, Exclusion
@@ -105,8 +106,7 @@ def diff_length(files: tuple[FileChange, ...]) -> int:
 @lru_cache(maxsize=4)
 def _rendered(files: tuple[FileChange, ...]) -> str:
     """The text of a part, remembered: every role of the part is shown the same."""
-    parts = (render_file(shown_file(file)).partition("\n") for file in files)
-    return "\n\n".join(f"{redact(path)}{feed}{lines}" for path, feed, lines in parts)
+    return render_files(replace(each, path=redact(each.path)) for each in map(shown_file, files))
 
 
 @lru_cache(maxsize=4)
