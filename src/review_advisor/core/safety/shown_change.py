@@ -386,12 +386,19 @@ def _is_comment(trust: Trust, row: Row | str, ahead: str) -> bool:
     )
 
 
+_HEX_KEY = re.compile(r"0[xX][0-9a-fA-F]{64}n?")
+
+
 def _in_code(text: str, secret: Found) -> list[Mask]:
-    """The masks of a token of a known issuer's form that stands in code as a word of its own. It may be a name."""
+    """The masks of a secret that stands in code: a token of a known issuer's form, or a key as a hexadecimal number.
+
+    A token may be a name, so its masks are not sure.
+    """
     start, end, kind = secret
     word = text[start:end]
     is_whole = not _WORD_SIGN.match(text[start - 1 : start]) and not _WORD_SIGN.match(text[end : end + 1])
-    if not is_whole or issued_kind(word) != kind or not looks_random(word, _TELLING):
+    is_token = is_whole and issued_kind(word) == kind and looks_random(word, _TELLING)
+    if not is_token and not _HEX_KEY.fullmatch(word):
         return []
     (found,) = masks(text, [secret], [Piece(0, len(text), 0, "prose")])
     return [replace(each, sure=False) for each in found]
