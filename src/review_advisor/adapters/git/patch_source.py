@@ -181,8 +181,10 @@ def _mailed(git: Git) -> str:
         raise SourceError(f"The patch cannot be read as mails, or holds over {_MOST_MAILS} of them: {_ACCEPTED}.")
     with (git.folder / "mailed").open("wb") as mailed:
         for mail in mails:
-            with mail.open("rb") as told:
-                _, code = git.beginning("mailinfo", "-n", "message", "body", most=100_000, seconds=_SECONDS, stdin=told)
+            with mail.open("rb") as one_mail:
+                _, code = git.beginning(
+                    "mailinfo", "-n", "message", "body", most=100_000, seconds=_SECONDS, stdin=one_mail
+                )
             if code != 0:
                 raise SourceError(f"A mail of the patch cannot be read: {_ACCEPTED}.")
             with (git.folder / "body").open("rb") as body:
