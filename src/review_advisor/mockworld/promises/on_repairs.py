@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from review_advisor.core.answers.answers import GRAVE
 from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.outcome.events import Repaired
+from review_advisor.core.outcome.events import Repaired, Reported
 from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.editable_copies import Edit
 from review_advisor.mockworld.promises.on_verdicts import is_its_own
@@ -120,7 +121,10 @@ def a_repair_never_approves_the_head(reading: Reading) -> Iterator[str]:
 
 
 def a_patch_is_offered_if_and_only_if_it_was_judged_right(reading: Reading) -> Iterator[str]:
-    """The patch that the last judgement confirmed is offered, whole and in the report, and no other."""
+    """The patch that the last judgement confirmed is offered, whole and in the report, and no other.
+
+    None is offered where the report holds a critical or high finding that was refused: its part goes to a person.
+    """
     review, document = reading.review, reading.review.document
     if document is None or review.ended == "stopped":
         if "repair.patch" in review.files or (document is not None and document.repair is not None):
@@ -128,12 +132,14 @@ def a_patch_is_offered_if_and_only_if_it_was_judged_right(reading: Reading) -> I
         return
     last = {(e.surface, e.shard): e for e in reading.events(Repaired) if e.result != "refused"}
     refused = {(e.surface, e.shard, e.attempt) for e in reading.events(Repaired) if e.result == "refused"}
+    reports = {(e.surface, e.shard): e.report for e in reading.events(Reported)}
     right = [
         event.patch
         for key, event in last.items()
         if event.result == "accepted"
         and (reading.verdicts[key], reading.judgements[key]) == ("approve", "APPROVE")
         and (*key, reading.parts[key][-1].call.attempt) not in refused
+        and not any(each.severity in GRAVE for each in reports[key].refused)
     ]
     offered = [] if document.repair is None else [document.repair.patch]
     stored = [review.files["repair.patch"]] if "repair.patch" in review.files else []
