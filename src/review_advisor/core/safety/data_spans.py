@@ -20,9 +20,9 @@ from review_advisor.core.safety.languages import (
     JAVASCRIPT,
     LANGUAGES,
     PROGRAMS,
+    Grammar,
     Quote,
     R,
-    Row,
     language_of,
 )
 
@@ -57,7 +57,7 @@ class _Frame:
 
 
 @lru_cache(maxsize=256)
-def _code_events(row: Row, brackets: str) -> re.Pattern[str]:
+def _code_events(row: Grammar, brackets: str) -> re.Pattern[str]:
     """Where something begins or ends in code, in order of trial."""
     parts = [f"(?P<doubt>{row.doubt})", f"(?P<skip>{row.skip})"]
     parts += [
@@ -101,7 +101,7 @@ _MOST_HEREDOCS_DEEP = 8
 class _Scanner:
     """One pass over a part of a text by the rules of one row."""
 
-    def __init__(self, row: Row, text: str, start: int, end: int, *, depth: int = 0, deep: int = 0) -> None:
+    def __init__(self, row: Grammar, text: str, start: int, end: int, *, depth: int = 0, deep: int = 0) -> None:
         self.row, self.text, self.at, self.end = row, text, start, end
         self.depth, self.deep = depth, deep
         self.pieces: list[Piece] = []
@@ -279,7 +279,7 @@ _DOCUMENT_RAW = Quote("", r"(?!)", "(?!)", lines=True)
 
 
 @lru_cache(maxsize=16)
-def _documents_of(row: Row) -> Quote:
+def _documents_of(row: Grammar) -> Quote:
     holes = next((quote.holes for quote in row.quotes if quote.begin == '"'), ())
     return Quote("", r"(?!)", r"\\(?s:.)", holes, lines=True)
 
@@ -667,7 +667,7 @@ def _yaml(text: str, start: int, end: int, deep: int) -> list[Piece]:
     return pieces
 
 
-def _row_of_key(key: str) -> Row | str:
+def _row_of_key(key: str) -> Grammar | str:
     """How the value of a key of YAML is read: a key may be the name of a file."""
     if _RUNS.match(key):
         return "shell"
@@ -690,9 +690,9 @@ def _end_of_block(text: str, at: int, end: int, margin: int) -> int:
 _KINDS: Mapping[str, PieceKind] = {"scalar": "scalar", "dotenv": "dotenv", "json": "literal"}
 
 
-def pieces_of(row: Row | str, text: str, start: int, end: int, deep: int = 0) -> list[Piece]:
+def pieces_of(row: Grammar | str, text: str, start: int, end: int, deep: int = 0) -> list[Piece]:
     """The data of a part of a text, in order, where nothing is open at its beginning."""
-    if isinstance(row, Row):
+    if isinstance(row, Grammar):
         return sorted(_Scanner(row, text, start, end, deep=deep).scan())
     if row == "shell":
         return sorted(_ShellScanner(text, start, end, deep).scan())
@@ -708,7 +708,7 @@ def pieces_of(row: Row | str, text: str, start: int, end: int, deep: int = 0) ->
     return [Piece(start, end, 0, kind)] if start < end else []
 
 
-def readings(row: Row | str, text: str, *, whole: bool) -> Iterator[list[Piece]]:
+def readings(row: Grammar | str, text: str, *, whole: bool) -> Iterator[list[Piece]]:
     """The data of a text, and, unless it is ``whole``, also as if it began in a literal that ends within it."""
     yield pieces_of(row, text, 0, len(text))
     if whole:
@@ -720,7 +720,7 @@ def readings(row: Row | str, text: str, *, whole: bool) -> Iterator[list[Piece]]
             found = sorted(shell.scan())
             if shell.left >= 0:
                 yield found
-    elif isinstance(row, Row):
+    elif isinstance(row, Grammar):
         done = set()
         for quote in row.quotes:
             if not quote.lines or not quote.data or quote.end in done:

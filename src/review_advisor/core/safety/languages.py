@@ -53,7 +53,7 @@ _BACKTICK_RAW = Quote("`", "`", escape="(?!)", lines=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class Grammar:
     """The rules of a family of languages. ``skip`` is a pattern of code in which a delimiter begins nothing.
 
     ``heredoc`` is a pattern of the beginning of a here-document, with groups ``raw`` and ``word``. ``regex``: a slash
@@ -72,7 +72,7 @@ _C_LIKE = (_SLASHES, _STARS)
 _PYTHON_F = r"(?i:(?<![A-Za-z0-9_])(?:[ft]r?|r[ft]))"
 _PYTHON_P = r"(?i:(?<![A-Za-z0-9_])(?:r|b|u|br|rb))?"
 _NUMBER = r"(?<![\w$])\d[\w']*+(?:\.\d[\w']*+)?"
-_PYTHON = Row(
+_PYTHON = Grammar(
     (
         _HASH,
         *(Quote(f"{_PYTHON_F}{q * 3}", q * 3, r"\\(?s:.)|\{\{", ("{",), lines=True) for q in "\"'"),
@@ -81,8 +81,8 @@ _PYTHON = Row(
         *(Quote(f"{_PYTHON_P}{q}", q) for q in "\"'"),
     )
 )
-JAVASCRIPT = Row((*_C_LIKE, _DOUBLE, _SINGLE, Quote("`", "`", holes=("${",), lines=True)), regex=True)
-_RUBY = Row(
+JAVASCRIPT = Grammar((*_C_LIKE, _DOUBLE, _SINGLE, Quote("`", "`", holes=("${",), lines=True)), regex=True)
+_RUBY = Grammar(
     (
         Quote(r"(?m:^=begin\b)", r"\n=end\b", escape="(?!)", lines=True),
         Quote(r"(?m:^__END__$)", r"\Z", escape="(?!)", lines=True),
@@ -106,7 +106,7 @@ _RUBY = Row(
     heredoc=r"<<[~-]?(?P<raw>['\"`]?)(?P<word>[A-Z_]\w*+)(?P=raw)",
     regex=True,
 )
-_PERL = Row(
+_PERL = Grammar(
     (
         Quote(r"(?m:^=[a-z]\w*+)", r"\n=cut\b", escape="(?!)", lines=True),
         Quote(r"(?m:^__(?:END|DATA)__$)", r"\Z", escape="(?!)", lines=True),
@@ -138,7 +138,7 @@ _PERL = Row(
     heredoc=r"<<~?(?:(?P<raw>['\"])(?P<word>[^'\"\n]{1,40})(?P=raw)|(?P<bare>[A-Z_]\w*+))",
     regex=True,
 )
-_PHP = Row(
+_PHP = Grammar(
     (
         *(Quote(begin, r"(?=\n|\?>)", escape="(?!)") for begin in (r"//", r"#(?!\[)")),
         _STARS,
@@ -149,7 +149,7 @@ _PHP = Row(
     heredoc=r"<<<[ \t]*(?P<raw>['\"]?)(?P<word>\w++)(?P=raw)",
     template=(r"<\?(?:php\b|=)?", r"\?>"),
 )
-_CSHARP = Row(
+_CSHARP = Grammar(
     (
         *_C_LIKE,
         Quote(r"\$(?P<h>\"{3,8})", "{h}", "(?!)", ("{",), lines=True),
@@ -163,7 +163,7 @@ _CSHARP = Row(
     ),
     skip=_NUMBER,
 )
-_SWIFT = Row(
+_SWIFT = Grammar(
     (
         _SLASHES,
         _NESTED_STARS,
@@ -181,8 +181,8 @@ _SWIFT = Row(
     ),
     regex=True,
 )
-_JAVA = Row((*_C_LIKE, Quote('"""', '"""', lines=True), _DOUBLE, _CHAR), doubt=r"\\u+00(?:2[27aAfF]|0[aAdD]|5[cC])")
-_KOTLIN = Row(
+_JAVA = Grammar((*_C_LIKE, Quote('"""', '"""', lines=True), _DOUBLE, _CHAR), doubt=r"\\u+00(?:2[27aAfF]|0[aAdD]|5[cC])")
+_KOTLIN = Grammar(
     (
         _SLASHES,
         _NESTED_STARS,
@@ -191,7 +191,7 @@ _KOTLIN = Row(
         _CHAR,
     )
 )
-_SCALA = Row(
+_SCALA = Grammar(
     (
         _SLASHES,
         _NESTED_STARS,
@@ -202,7 +202,7 @@ _SCALA = Row(
         _CHAR,
     )
 )
-_GROOVY = Row(
+_GROOVY = Grammar(
     (
         *_C_LIKE,
         Quote('"""', '"""', holes=("${", "$x"), lines=True),
@@ -212,7 +212,7 @@ _GROOVY = Row(
     ),
     regex=True,
 )
-_DART = Row(
+_DART = Grammar(
     (
         _SLASHES,
         _NESTED_STARS,
@@ -220,8 +220,8 @@ _DART = Row(
         *(Quote(q, q, holes=("${", "$x"), lines=len(q) > 1) for q in ('"""', "'''", '"', "'")),
     )
 )
-_GO = Row((*_C_LIKE, _DOUBLE, _SINGLE, _BACKTICK_RAW))
-_RUST = Row(
+_GO = Grammar((*_C_LIKE, _DOUBLE, _SINGLE, _BACKTICK_RAW))
+_RUST = Grammar(
     (
         _SLASHES,
         _NESTED_STARS,
@@ -230,11 +230,11 @@ _RUST = Row(
         _CHAR,
     )
 )
-_C = Row(
+_C = Grammar(
     (*_C_LIKE, Quote(r"R\"(?P<h>[^()\\\s\"]{0,16})\(", '){h}"', "(?!)", lines=True), _DOUBLE, _SINGLE),
     skip=_NUMBER,
 )
-_LUA = Row(
+_LUA = Grammar(
     (
         Quote(r"--\[(?P<h>={0,8})\[", "]{h}]", "(?!)", lines=True),
         _DASHES,
@@ -243,7 +243,7 @@ _LUA = Row(
         _SINGLE,
     )
 )
-_ELIXIR = Row(
+_ELIXIR = Grammar(
     (
         _HASH,
         Quote('"""', '"""', holes=("#{",), lines=True),
@@ -258,11 +258,11 @@ _ELIXIR = Row(
     ),
     skip=r"(?<![\w)\]}])\?\\?['\"#]",
 )
-HCL = Row(
+HCL = Grammar(
     (_HASH, _SLASHES, _STARS, Quote('"', '"', r"\\.|\$\$\{|%%\{", holes=("${", "%{"))),
     heredoc=r"<<-?(?P<raw>)(?P<word>[A-Za-z_]\w*+)",
 )
-_SQL = Row(
+_SQL = Grammar(
     (
         _DASHES,
         _STARS,
@@ -272,7 +272,7 @@ _SQL = Row(
     ),
     doubt=r"\\'",
 )
-_POWERSHELL = Row(
+_POWERSHELL = Grammar(
     (
         Quote(r"(?<=\s)-{1,2}[A-Za-z][\w-]*+[ \t:]++(?=\w)", r"(?=[\s;|&(){}\"'$`,])", "(?!)"),
         Quote(r"<#", r"#>", "(?!)", lines=True),
@@ -284,8 +284,8 @@ _POWERSHELL = Row(
     ),
     skip=r"`(?s:.)",
 )
-_HASKELL = Row((_DASHES, Quote(r"\{-", r"-\}", "(?!)", lines=True, nests=True), _DOUBLE, _CHAR), skip=r"\w++'++")
-_ML = Row(
+_HASKELL = Grammar((_DASHES, Quote(r"\{-", r"-\}", "(?!)", lines=True, nests=True), _DOUBLE, _CHAR), skip=r"\w++'++")
+_ML = Grammar(
     (
         Quote(r"\(\*(?!\))", r"\*\)", "(?!)", lines=True, nests=True),
         _SLASHES,
@@ -295,9 +295,9 @@ _ML = Row(
     ),
     skip=r"\w++'++",
 )
-_LISP = Row((Quote(";", END_OF_LINE, "(?!)"), Quote('"', '"', lines=True)), skip=r"\\.")
-_ERLANG = Row((Quote("%", END_OF_LINE, "(?!)"), _DOUBLE), skip=r"\$\\?.")
-_JULIA = Row(
+_LISP = Grammar((Quote(";", END_OF_LINE, "(?!)"), Quote('"', '"', lines=True)), skip=r"\\.")
+_ERLANG = Grammar((Quote("%", END_OF_LINE, "(?!)"), _DOUBLE), skip=r"\$\\?.")
+_JULIA = Grammar(
     (
         Quote("#=", "=#", "(?!)", lines=True, nests=True),
         _HASH,
@@ -306,9 +306,9 @@ _JULIA = Row(
         _CHAR,
     )
 )
-R = Row((_HASH, _DOUBLE, _SINGLE))
-_BASIC = Row((Quote("'", END_OF_LINE, "(?!)"), Quote('"', r'"(?!")', '""')))
-_NIX = Row(
+R = Grammar((_HASH, _DOUBLE, _SINGLE))
+_BASIC = Grammar((Quote("'", END_OF_LINE, "(?!)"), Quote('"', r'"(?!")', '""')))
+_NIX = Grammar(
     (
         _HASH,
         _STARS,
@@ -316,13 +316,13 @@ _NIX = Row(
         Quote('"', '"', holes=("${",), lines=True),
     )
 )
-CSS = Row((_STARS, _DOUBLE, _SINGLE))
-_NOTEBOOK = Row((Quote(r'\\"', r'\\"|(?=")', r"\\\\\\\"", ("{",)), Quote("'", r"'|(?=\\n|\")", r"\\\\.", ("{",))))
-_BOTH = Row((_DOUBLE, _SINGLE))
-_OTHER = Row((_DOUBLE,))
+CSS = Grammar((_STARS, _DOUBLE, _SINGLE))
+_NOTEBOOK = Grammar((Quote(r'\\"', r'\\"|(?=")', r"\\\\\\\"", ("{",)), Quote("'", r"'|(?=\\n|\")", r"\\\\.", ("{",))))
+_BOTH = Grammar((_DOUBLE, _SINGLE))
+_OTHER = Grammar((_DOUBLE,))
 """A language that no row knows: a word between double quotes on one line is data in almost all of them."""
 
-_ROWS: tuple[tuple[Row, str], ...] = (
+_ROWS: tuple[tuple[Grammar, str], ...] = (
     (_PYTHON, "py pyi pyw pyx pxd bzl star sage gyp gypi smk"),
     (JAVASCRIPT, "js mjs cjs jsx ts mts cts tsx es6 gs"),
     (_RUBY, "rb rake gemspec ru podspec jbuilder rabl thor cr"),
@@ -405,7 +405,7 @@ PROGRAMS = (
     ("awk", "awk"),
     ("tclsh", "tcl"),
 )
-LANGUAGES: dict[str, Row | str] = {
+LANGUAGES: dict[str, Grammar | str] = {
     **{each: row for row, names in _ROWS for each in names.split()},
     **dict.fromkeys(_MARKUP.split(), "markup"),
     **dict.fromkeys(_SHELLS.split(), "shell"),
@@ -471,7 +471,7 @@ def trust_in(path: str, text: str = "") -> Trust:
 _SAMPLE_OF = frozenset(["example", "sample", "template", "tmpl", "dist", "in", "bak", "orig", "erb", "j2", "tpl"])
 
 
-def language_of(path: str, text: str = "") -> Row | str:
+def language_of(path: str, text: str = "") -> Grammar | str:
     """The rules that a file is read by: of its name, or else of its first line's interpreter."""
     name = path.rpartition("/")[2].lower()
     for known in (

@@ -13,7 +13,7 @@ from typing import Literal
 
 from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
 from review_advisor.core.safety.data_spans import Piece, pieces_of, readings, runs_on_line
-from review_advisor.core.safety.languages import END_OF_LINE, Row, Trust, language_of, trust_in
+from review_advisor.core.safety.languages import END_OF_LINE, Grammar, Trust, language_of, trust_in
 from review_advisor.core.safety.secret_shapes import (
     LIKELY,
     MOST_ROUNDS,
@@ -345,7 +345,7 @@ def _own_quotes(text: str, secret: Found) -> bool:
     return text[close : close + 1] == ahead[at] and text[start].isalnum() and not text[close + 1 : close + 2].isalnum()
 
 
-def _hides_no_code(trust: Trust, row: Row | str, text: str, secret: Found) -> bool:
+def _hides_no_code(trust: Trust, row: Grammar | str, text: str, secret: Found) -> bool:
     """Whether what stands around a secret, which all readings take for data, is evidence that it is."""
     start, end, _ = secret
     if trust in ("data", "nothing"):
@@ -375,10 +375,10 @@ def _hides_no_code(trust: Trust, row: Row | str, text: str, secret: Found) -> bo
     return is_set is not None and is_one_word and not _RUNS.search(rest) and not runs_on_line(text, start)
 
 
-def _is_comment(trust: Trust, row: Row | str, ahead: str) -> bool:
+def _is_comment(trust: Trust, row: Grammar | str, ahead: str) -> bool:
     """Whether a line begins as a comment does."""
     ahead = ahead.lstrip(" \t")
-    if not isinstance(row, Row):
+    if not isinstance(row, Grammar):
         return trust != "json" and ahead.startswith(("# ", "##", "#\t"))
     ends = (END_OF_LINE, r"\*/")
     return any(re.match(each.begin, ahead) for each in row.quotes if each.end.startswith((*ends, r"(?=\n|\?>)"))) or (

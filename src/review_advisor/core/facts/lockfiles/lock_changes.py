@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal
 
 from review_advisor.core.facts.change import FileChange, Hunk
-from review_advisor.core.facts.lockfiles.lock_formats import BERRY, FORMATS, LockFormat, Rules
+from review_advisor.core.facts.lockfiles.lock_formats import BERRY, FORMATS, KeyPatterns, LockFormat
 from review_advisor.core.facts.lockfiles.lock_text import BETWEEN, Node, read_tree
 from review_advisor.core.facts.lockfiles.named_hosts import LONGEST_LINE, hosts_in, is_usual_host, names_a_source
 
@@ -38,11 +38,11 @@ _REPOSITORY = re.compile(r"https://github\.com/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+?
 _NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "requires", "optional-dependencies")
 _LONGEST_FACT = 300
 
-Order = tuple[tuple[int, ...], bool, tuple[tuple[int, int, str], ...]]
+VersionOrder = tuple[tuple[int, ...], bool, tuple[tuple[int, int, str], ...]]
 """A version that can be compared: its numbers, whether it is a release, and what stands behind them."""
 May = Literal["pinned", "harmless", "unchanging"]
 """What a key may do: not go, change freely, or change together with the version alone."""
-_NO_VERSION: Order = ((), False, ())
+_NO_VERSION: VersionOrder = ((), False, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LockEntry:
     """One package of a lock file, or another part of it, on lines ``first`` to ``last``.
 
     ``leaves`` are its values by their paths. ``is_placed`` says whether its key is one that the format has.
@@ -212,7 +212,7 @@ def _odd_ways(line: str, form: LockFormat | None) -> Iterator[str]:
         yield "holds a git, http or file source, or an escape"
 
 
-def lock_entries(form: LockFormat, text: str) -> tuple[Entry, ...]:
+def lock_entries(form: LockFormat, text: str) -> tuple[LockEntry, ...]:
     """Every entry of a lock file. Raises ``ValueError`` where one cannot be told from another."""
     entries = tuple(_entries(form, read_tree(text, form.syntax)))
     if len({entry.key for entry in entries}) != len(entries):
@@ -220,24 +220,26 @@ def lock_entries(form: LockFormat, text: str) -> tuple[Entry, ...]:
     return entries
 
 
-def _entries(form: LockFormat, root: Node) -> Iterator[Entry]:
+def _entries(form: LockFormat, root: Node) -> Iterator[LockEntry]:
     for key, node in root.children:
         if key in form.containers or key in form.sections:
             yield from _below(form, key, node, f"{key}/")
         elif "" in form.containers:
             yield _package(form, form.containers[""], "", key, node)
         else:
-            yield Entry(key, "setting", key, "", node.first, node.last, tuple(node.leaves(key)))
+            yield LockEntry(key, "setting", key, "", node.first, node.last, tuple(node.leaves(key)))
 
 
-def _below(form: LockFormat, container: str, node: Node, above: str) -> Iterator[Entry]:
+def _below(form: LockFormat, container: str, node: Node, above: str) -> Iterator[LockEntry]:
     """The entries of a container. Those of npm's ``dependencies`` hold further ones below the same key."""
     inner = container if container == "dependencies" else ""
     for key, child in node.children:
         if container in form.sections:
             is_placed = re.fullmatch(form.sections[container], key) is not None
             leaves = tuple(child.leaves())
-            yield Entry(above + key, "section", f"{container} {key}", "", child.first, child.last, leaves, is_placed)
+            yield LockEntry(
+                above + key, "section", f"{container} {key}", "", child.first, child.last, leaves, is_placed
+            )
         else:
             yield _package(form, form.containers[container], above, key, child)
         for named, below in child.children:
@@ -245,7 +247,7 @@ def _below(form: LockFormat, container: str, node: Node, above: str) -> Iterator
                 yield from _below(form, inner, below, f"{above}{key}/{inner}/")
 
 
-def _package(form: LockFormat, place: str, above: str, key: str, node: Node) -> Entry:
+def _package(form: LockFormat, place: str, above: str, key: str, node: Node) -> LockEntry:
     leaves = tuple(node.leaves(None, "dependencies" if above.endswith("dependencies/") else ""))
     values = {path.replace(BETWEEN, " "): value for path, value in leaves}
     found = re.fullmatch(place, key)
@@ -257,7 +259,7 @@ def _package(form: LockFormat, place: str, above: str, key: str, node: Node) -> 
     if form.key:
         key = " ".join(values.get(path, "") for path in form.key)
     is_placed = found is not None or bool(form.key)
-    return Entry(above + key, "package", name, version, node.first, node.last, leaves, is_placed)
+    return LockEntry(above + key, "package", name, version, node.first, node.last, leaves, is_placed)
 
 
 def python_name(name: str) -> str:
@@ -266,7 +268,7 @@ def python_name(name: str) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def _order(version: str) -> Order:
+def _order(version: str) -> VersionOrder:
     """Where a version stands among others. Registries hold 1.0, 1.0.0, 01.0 and 1.0.0+x for the same."""
     found = _RELEASE.match(version[:_LONGEST_VERSION].casefold())
     if found is None:
@@ -287,7 +289,7 @@ class _Peers:
     leaves: Collection[tuple[str, str]]
     values: Mapping[str, str]
     common: set[tuple[str, str]]
-    orders: Collection[Order]
+    orders: Collection[VersionOrder]
     digests: Collection[tuple[str, ...]]
     installed: Collection[tuple[tuple[str, str], ...]]
 
@@ -298,7 +300,7 @@ class _Difference:
     One name may stand in thousands of entries, so what they say is collected once for all that are held against them.
     """
 
-    def __init__(self, form: LockFormat, before: Sequence[Entry], after: Sequence[Entry]) -> None:
+    def __init__(self, form: LockFormat, before: Sequence[LockEntry], after: Sequence[LockEntry]) -> None:
         self._form, self._before, self._after = form, before, after
         harmless = _compiled(form.harmless, "harmless")
         self._rules = {
@@ -308,7 +310,7 @@ class _Difference:
         }
         self._of_path: dict[tuple[str, str], _Rule | None] = {}
         self._at_base = {entry.key: entry for entry in before}
-        self._groups = defaultdict[tuple[object, ...], list[Entry]](list)
+        self._groups = defaultdict[tuple[object, ...], list[LockEntry]](list)
         self._origins = defaultdict[str, set[str]](set)
         for entry in before:
             self._origins[entry.name] |= self._origins_of(entry)
@@ -317,19 +319,19 @@ class _Difference:
         self._peers: dict[tuple[object, ...], _Peers] = {}
         self._known = set[str]().union(*self._origins.values())
         self._kept = {entry.key for entry in after}
-        self._newest: dict[str, Order] = {}
+        self._newest: dict[str, VersionOrder] = {}
         for entry in after:
             self._newest[entry.name] = max(_order(entry.version), self._newest.get(entry.name, _NO_VERSION))
         self.changed = [each for each in after if each.key not in self._at_base or each != self._moved(each)]
         self._replaced = dict(self._pairs())
 
-    def _moved(self, entry: Entry) -> Entry:
+    def _moved(self, entry: LockEntry) -> LockEntry:
         """The entry of the base under the same key, on the lines of this one."""
         return replace(self._at_base[entry.key], first=entry.first, last=entry.last)
 
     def doubts(self) -> Iterator[_Doubt]:
         """What a reviewer has to see, each with the whole value that it is about."""
-        hashes = defaultdict[tuple[str, Order], set[tuple[str, ...]]](set)
+        hashes = defaultdict[tuple[str, VersionOrder], set[tuple[str, ...]]](set)
         for entry in self._after:
             if entry.kind == "package" and self._digests(entry):
                 hashes[entry.name, _order(entry.version)].add(self._digests(entry))
@@ -344,7 +346,7 @@ class _Difference:
                 yield _Doubt(f"{entry.name[:_LONGEST_NAME]}: {why[:300]}", entry.first, entry.last)
         yield from self._gone_entries()
 
-    def _peers_of(self, entry: Entry) -> _Peers:
+    def _peers_of(self, entry: LockEntry) -> _Peers:
         """The entries of the base that this one is held against: the one it was, else those of its version or name."""
         groups = (("key", entry.key), ("version", entry.name, _order(entry.version)))
         return self._together(next((group for group in groups if group in self._groups), ("name", entry.name)))
@@ -368,12 +370,12 @@ class _Difference:
             self._of_path[kind, path] = next(fitting, None)
         return self._of_path[kind, path]
 
-    def _match(self, entry: Entry, path: str, value: str) -> re.Match[str] | None:
+    def _match(self, entry: LockEntry, path: str, value: str) -> re.Match[str] | None:
         """The value as the format writes it; None if the path or the value is not known."""
         rule = self._rule(entry.kind, path)
         return None if rule is None or len(value) > LONGEST_LINE else rule.match(entry, value)
 
-    def _origins_of(self, entry: Entry) -> set[str]:
+    def _origins_of(self, entry: LockEntry) -> set[str]:
         found = (
             self._match(entry, path, value)
             for path, value in entry.leaves
@@ -381,11 +383,11 @@ class _Difference:
         )
         return {each["origin"].replace(_EXACTLY, f"/{entry.name}") for each in found if each is not None}
 
-    def _is_closed(self, entry: Entry) -> bool:
+    def _is_closed(self, entry: LockEntry) -> bool:
         """Whether no version explains that a key of this entry comes or goes: it is no package, or the repository."""
         return entry.key in self._at_base and (entry.kind == "section" or not entry.is_placed)
 
-    def _odd_values(self, entry: Entry, peers: _Peers) -> Iterator[str]:
+    def _odd_values(self, entry: LockEntry, peers: _Peers) -> Iterator[str]:
         if not entry.is_placed and entry.key not in self._at_base:
             yield f"it stands in {entry.key}"
         is_same_version = _order(entry.version) in peers.orders
@@ -407,7 +409,7 @@ class _Difference:
                 elif ("name", entry.name) in self._groups and origin not in self._origins[entry.name]:
                     yield f"at the base it does not come from {origin}"
 
-    def _gone(self, entry: Entry, peers: _Peers) -> Iterator[str]:
+    def _gone(self, entry: LockEntry, peers: _Peers) -> Iterator[str]:
         """What every peer says and this entry does not, where it may not go: a source, a hash, the last wheel."""
         is_same_version = _order(entry.version) in peers.orders
         for path, offer in sorted(peers.common - set(_offers(entry))):
@@ -416,10 +418,10 @@ class _Difference:
             if may == "pinned" or (may == "unchanging" and is_same_version) or self._is_closed(entry):
                 yield f"it has no {_shown_path(path)}{offer}, unlike at the base"
 
-    def _digests(self, entry: Entry) -> tuple[str, ...]:
+    def _digests(self, entry: LockEntry) -> tuple[str, ...]:
         return entry.all((*self._form.integrity, *self._form.reference))
 
-    def _odd_hashes(self, entry: Entry, peers: _Peers) -> Iterator[str]:
+    def _odd_hashes(self, entry: LockEntry, peers: _Peers) -> Iterator[str]:
         if self._installed(entry) not in peers.installed:
             hashes = [leaf for leaf in entry.leaves if _plain_path(leaf[0]) in self._form.integrity]
             if not hashes or any(self._match(entry, *leaf) is None for leaf in hashes):
@@ -441,15 +443,15 @@ class _Difference:
     def _paths(self) -> list[str]:
         return [path for paths in self._form.pinned for path in paths.split("|")]
 
-    def _installed(self, entry: Entry) -> tuple[tuple[str, str], ...]:
+    def _installed(self, entry: LockEntry) -> tuple[tuple[str, str], ...]:
         """The leaves that say what is installed."""
         return tuple(
             leaf for leaf in entry.leaves if (rule := self._rule(entry.kind, leaf[0])) and rule.may == "pinned"
         )
 
-    def _pairs(self) -> Iterator[tuple[str, Entry]]:
+    def _pairs(self) -> Iterator[tuple[str, LockEntry]]:
         """The key of each entry with the entry of the base that it replaces: its own, else one that is gone."""
-        new = defaultdict[str, list[Entry]](list)
+        new = defaultdict[str, list[LockEntry]](list)
         for entry in self._after:
             if entry.key in self._at_base:
                 yield entry.key, self._at_base[entry.key]
@@ -485,7 +487,7 @@ class _Difference:
             if entry.kind != "package" and entry.key in self._at_base:
                 yield _shown(entry.name), f"; keys {_shown(self._keys(entry, self._at_base[entry.key]))}"
 
-    def _fact(self, entry: Entry) -> tuple[str, str]:
+    def _fact(self, entry: LockEntry) -> tuple[str, str]:
         """A changed package: its name with both versions, and where it comes from, its hashes, its other changes."""
         old = self._replaced.get(entry.key)
         origins = sorted(self._origins_of(entry)) or entry.all(self._form.source)
@@ -499,7 +501,7 @@ class _Difference:
         line = f"{entry.name} {old.version if old else 'new'} -> {entry.version}"
         return _shown(line), "".join(f"; {what} {_shown(said)}" for what, said in details if said)
 
-    def _keys(self, entry: Entry, old: Entry) -> str:
+    def _keys(self, entry: LockEntry, old: LockEntry) -> str:
         """The keys that differ between the two, without those that say what is installed."""
         differ = {path for path, _ in {*entry.leaves} ^ {*old.leaves}}
         pinned = {path for path, _ in (*self._installed(entry), *self._installed(old))}
@@ -515,7 +517,7 @@ class _Rule:
     exact: str
     may: May
 
-    def match(self, entry: Entry, value: str) -> re.Match[str] | None:
+    def match(self, entry: LockEntry, value: str) -> re.Match[str] | None:
         """The value, if it is as the rule says of this entry."""
         if _EXACTLY in value:
             return None
@@ -525,7 +527,7 @@ class _Rule:
         return self.value.fullmatch(value)
 
 
-def _compiled(rules: Rules, may: May) -> tuple[_Rule, ...]:
+def _compiled(rules: KeyPatterns, may: May) -> tuple[_Rule, ...]:
     named = {"[]": rf"\[\][^{BETWEEN}]*", "*": f"[^{BETWEEN}]+"}
     made: list[_Rule] = []
     for paths, form in rules.items():
@@ -537,7 +539,7 @@ def _compiled(rules: Rules, may: May) -> tuple[_Rule, ...]:
     return tuple(made)
 
 
-def _filled(words: str, entry: Entry, value: str) -> str:
+def _filled(words: str, entry: LockEntry, value: str) -> str:
     """The words with what the entry says of itself in them."""
     file = value.rpartition("/")[2]
     project = file.partition("-")[0] if file.endswith(".whl") else file.partition(f"-{entry.version}.")[0]
@@ -554,7 +556,7 @@ def _filled(words: str, entry: Entry, value: str) -> str:
     return words.format_map(said) or _EXACTLY
 
 
-def _older_needs(entry: Entry, peers: _Peers) -> Iterator[str]:
+def _older_needs(entry: LockEntry, peers: _Peers) -> Iterator[str]:
     """The exact versions of other packages that it takes: an older copy of them may stand in the file."""
     for path, value in entry.leaves:
         new, old = _EXACT.fullmatch(value), _EXACT.fullmatch(peers.values.get(path, ""))
@@ -562,11 +564,11 @@ def _older_needs(entry: Entry, peers: _Peers) -> Iterator[str]:
             yield f"{_shown_path(path)} = {value} is older than at the base"
 
 
-def _newest_first(entries: Sequence[Entry]) -> list[Entry]:
+def _newest_first(entries: Sequence[LockEntry]) -> list[LockEntry]:
     return sorted(entries, key=lambda entry: _order(entry.version), reverse=True)
 
 
-def _offers(entry: Entry) -> Iterator[tuple[str, str]]:
+def _offers(entry: LockEntry) -> Iterator[tuple[str, str]]:
     return ((path, " of a wheel" if value.endswith(".whl") else "") for path, value in entry.leaves)
 
 

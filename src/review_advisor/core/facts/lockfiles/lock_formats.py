@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Rules = Mapping[str, str]
+KeyPatterns = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,15 +33,15 @@ class LockFormat:
 
     ecosystem: str
     syntax: Literal["json", "toml", "yaml", "yarn", "lines"]
-    containers: Rules
-    pinned: Rules
-    harmless: Rules
+    containers: KeyPatterns
+    pinned: KeyPatterns
+    harmless: KeyPatterns
     integrity: tuple[str, ...]
     source: tuple[str, ...] = ()
     reference: tuple[str, ...] = ()
-    sections: Rules = field(default_factory=dict)
-    unchanging: Rules = field(default_factory=dict)
-    settings: Rules = field(default_factory=dict)
+    sections: KeyPatterns = field(default_factory=dict)
+    unchanging: KeyPatterns = field(default_factory=dict)
+    settings: KeyPatterns = field(default_factory=dict)
     line: str = r"(?!\s*#)(?!.*\s#).*"
     """The form of an added line. By default one without a comment, which no key would show."""
     key: tuple[str, ...] = ()
