@@ -11,11 +11,10 @@ from functools import cache
 
 from review_cost import ANSWER_TOKENS, CHARACTERS_A_TOKEN, READING_TOKENS
 
-from review_advisor.adapters.price_file import read_prices
-from review_advisor.core.metrics.prices import Price, Unpriced, cost, price_on
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.mockworld.lines import Line
+from review_advisor.agents.calls import AgentCall
+from review_advisor.mockworld.agents import Line
+from review_advisor.policy.prices import Price, Unpriced, cost, price_on, read_prices
+from review_advisor.policy.surfaces import Role, Surface
 
 CLI_SECONDS = 0.4
 """The start of the pinned CLI, measured."""

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from _latencies import CONSULT_SECONDS, CONSULT_TOKENS, CONSULT_USD, HABITS, Habit, LogNormal, Pace, Work
 from _side_by_side import SharedClock
 
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Reported, Verified
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import FORCE_ON
-from review_advisor.mockworld.lines import approve, finding, guidance, reject, veto
+from review_advisor.change.change import FileChange
+from review_advisor.mockworld.agents import approve, finding, guidance, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.policy.switches import FORCE_ON
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded, CallStarted, Reported, Verified
 
 CHANGED_LINES = LogNormal(40, 1.6)
 MOST_LINES = 30_000

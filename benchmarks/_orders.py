@@ -11,7 +11,7 @@ from itertools import groupby
 from _latencies import Work
 from _mix import Played, Step
 
-from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.policy.surfaces import Role, Surface
 
 HARNESS_SECONDS = 0.4
 """Export, ledger, imports and start, measured (``harness_time.py``)."""

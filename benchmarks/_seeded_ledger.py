@@ -19,23 +19,20 @@ from typing import Any
 
 from tests.scenarios.five_stories import STORIES
 
-from review_advisor.adapters.ledger.chains import add_link, begin_chain, packed
-from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.rows import event_text, write_casting, write_tables
-from review_advisor.adapters.ledger.transactions import transaction
-from review_advisor.core.ledger.chain import FIRST as NO_HASH
-from review_advisor.core.ledger.chain import link
-from review_advisor.core.ledger.moments import microseconds
-from review_advisor.core.ledger.readings import readings_of
-from review_advisor.core.ledger.runs import letters
-from review_advisor.core.observation.labels import Observed, ObservedLabel
-from review_advisor.core.observation.observation_rows import readings_of_observation
-from review_advisor.core.outcome.document import outcome_document
-from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, LostReason
-from review_advisor.mockworld.lines import Line, approve, credit_gone, finding, lost, reject
+from review_advisor.agents.calls import AgentCall, LostReason
+from review_advisor.ledger.chain import FIRST as NO_HASH
+from review_advisor.ledger.chain import link
+from review_advisor.ledger.chains import add_link, begin_chain, packed
+from review_advisor.ledger.database import open_to_write, transaction
+from review_advisor.ledger.queries import letters
+from review_advisor.ledger.recorder import event_text, write_casting, write_tables
+from review_advisor.ledger.rows import microseconds, readings_of, readings_of_observation
+from review_advisor.mockworld.agents import Line, approve, credit_gone, finding, lost, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import outcome_document
+from review_advisor.review.events import PolicyFrozen
+from review_advisor.review.observed import Observed, ObservedLabel
 
 FIRST = datetime(2025, 1, 1, tzinfo=UTC)
 APART = timedelta(seconds=20)

@@ -17,7 +17,7 @@ from _watched import watch
 from review_cost import CHARACTERS_A_TOKEN, CLI, ENDED, READING_TOKENS, Models, answer_of
 from tests.e2e.stub_api import Reply, Request, after, stub_api
 
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.policy.surfaces import Role
 
 LINES = 400
 FASTER = 10

@@ -22,11 +22,10 @@ from _watched import watch
 from review_cost import ASSUMPTIONS, CLI, ENDED, READING_TOKENS, Billed, Models, answer_of, billed, tokens_of
 from tests.e2e.stub_api import Request, stub_api
 
-from review_advisor.adapters.git.open import open_range
-from review_advisor.adapters.price_file import read_prices
-from review_advisor.core.facts.patches.around import partly_shown
-from review_advisor.core.metrics.prices import Price, price_on
-from review_advisor.core.roles.around_prompt import look_around
+from review_advisor.agents.prompts import look_around
+from review_advisor.change.around import partly_shown
+from review_advisor.change.sources import open_range
+from review_advisor.policy.prices import Price, price_on, read_prices
 
 SIZES = (15, 100, 500)
 """Changed functions: each has one line removed and one added."""

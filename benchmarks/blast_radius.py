@@ -17,12 +17,12 @@ from pathlib import Path
 
 from _figures import ROOT, Row, command_line, tell
 
-from review_advisor.adapters.git.open import open_range
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.policy import Policy, Rules, decide_policy
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SourceError
+from review_advisor.change.sources import open_range
+from review_advisor.policy.policy import Policy, Rules, decide_policy
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.surfaces import Role
+from review_advisor.policy.switches import read_switches
 
 FIXES = Path(__file__).with_suffix(".tsv")
 MOST_HIGH, MOST_MEDIUM, LEAST_FIXES = 5.0, 25.0, 24

@@ -16,13 +16,13 @@ from _figures import ROOT, Row, command_line, tell
 from _runs import BOT, seconds
 from _watched import watch
 
-from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.rows import event_text
-from review_advisor.adapters.ledger.transfer import fold
-from review_advisor.core.ledger.chain import Chain, links
-from review_advisor.core.outcome.events import Event, PolicyFrozen
+from review_advisor.ledger.chain import Chain, links
+from review_advisor.ledger.database import open_to_write
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.recorder import event_text
+from review_advisor.ledger.transfer import fold
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.review.events import Event, PolicyFrozen
 
 sys.path.insert(0, str(ROOT))
 from tests.adapters.github.actions import GitHubWithActions

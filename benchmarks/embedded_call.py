@@ -12,13 +12,13 @@ from pathlib import Path
 from _figures import Row, command_line, held, tell
 from _runs import command, least
 
-from review_advisor.adapters.claude.spoken_prompt import user_message
-from review_advisor.app.base_checks import installed
-from review_advisor.core.answers.answers import ReviewReport, answer_schema
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.patches.diff_text import render_files, render_statistics
-from review_advisor.core.roles import prompts
-from review_advisor.core.safety.fence import fence
+from review_advisor.agents import prompts
+from review_advisor.agents.answers import ReviewReport, answer_schema
+from review_advisor.agents.claude_argv import user_message
+from review_advisor.app.review import installed
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.diff_text import render_files, render_statistics
+from review_advisor.safety.fence import fence
 
 BAR_SECONDS = 0.25
 NONCE = "n-1"

@@ -18,10 +18,10 @@ from _changes import make_many
 from _figures import ROOT, Row, command_line, held, tell
 from _plot import Plot
 
-from review_advisor.adapters.git.open import open_range
-from review_advisor.core.facts.shards import shards
-from review_advisor.core.policy.policy import Rules, decide_policy
-from review_advisor.core.policy.switches import read_switches
+from review_advisor.change.shards import shards
+from review_advisor.change.sources import open_range
+from review_advisor.policy.policy import Rules, decide_policy
+from review_advisor.policy.switches import read_switches
 
 BAR_SECONDS = 3.0
 BAR_MEGABYTES = 100

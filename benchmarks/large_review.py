@@ -23,7 +23,7 @@ from _figures import Row, command_line, has_bar, held, tell
 from _runs import BOT
 from _watched import Watched, watch
 
-from review_advisor.adapters.claude.locate import PINNED_VERSION
+from review_advisor.agents.claude import PINNED_VERSION
 
 BAR_MEGABYTES = 64
 REVIEWED = (0, 10, 11)

@@ -19,20 +19,17 @@ from _figures import ROOT, Row, command_line, held, tell
 from _runs import BOT, medians, seconds
 from _watched import Watched, watch
 
-from review_advisor.adapters.ledger.checkpoints import checkpoints_of
-from review_advisor.adapters.ledger.database import open_to_read
-from review_advisor.adapters.ledger.proving import READER, verify
-from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.app.organisation.groups import roll_up_groups
-from review_advisor.app.organisation.named import read_organisation
+from review_advisor.app.ledger import read_organisation, roll_up_groups
 from review_advisor.app.rollup import look_for_alarms
-from review_advisor.app.runs import list_runs
-from review_advisor.core.ledger.checkpoint import Checkpoint, Heads
-from review_advisor.core.ledger.moments import moment_of
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.runs import Between, RunFilter
-from review_advisor.core.organisation.group_rollup import GROUPINGS
+from review_advisor.ledger.chain import Checkpoint, Heads
+from review_advisor.ledger.database import open_to_read
+from review_advisor.ledger.organisation import GROUPINGS
+from review_advisor.ledger.proving import READER, checkpoints_of, verify
+from review_advisor.ledger.queries import Between, Period, RunFilter
+from review_advisor.ledger.recorder import Recorder
+from review_advisor.ledger.rows import moment_of
+from review_advisor.ledger.run_queries import list_runs
+from review_advisor.ledger.sums import add_up
 from review_advisor.mockworld.world import MockWorld
 
 sys.path.insert(0, str(ROOT))

@@ -20,7 +20,7 @@ from tests.attacks.further_lock_files import FORMATS, PUBLIC
 from tests.attacks.lock_files import bumped, changed, old, sha512
 from tests.e2e.stub_api import stub_api
 
-from review_advisor.core.facts.lockfiles.named_hosts import hosts_in, names_a_source
+from review_advisor.change.lockfiles import hosts_in, names_a_source
 
 LINES = 10_000
 BAR_USD = 0.15

@@ -8,9 +8,9 @@ from pathlib import Path
 from _figures import Row, command_line, held, tell
 from _redaction_samples import CODE_SAMPLES, ORDINARY, SECRET_SAMPLES, SecretSample
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.safety.secret_shapes import Mask
-from review_advisor.core.safety.shown_change import doubtful_lines, masks_of_text, shown_file
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.redaction import doubtful_lines, masks_of_text, shown_file
+from review_advisor.safety.secrets import Mask
 
 LEAST_RECALL = 0.98
 MOST_LEFT = 4

@@ -10,7 +10,7 @@ from time import process_time
 from _figures import command_line, held, tell
 from _runs import medians
 
-from review_advisor.core.safety.redaction import Redactor, redactor
+from review_advisor.change.redaction import Redactor, redactor
 
 BAR_SECONDS = 2.0
 LINE = "              {n} +    total = prices.get(item_{n}, 0) * quantity  # see docs/prices.md\n"

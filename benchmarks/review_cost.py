@@ -22,8 +22,7 @@ from _figures import ROOT, Row, command_line, every_row, tell
 from _runs import BOT, git
 from _watched import watch
 
-from review_advisor.adapters.price_file import read_prices
-from review_advisor.core.metrics.prices import Price, Unpriced, cost, price_on
+from review_advisor.policy.prices import Price, Unpriced, cost, price_on, read_prices
 
 sys.path.insert(0, str(ROOT))
 from tests.e2e.prompt_cache import counted

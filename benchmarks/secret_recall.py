@@ -11,9 +11,9 @@ from time import process_time
 from _figures import Row, command_line, held, tell
 from _secret_samples import CONTEXTS, KEYS, NAMED, PASSWORDS, TOKENS, Draw, Shape, below_its_id, left
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.safety.secret_shapes import secrets_in
-from review_advisor.core.safety.shown_change import masked_text, shown_file
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.redaction import masked_text, shown_file
+from review_advisor.safety.secrets import secrets_in
 
 LEAST_RECALL = 0.98
 MOST_FALSE_MARKS = 1.0

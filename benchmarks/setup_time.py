@@ -13,10 +13,9 @@ from _changes import make_many
 from _figures import Row, command_line, held, tell
 from _runs import git
 
-from review_advisor.app.change_source import Selection
-from review_advisor.app.doctor import AgentChoice
-from review_advisor.app.review import ReviewOptions, run_review
-from review_advisor.core.outcome.events import CallStarted, Event
+from review_advisor.app.agent_choice import AgentChoice
+from review_advisor.app.review import ReviewOptions, Selection, run_review
+from review_advisor.review.events import CallStarted, Event
 
 BAR_SECONDS = 60.0
 WORKFLOW = "on: push\njobs:\n  a:\n    steps:\n    - uses: {}\n"

@@ -18,13 +18,13 @@ from _drawn_ranges import draw
 from _figures import Row, command_line, tell
 from pydantic import TypeAdapter
 
-from review_advisor.adapters.git.open import open_range
-from review_advisor.app.base_checks import base_allows, base_checks, installed
-from review_advisor.core.facts.checker_settings import CHECKERS, RuffSettings
-from review_advisor.core.facts.patches.diff_text import changed_lines, render_files
-from review_advisor.core.metrics.intervals import wilson
-from review_advisor.core.safety.shown_change import shown_file
-from review_advisor.embedded.checkers import StaticChecks
+from review_advisor.agents.static.checks import StaticChecks
+from review_advisor.app.review import base_allows, base_checks, installed
+from review_advisor.change.checker_settings import CHECKERS, RuffSettings
+from review_advisor.change.diff_text import changed_lines, render_files
+from review_advisor.change.redaction import shown_file
+from review_advisor.change.sources import open_range
+from review_advisor.ledger.kpis import wilson
 
 HERE = Path(__file__)
 SETS = {

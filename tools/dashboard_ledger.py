@@ -31,18 +31,16 @@ from github_shop import (
     vetoed,
 )
 
-from review_advisor.adapters.ledger.chains import add_link, begin_chain
-from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.rows import event_text, write_readings
-from review_advisor.adapters.ledger.transactions import transaction
-from review_advisor.core.ledger.chain import canonical, links
-from review_advisor.core.ledger.moments import microseconds
-from review_advisor.core.ledger.readings import readings_of, readings_so_far
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Line, approve, confirm, credit_gone, lost, plan, reject
+from review_advisor.ledger.chain import canonical, links
+from review_advisor.ledger.chains import add_link, begin_chain
+from review_advisor.ledger.database import open_to_write, transaction
+from review_advisor.ledger.recorder import event_text, write_readings
+from review_advisor.ledger.rows import microseconds, readings_of, readings_so_far
+from review_advisor.mockworld.agents import Line, approve, confirm, credit_gone, lost, plan, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import PolicyFrozen
 
 LAST = datetime(2026, 6, 30, 17, 0, tzinfo=UTC)
 DAYS = 60

@@ -18,9 +18,9 @@ from dashboard_ledger import fill
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from review_advisor.app.dashboard import write_dashboard
-from review_advisor.app.runs import list_runs, show_run
-from review_advisor.core.ledger.runs import RunFilter
+from review_advisor.app.ui import write_dashboard
+from review_advisor.ledger.queries import RunFilter
+from review_advisor.ledger.run_queries import list_runs, show_run
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

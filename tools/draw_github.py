@@ -18,7 +18,7 @@ from github_stories import PICTURES, Picture
 from PIL import Image, ImageChops
 from PIL.PngImagePlugin import PngInfo
 
-from review_advisor.mockworld.github.page import THEMES, page
+from review_advisor.mockworld.github_page import THEMES, page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from review_advisor.core.roles.calls import Usage
-from review_advisor.mockworld.lines import Line
+from review_advisor.mockworld.agents import Line
+from review_advisor.safety.stop import Usage
 
 CART, REFUNDS = "shop/cart.py", "shop/refunds.py"
 

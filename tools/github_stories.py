@@ -30,24 +30,23 @@ from github_shop import (
     vetoed,
 )
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.roles.calls import CreditExhaustedError
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
-from review_advisor.mockworld.github.page import Record, conversation, patches_of
-from review_advisor.mockworld.github.records import CheckRun, IssueComment, Review, TimelineEntry
-from review_advisor.mockworld.lines import Line, approve, confirm, reject
-from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story_file import read_story
+from review_advisor.agents.calls import CreditExhaustedError
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.begin import Comment as SaidComment
+from review_advisor.github.begin import Conversation
+from review_advisor.github.publish import PublishPhase
+from review_advisor.github.writer import Bot
+from review_advisor.mockworld.agents import Line, approve, confirm, reject
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES, CheckRun, GitHub, IssueComment, Review, TimelineEntry
+from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.github_page import Record, conversation, patches_of
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story_file import read_story
 from review_advisor.mockworld.world import MockWorld
-from review_advisor.pull_request.bot import Bot
-from review_advisor.pull_request.comment_commands import Comment as SaidComment
-from review_advisor.pull_request.comment_commands import Conversation
-from review_advisor.pull_request.publish import PublishPhase
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
 
 REPOSITORY = "acme/shop"
 AUTHOR, MAINTAINER = "ada", "maria"

@@ -18,15 +18,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import review_advisor
-from review_advisor.adapters.claude.argv import argv
-from review_advisor.adapters.claude.environment import child_environment
-from review_advisor.adapters.claude.spoken_prompt import user_message
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES
-from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.roles.mid_flight import consult_prompt
-from review_advisor.mockworld.fake_advisor_runner import PlayedCall
-from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story_file import read_story
+from review_advisor.agents.claude_argv import argv, child_environment, user_message
+from review_advisor.agents.mid_flight import consult_prompt
+from review_advisor.agents.prompts import Instructions
+from review_advisor.mockworld.agents import PlayedCall
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story_file import read_story
+from review_advisor.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES
 
 RECORD = Path(__file__).resolve().parents[1] / "tests" / "project" / "requests_before.json"
 OPTIONS = {

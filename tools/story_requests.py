@@ -13,9 +13,9 @@ import json
 import sys
 from pathlib import Path
 
-from review_advisor.adapters.claude.argv import argv
-from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story_file import read_story
+from review_advisor.agents.claude_argv import argv
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story_file import read_story
 
 ROOT = Path(__file__).resolve().parents[1]
 STORIES = ROOT / "stories"

@@ -13,45 +13,40 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from review_advisor.adapters.claude.environment import child_environment
-from review_advisor.adapters.claude.locate import PINNED_VERSION
-from review_advisor.adapters.telemetry.export import LONGEST_SECONDS
-from review_advisor.app.settings import CRITICAL_PATHS, Config
-from review_advisor.cli import USAGE
-from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
-from review_advisor.core.facts.files.risky_code import RISKY_CODE
-from review_advisor.core.metrics.kpis import Sums, kpis
-from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS
-from review_advisor.core.metrics.targets import RULES
-from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
-from review_advisor.core.outcome.rulings import Move, Standing, Verdict, rule
-from review_advisor.core.policy.blast import MEDIUM_ABOVE_LINES, BlastRadius
-from review_advisor.core.policy.budgets import (
+from review_advisor.agents.answers import PostVerifyResult
+from review_advisor.agents.calls import LOSSES, Cause, LostReason
+from review_advisor.agents.claude import PINNED_VERSION
+from review_advisor.agents.claude_argv import child_environment
+from review_advisor.agents.surface_inputs import SURFACE_INPUTS
+from review_advisor.app.main import USAGE
+from review_advisor.change.kinds import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
+from review_advisor.change.risky_code import RISKY_CODE
+from review_advisor.github.threads import LOUDNESS
+from review_advisor.ledger.kpis import RULES, Sums, kpis
+from review_advisor.ledger.task_events import EXIT_CODES as RUN_EXIT_CODES
+from review_advisor.ledger.task_events import STATUS_WORDS
+from review_advisor.ledger.telemetry import LONGEST_SECONDS, METRICS, SECONDS_BUCKETS
+from review_advisor.mockworld.agents import Line, approve, authentication_gone, credit_gone, lost, model_unknown, plan
+from review_advisor.mockworld.seeds import PLACES
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story import FAULTS, Story
+from review_advisor.mockworld.trace import flags_of
+from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.budgets import (
     RETRIES_BY_BLAST,
     USD_FOR_1_000_TOKENS,
     USD_FOR_EACH_PART,
     surface_retry_budget,
 )
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
-from review_advisor.core.policy.switches import MASTER, NO, ROLE_SWITCHES, YES, SwitchError, read_switches
-from review_advisor.core.policy.trigger import MANY_CODE_LINES, CompositeTrigger, TriggerFacts
-from review_advisor.core.pull_request.rounds import LOUDNESS
-from review_advisor.core.report.wording import counted
-from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
-from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
-from review_advisor.core.safety.secret_shapes.issuers import FORMATS
-from review_advisor.core.shadow.shadow_rule import ShadowRule
-from review_advisor.core.task.task_status import EXIT_CODES as RUN_EXIT_CODES
-from review_advisor.core.task.task_status import STATUS_WORDS
-from review_advisor.mockworld.expectations import flags_of
-from review_advisor.mockworld.lines import Line, approve, authentication_gone, credit_gone, lost, model_unknown, plan
-from review_advisor.mockworld.seeds.review_lines import PLACES
-from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story import Story
-from review_advisor.mockworld.stories.story_lines import FAULTS
-from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.policy import Rules
+from review_advisor.policy.risk import MANY_CODE_LINES, MEDIUM_ABOVE_LINES, BlastRadius, CompositeTrigger, TriggerFacts
+from review_advisor.policy.settings import CRITICAL_PATHS, Config
+from review_advisor.policy.shadow_rules import ShadowRule
+from review_advisor.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
+from review_advisor.policy.switches import MASTER, NO, ROLE_SWITCHES, YES, SwitchError, read_switches
+from review_advisor.review.rulings import EXIT_CODES, Move, Outcome, Standing, Verdict, rule
+from review_advisor.safety.secret_issuers import FORMATS
+from review_advisor.safety.wording import counted
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "review_advisor"

@@ -12,9 +12,9 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
-from review_advisor.lifetime.garbage import collect_rarely
-from review_advisor.lifetime.interruption import INTERRUPTION
-from review_advisor.lifetime.setup_watch import LATE, NOT_RUN, SETUP
+from review_advisor.safety.interruption import INTERRUPTION
+from review_advisor.safety.memory import collect_rarely
+from review_advisor.safety.setup_watch import LATE, NOT_RUN, SETUP
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ALL_SECONDS = 1.8
@@ -31,13 +31,13 @@ def main() -> None:
         SETUP.start()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed distribution
     watch = _Watch()
-    from review_advisor.cli import run, sign_in
+    from review_advisor.app.main import run, sign_in
 
     INTERRUPTION.announce = sign_in
     try:
         code = run(sys.argv[1:])
     except Exception as error:
-        from review_advisor.core.roles.calls import ReviewInterrupted
+        from review_advisor.safety.stop import ReviewInterrupted
 
         if not isinstance(error, ReviewInterrupted):
             raise

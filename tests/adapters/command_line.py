@@ -22,12 +22,11 @@ from typing import Any
 import pytest
 from tests.adapters.git_repository import Repo, made_once
 
-from review_advisor import cli
-from review_advisor.app.change_source import Selection
-from review_advisor.app.doctor import AgentChoice
-from review_advisor.app.review import ReviewOptions, StoredReview, run_review
-from review_advisor.core.outcome.events import Event
-from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.app import main as cli
+from review_advisor.app.agent_choice import AgentChoice
+from review_advisor.app.review import ReviewOptions, Selection, StoredReview, run_review
+from review_advisor.review.events import Event
+from review_advisor.safety.interruption import INTERRUPTION
 
 BOT = Path(sys.executable).with_name("review-advisor")
 _PATIENT = "from review_advisor import __main__ as process; process._ALL_SECONDS = {}; {}process.main()"

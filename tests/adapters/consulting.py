@@ -11,14 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from review_advisor.adapters.claude import consult_hook
-from review_advisor.adapters.claude.argv import hook_settings
-from review_advisor.adapters.claude.consult_server import ConsultServer
-from review_advisor.adapters.claude.limits import DEFAULT_LIMITS
-from review_advisor.core.policy.budgets import Budgets
-from review_advisor.core.roles.calls import ConsultGrant
-from review_advisor.core.safety.redaction import NO_SECRETS
-from review_advisor.ports.review import Consults
+from review_advisor.agents import consult_hook
+from review_advisor.agents.calls import ConsultGrant, Consults
+from review_advisor.agents.claude import ConsultServer
+from review_advisor.agents.claude_argv import DEFAULT_LIMITS, hook_settings
+from review_advisor.change.redaction import NO_SECRETS
+from review_advisor.policy.budgets import Budgets
 from review_advisor.review.consults import CallConsults, ReviewConsults
 
 NONCE = "n0nce-7f3a"

@@ -13,7 +13,7 @@ from threading import Thread
 
 from tests.adapters.git_repository import Repo, made_once
 
-from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.change.pull_request import PullRequest
 
 NAME = "octo/app"
 CONFIG = '[github]\nlogin = "advisor[bot]"\n'

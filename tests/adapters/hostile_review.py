@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from tests.adapters.ledgers import told
 
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Line, approve, evidence, finding, guidance, plan, veto
+from review_advisor.mockworld.agents import Line, approve, evidence, finding, guidance, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
 
 MARKUP = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"

@@ -14,13 +14,12 @@ from typing import Any
 
 from tests.scenarios.five_stories import STORIES
 
-from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.rows import MET, OTHER_TABLES, TABLES
-from review_advisor.adapters.ledger.transfer import export_runs
-from review_advisor.core.ledger.chain import LedgerError, canonical, links
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import Event, PolicyFrozen
+from review_advisor.ledger.chain import LedgerError, canonical, links
+from review_advisor.ledger.recorder import MET, OTHER_TABLES, TABLES, Recorder
+from review_advisor.ledger.transfer import export_runs
 from review_advisor.mockworld.world import MemoryJournal, MockWorld
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import Event, PolicyFrozen
 
 Story = Callable[[MockWorld], None]
 

@@ -30,17 +30,22 @@ from tests.adapters.scripted_models import Asked, Models
 from tests.project.workflow_files import ROOT, action_step, own_workflow, parsed
 from tests.unit.forge_text.sarif_standard import offences
 
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.ledger.chain import LEDGER_FILE
-from review_advisor.core.observation.labels import JUDGED_AFTER
-from review_advisor.core.pull_request.markers import SUMMARY
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
-from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import State, read_state
-from review_advisor.mockworld.github.ground import second_of
-from review_advisor.mockworld.github.model import Contents, GitHub
-from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, Review, ReviewThread
-from review_advisor.pull_request import retries as patience
+from review_advisor.change.pull_request import Permission
+from review_advisor.github import writer as patience
+from review_advisor.github.state import SUMMARY, StandingComment, State, read_state
+from review_advisor.ledger.chain import LEDGER_FILE
+from review_advisor.mockworld.github import (
+    CheckRun,
+    Contents,
+    GitHub,
+    IssueComment,
+    Pull,
+    Review,
+    ReviewThread,
+    second_of,
+)
+from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN
+from review_advisor.review.observed import JUDGED_AFTER
 
 Json = dict[str, Any]
 

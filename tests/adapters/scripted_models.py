@@ -18,9 +18,9 @@ from typing import Any
 
 from tests.adapters.command_line import CLAUDE, executable
 
-from review_advisor.core.roles.prompts import nonce_of
-from review_advisor.core.safety.fence import fenced
-from review_advisor.mockworld.lines import Line, approve, confirm, guidance, plan
+from review_advisor.agents.prompts import nonce_of
+from review_advisor.mockworld.agents import Line, approve, confirm, guidance, plan
+from review_advisor.safety.fence import fenced
 
 Json = dict[str, Any]
 

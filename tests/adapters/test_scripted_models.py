@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.adapters.scripted_models import Models
 
-from review_advisor.mockworld.lines import reject
+from review_advisor.mockworld.agents import reject
 
 CALLS = 8
 LONG = "Is it right? " * 20_000

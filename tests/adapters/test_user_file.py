@@ -10,8 +10,8 @@ import pytest
 from tests.adapters.command_line import LAST_COMMIT, Terminal
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.user_file import UserFileError, read_user_file
-from review_advisor.app.pull_requests.begin_and_publish import read_document
+from review_advisor.app.ci import read_document
+from review_advisor.safety.files import UserFileError, read_user_file
 
 
 def refusal(path: Path, most: int = 10) -> str:

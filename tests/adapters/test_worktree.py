@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.worktree import NoFolder, WorkFolder
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SourceError
+from review_advisor.tasks.worktree import NoFolder, WorkFolder
 
 
 def test_a_page_is_stored_in_a_folder_made_for_it(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from review_advisor.core.facts.change import FileChange
-from review_advisor.mockworld.checkout import changed_between
+from review_advisor.change.change import FileChange
+from review_advisor.mockworld.copies import changed_between
 
 PACKAGES = 60
 TARGET = 30

@@ -15,10 +15,10 @@ from typing import Any
 from pydantic import BaseModel
 from tests.attacks.payloads import ORDER, OWN_SECRET
 
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, ConsultReply, Lost, Receipt, Usage
-from review_advisor.core.roles.prompts import nonce_of
-from review_advisor.ports.review import Consults
+from review_advisor.agents.calls import AgentCall, Answered, ConsultReply, Consults, Lost
+from review_advisor.agents.prompts import nonce_of
+from review_advisor.policy.surfaces import Role
+from review_advisor.safety.stop import ConsultRecord, Receipt, Usage
 
 WINDOW = 600_000
 FAULT = "value = 1 / 0"

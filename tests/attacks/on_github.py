@@ -10,30 +10,33 @@ from tests.adapters.git_remote import NAME, Served
 from tests.adapters.git_repository import Repo, made_once
 from tests.attacks.obedient import FAULT
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.adapters.git.fetch import Remote, open_pull_request
-from review_advisor.adapters.git.source import About
 from review_advisor.app.configuration import believed_base
-from review_advisor.core.facts.actions_event import PullRequestEvent
-from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.pull_request.markers import SUMMARY, finding_marker
-from review_advisor.core.pull_request.memory import earlier_review
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules
-from review_advisor.core.pull_request.seals import believed
-from review_advisor.core.pull_request.state import KnownFinding, State, own_summaries, read_state, state_block
-from review_advisor.core.pull_request.writes import InlineComment
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.model import GitHub
+from review_advisor.change.change import Change
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.change.pull_request import Permission, PullRequestEvent
+from review_advisor.change.sources import About, Remote, open_pull_request
+from review_advisor.github.begin import BeginPhase, Comment, Conversation
+from review_advisor.github.memory import earlier_review, peoples_word
+from review_advisor.github.publish import PublishPhase
+from review_advisor.github.state import (
+    SUMMARY,
+    KnownFinding,
+    State,
+    believed,
+    finding_marker,
+    own_summaries,
+    read_state,
+    state_block,
+)
+from review_advisor.github.writer import Bot
+from review_advisor.github.writes import InlineComment
+from review_advisor.mockworld.github import GitHub
+from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.pull_request.begin import BeginPhase
-from review_advisor.pull_request.believed_memory import peoples_word
-from review_advisor.pull_request.bot import Bot
-from review_advisor.pull_request.comment_commands import Comment, Conversation
-from review_advisor.pull_request.publish import PublishPhase
+from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN, PublicationRules
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import Outcome
 
 AUTHOR, MAINTAINER = "eve", "maria"
 FINDING = "f-0123456789"

@@ -10,15 +10,25 @@ from tests.adapters.ledgers import Story
 from tests.scenarios.five_stories import STORIES
 from tests.unit.shadow.test_shadow_rule import shadow
 
-from review_advisor.core.forge_text.conclusion import conclusion_of, title_of
-from review_advisor.core.forge_text.sarif import sarif_json
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.memory import remembered
-from review_advisor.core.report.report_text import headline
-from review_advisor.core.shadow.shadow_decision import shadow_cost
-from review_advisor.mockworld.lines import Line, approve, confirm, credit_gone, garbage, interrupted, lost, reject, veto
+from review_advisor.github.memory import remembered
+from review_advisor.github.sarif import sarif_json
+from review_advisor.github.sections import conclusion_of, title_of
+from review_advisor.ledger.shadow_rollup import shadow_cost
+from review_advisor.mockworld.agents import (
+    Line,
+    approve,
+    confirm,
+    credit_gone,
+    garbage,
+    interrupted,
+    lost,
+    reject,
+    veto,
+)
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.report import headline
 
 SAID = {
     "confirms": confirm(),

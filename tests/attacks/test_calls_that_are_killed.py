@@ -8,25 +8,25 @@ from datetime import date
 import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, PATH, REPOSITORY, Desk
 
-from review_advisor.core.facts.actions_event import PullRequestEvent
-from review_advisor.core.metrics.prices import Price
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.state import State
-from review_advisor.core.roles.calls import (
+from review_advisor.agents.calls import (
     AuthenticationFailedError,
     CreditExhaustedError,
     LostReason,
     ModelUnknownError,
-    Stop,
     TreeChangedError,
 )
-from review_advisor.mockworld.lines import Line, approve, interrupted, lost, plan
+from review_advisor.change.pull_request import PullRequestEvent
+from review_advisor.github.begin import BeginPhase, Begun
+from review_advisor.github.publish import DidNotRun
+from review_advisor.github.state import State
+from review_advisor.mockworld.agents import Line, approve, interrupted, lost, plan
 from review_advisor.mockworld.world import MockWorld
-from review_advisor.pull_request.begin import BeginPhase, Begun
-from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.policy.prices import Price
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.stop import Stop
 
 KILLED = lost(LostReason.TIMEOUT).costing(None)
 AT_WORK = replace(KILLED, output_tokens=100_000)

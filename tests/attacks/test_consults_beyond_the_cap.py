@@ -24,16 +24,15 @@ from tests.adapters.consulting import (
     serving,
 )
 
-from review_advisor.adapters.claude.consult_hook import SOCKET
-from review_advisor.adapters.claude.stream import TaskStarted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultRecord, ConsultReply, Denied, Granted, Lost
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import veto
+from review_advisor.agents.calls import AgentCall, Answered, ConsultReply, Consults, Denied, Granted, Lost
+from review_advisor.agents.claude_stream import TaskStarted
+from review_advisor.agents.consult_hook import SOCKET
+from review_advisor.mockworld.agents import FakeAdvisorRunner, veto
 from review_advisor.mockworld.world import MockWorld, edited
-from review_advisor.ports.review import Consults
+from review_advisor.policy.surfaces import Role
 from review_advisor.review.consults import CallConsults
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.stop import ConsultRecord
 
 CAP = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"
 

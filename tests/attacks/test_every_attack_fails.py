@@ -18,15 +18,14 @@ from tests.attacks.obedient import FAULT, NOTES, WINDOW, ObedientAgent
 from tests.attacks.payloads import ATTACKS, OWN_SECRET, PLANTED
 from tests.attacks.unfenced import unfenced
 
-from review_advisor.adapters.git.open import open_range
-from review_advisor.core.facts.change import Spec
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.report.progress_lines import progress_line
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.session_rows import session_rows
+from review_advisor.change.change import Spec
+from review_advisor.change.sources import open_range
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.policy import Rules
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.report import progress_line, report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.session_rows import session_rows
 
 NONCE = "nonce0001"
 MOST_OF_A_MESSAGE = 900_000

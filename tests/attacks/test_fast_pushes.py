@@ -7,16 +7,16 @@ import json
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Afternoon, Desk
 
-from review_advisor.core.facts.actions_event import CommentEvent, PullRequestEvent, read_event
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.standing import StandingCheck
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.lines import approve
+from review_advisor.change.pull_request import CommentEvent, PullRequestEvent, read_event
+from review_advisor.github.begin import BeginPhase, Begun
+from review_advisor.github.forge import ForgeRejected
+from review_advisor.github.publish import DidNotRun
+from review_advisor.github.state import StandingCheck
+from review_advisor.github.writer import settled_head
+from review_advisor.mockworld.agents import approve
+from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.ports.forge import ForgeRejected
-from review_advisor.pull_request.begin import BeginPhase, Begun
-from review_advisor.pull_request.publish import DidNotRun
-from review_advisor.pull_request.retries import settled_head
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 GONE = "f" * 40
 

@@ -5,16 +5,25 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Event, PartEnded, Reported
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.advice_events import Disposed, Escalated, Recommended
-from review_advisor.core.outcome.steps.happened import OfCall
-from review_advisor.core.policy.escalation_rules import EscalationRules, Handoff
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import ConsultRecord
-from review_advisor.mockworld.lines import approve, confirm, finding, guidance
+from review_advisor.mockworld.agents import approve, confirm, finding, guidance
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules, Handoff
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import (
+    CallEnded,
+    CallStarted,
+    Consulted,
+    Disposed,
+    Escalated,
+    Event,
+    OfCall,
+    PartEnded,
+    Recommended,
+    Reported,
+)
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
+from review_advisor.safety.stop import ConsultRecord
 
 ALONE = EscalationRules("attrition", "advisor_only")
 CAP = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"

@@ -13,21 +13,29 @@ from typing import Any
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.actions_event import MergeGroupEvent, PullRequestEvent
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.earlier_review import Age, Earlier, TouchedLines
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.markers import SUMMARY, external_id, seal_in
-from review_advisor.core.pull_request.seals import believed, seal, vouched_by_word
-from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import KnownFinding, State, Whole, read_state, state_block
-from review_advisor.mockworld.github.records import IssueComment
-from review_advisor.mockworld.lines import approve, finding, reject
+from review_advisor.agents.findings import finding_id
+from review_advisor.change.change import Age, Earlier, FileChange, TouchedLines
+from review_advisor.change.pull_request import MergeGroupEvent, Permission, PullRequestEvent
+from review_advisor.github.begin import BeginPhase, Begun
+from review_advisor.github.memory import peoples_word
+from review_advisor.github.state import (
+    SUMMARY,
+    KnownFinding,
+    StandingComment,
+    State,
+    Whole,
+    believed,
+    external_id,
+    read_state,
+    seal,
+    seal_in,
+    state_block,
+    vouched_by_word,
+)
+from review_advisor.mockworld.agents import approve, finding, reject
+from review_advisor.mockworld.github import IssueComment
 from review_advisor.mockworld.world import edited
-from review_advisor.pull_request.begin import BeginPhase, Begun
-from review_advisor.pull_request.believed_memory import peoples_word
+from review_advisor.review.rulings import Outcome
 
 KEYS = pytest.mark.parametrize("key", [None, b"k" * 32], ids=["without a key", "with a key"])
 HOLE = finding(PATH, 7, "value = 7", "critical", title="seven is a hole")

@@ -18,11 +18,11 @@ from tests.attacks.test_forged_states import (
 )
 from tests.scenarios.publishing import BOT, MAINTAINER
 
-from review_advisor.core.observation.labels import Value
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.mockworld.lines import reject
-from review_advisor.observation.closed_pull_request import ObservePhase
-from review_advisor.pull_request.believed_memory import peoples_word
+from review_advisor.github.memory import peoples_word
+from review_advisor.github.observation import ObservePhase
+from review_advisor.mockworld.agents import reject
+from review_advisor.review.observed import Value
+from review_advisor.review.rulings import Outcome
 
 
 def observed(stage: Scene) -> dict[tuple[str, str], Value]:

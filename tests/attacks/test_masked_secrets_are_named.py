@@ -13,33 +13,28 @@ from tests.adapters.git_repository import Repo
 from tests.attacks.test_nobody_refutes_a_finding import added
 from tests.scenarios.publishing import Desk
 
-from review_advisor.adapters.git.open import open_range
-from review_advisor.adapters.git.source import GitSource
-from review_advisor.app.pull_requests.own_facts import own_facts
-from review_advisor.core.answers.findings import Finding
-from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
-from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
-from review_advisor.core.facts.repair_edits import Edits
-from review_advisor.core.outcome.blocking import blocking_findings
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import Event, PolicyFrozen, Reported
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.terminal_report import terminal_report
-from review_advisor.core.roles.mid_flight import consult_prompt
-from review_advisor.core.roles.prompts import MOST_SECRETS
-from review_advisor.core.roles.repair_law import Law
-from review_advisor.core.safety.redaction import Redactor
-from review_advisor.core.safety.secret_shapes import mark
-from review_advisor.core.safety.shown_change import doubtful_lines, masked_text, shown_file
-from review_advisor.mockworld.github.records import PullFile
-from review_advisor.mockworld.lines import Json, approve, confirm, finding, guidance, plan, reject, veto
+from review_advisor.agents.findings import Finding
+from review_advisor.agents.mid_flight import consult_prompt
+from review_advisor.agents.prompts import MOST_SECRETS
+from review_advisor.agents.repair_law import Law
+from review_advisor.app.ci import own_facts
+from review_advisor.change.change import Change, Earlier, EarlierFinding, Edits, FileChange, Hunk, Status
+from review_advisor.change.redaction import Redactor, doubtful_lines, masked_text, shown_file
+from review_advisor.change.sources import GitSource, open_range
+from review_advisor.mockworld.agents import Json, approve, confirm, finding, guidance, plan, reject, veto
+from review_advisor.mockworld.github import PullFile
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.policy import Rules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, blocking_findings, outcome_json, read_outcome
+from review_advisor.review.events import Event, PolicyFrozen, Reported
 from review_advisor.review.matter import as_shown
+from review_advisor.review.own_facts import OwnFacts, contradiction
+from review_advisor.review.report import terminal_report
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
+from review_advisor.safety.secrets import mark
 
 DRAW = Draw("named")
 TOKEN = "ghp_" + DRAW.word(36)

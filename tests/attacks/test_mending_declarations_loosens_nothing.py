@@ -8,13 +8,12 @@ from itertools import chain, combinations, product
 
 import pytest
 
-from review_advisor.app.roster.believed import believed_declarations
-from review_advisor.app.roster.declared_files import Declares, HeadFiles
-from review_advisor.app.settings import Config, ConfigError, EscalationConfig
-from review_advisor.core.facts.files.declared import PRICES
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.metrics.price_list import NO_PRICES, OwnPrices
-from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
+from review_advisor.app.configuration import Declares, HeadFiles, believed_declarations
+from review_advisor.change.guidelines import BaseText
+from review_advisor.change.kinds import PRICES
+from review_advisor.policy.prices import NO_PRICES, OwnPrices
+from review_advisor.policy.settings import Config, ConfigError, EscalationConfig
+from review_advisor.policy.thresholds import THRESHOLDS_FILE
 
 ADVISOR = ".review-advisor/advisors/data.md"
 GOOD, BAD = "---\nid: dataSteward\non: finish\n---\nLooks after the data.\n", "---\nidd: dataSteward\n---\nLooks.\n"

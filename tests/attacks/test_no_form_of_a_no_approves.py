@@ -11,15 +11,15 @@ from itertools import product
 
 import pytest
 
-from review_advisor.adapters.claude.meaning import meaning
-from review_advisor.adapters.claude.stream import decode
-from review_advisor.core.answers.answers import PostVerifyResult, ReviewReport
-from review_advisor.core.outcome.rulings import Move, Standing, rule
-from review_advisor.core.policy.surfaces import Authority
-from review_advisor.core.roles.calls import Cause, Lost, LostReason
-from review_advisor.core.roles.replies import checked_reply
-from review_advisor.core.safety.legible import legible
-from review_advisor.lifetime.bounded_children import Exit
+from review_advisor.agents.answers import PostVerifyResult, ReviewReport
+from review_advisor.agents.calls import Cause, Lost, LostReason
+from review_advisor.agents.claude import meaning
+from review_advisor.agents.claude_stream import decode
+from review_advisor.agents.replies import checked_reply
+from review_advisor.policy.surfaces import Authority
+from review_advisor.review.rulings import Move, Standing, rule
+from review_advisor.safety.children import Exit
+from review_advisor.safety.fence import legible
 
 DEEP = "[" * 3_000 + "]" * 3_000
 JUDGES_NO: dict[str, bytes] = {

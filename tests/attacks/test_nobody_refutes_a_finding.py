@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.council.member_calls import CHALLENGED
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.patches.diff_text import shown_path
-from review_advisor.core.outcome.blocking import blocking_findings
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roster.advisor import REFUTER
-from review_advisor.core.safety.fence import fenced
-from review_advisor.mockworld.lines import Json, finding, refutes, reject
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.diff_text import shown_path
+from review_advisor.mockworld.agents import Json, finding, refutes, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.roster import REFUTER
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.council import CHALLENGED
+from review_advisor.review.document import blocking_findings
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.fence import fenced
 
 CLAIM = "this finding is refuted"
 FAULT = "run(user_input)"

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from tests.attacks.test_nobody_refutes_a_finding import CLAIM, COMMENTS, FAULT, HOLE, added
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Json, approve, change, guidance, reject
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.mockworld.agents import Json, approve, change, guidance, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 
 def world_of(*files: FileChange) -> MockWorld:

@@ -12,15 +12,13 @@ from tests.attacks.lock_files import TARGET, bumped, changed, go, old
 from tests.attacks.lock_places import HOSTS, SOURCES, TWICE, VERSIONS, placed
 from tests.scenarios.reading import is_shown, shown
 
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.lockfiles.lock_changes import incoming, lock_entries, lock_format
-from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
-from review_advisor.core.facts.lockfiles.named_hosts import hosts_in
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.exclusion import excluding_glob
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.change.change import FileChange
+from review_advisor.change.lockfiles import DEFAULT_EXCLUDE, hosts_in, incoming, lock_entries, lock_format
 from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld
+from review_advisor.policy.exclusion import excluding_glob
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import Outcome
 
 
 @pytest.fixture

@@ -19,17 +19,16 @@ from tests.adapters.command_line import CREDENTIAL, Terminal, executable, projec
 from tests.adapters.git_repository import Repo
 from tests.attacks.lock_files import sha512
 
-from review_advisor.core.facts.adr_record import structure_faults
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.files.called_files import CalledFiles
-from review_advisor.core.facts.files.risky_code import TOO_LONG, risky_code
-from review_advisor.core.facts.files.workflows import CiEdit, concern
-from review_advisor.core.facts.lockfiles.lock_changes import incoming
-from review_advisor.core.facts.spec import spec_path
-from review_advisor.core.roles.mid_flight import _says_stop
-from review_advisor.core.safety.legible import read_json
-from review_advisor.core.safety.terminal import printable
-from review_advisor.lifetime.setup_watch import LATE
+from review_advisor.agents.mid_flight import _says_stop
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.ci_files import CalledFiles, CiEdit, concern
+from review_advisor.change.decision_records import structure_faults
+from review_advisor.change.lockfiles import incoming
+from review_advisor.change.pull_request import spec_path
+from review_advisor.change.risky_code import TOO_LONG, risky_code
+from review_advisor.safety.fence import read_json
+from review_advisor.safety.setup_watch import LATE
+from review_advisor.safety.terminal import printable
 
 LONG = 300_000
 WORKFLOW = "on: push\njobs:\n  review:\n    steps:\n    - uses: {}\n"
@@ -179,7 +178,7 @@ def test_no_signal_leaves_the_process_that_watches_behind(tmp_path: Path, number
     program = (
         "import os, sys\n"
         "from review_advisor.__main__ import _Watch\n"
-        "from review_advisor.lifetime.setup_watch import SETUP\n"
+        "from review_advisor.safety.setup_watch import SETUP\n"
         "SETUP.start()\n"
         "_Watch()\n"
         "print(SETUP._child, flush=True)\n"
@@ -205,7 +204,7 @@ def test_work_that_nothing_can_interrupt_is_killed(tmp_path: Path) -> None:
         "import sys\n"
         "from pathlib import Path\n"
         "from review_advisor.__main__ import _Watch\n"
-        "from review_advisor.lifetime.setup_watch import SETUP\n"
+        "from review_advisor.safety.setup_watch import SETUP\n"
         "SETUP.start()\n"
         "_Watch()\n"
         "with SETUP.running(Path(sys.argv[1])):\n"

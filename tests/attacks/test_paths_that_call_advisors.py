@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.facts.files.declared import LENS_MAP
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.outcome.document import outcome_json, read_outcome
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Roster
-from review_advisor.core.roster.roster_files import declared_roster
-from review_advisor.mockworld.lines import Line, approve, finding, lost, reject, vote
+from review_advisor.agents.calls import LostReason
+from review_advisor.change.guidelines import BaseText
+from review_advisor.change.kinds import LENS_MAP
+from review_advisor.mockworld.agents import Line, approve, finding, lost, reject, vote
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.roster import ADR_ADVISOR, Roster
+from review_advisor.policy.roster_layers import declared_roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import outcome_json, read_outcome
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 AT = ".review-advisor/advisors"
 FRIENDLY = "---\nid: friendly\non: finish\nweight: 100\n---\nYou like documentation.\n"

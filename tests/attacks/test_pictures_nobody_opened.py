@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.test_visual_gate import CROP, LOGIN, VISUAL, with_pictures
 
-from review_advisor.core.facts.pictures import folder_picture
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.outage_rules import OutageRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.lines import Line, approve, confirm, garbage, lost, picture, picture_differs, veto, vote
+from review_advisor.agents.calls import LostReason
+from review_advisor.change.picture_pairs import folder_picture
+from review_advisor.mockworld.agents import Line, approve, confirm, garbage, lost, picture, picture_differs, veto, vote
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.outage_rules import OutageRules
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 BEFORE = f"{LOGIN}-1-before.png"
 OTHER = "shots/other.png-1-after.png"

@@ -6,14 +6,14 @@ import pytest
 from benchmarks._secret_samples import one_mark_each
 from tests.scenarios.reading import shown
 
-from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange, Hunk, Status
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.safety.secret_shapes import holds_mark, mark
-from review_advisor.core.safety.shown_change import doubtful_lines, masked_text, secrets_of, shown_file
-from review_advisor.mockworld.lines import approve, confirm
+from review_advisor.change.change import EXECUTABLE_MODE, FileChange, Hunk, Status
+from review_advisor.change.redaction import doubtful_lines, masked_text, secrets_of, shown_file
+from review_advisor.mockworld.agents import approve, confirm
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.secrets import holds_mark, mark
 
 
 @pytest.fixture

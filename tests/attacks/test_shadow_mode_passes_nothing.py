@@ -11,18 +11,18 @@ from pydantic import ValidationError
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 from tests.scenarios.test_shadow_mode import BAD, SHADOW, ShadowDesk
 
+from review_advisor.app.ci import rules_at
 from review_advisor.app.configuration import believed_base, mended_on, publication_rules
-from review_advisor.app.pull_requests.begin_and_publish import rules_at
-from review_advisor.core.facts.actions_event import MergeGroupEvent
-from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
-from review_advisor.core.policy.mode import Mode
-from review_advisor.core.policy.scope import WHOLE
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.writes import Check, Conclusion
-from review_advisor.mockworld.lines import approve, reject
-from review_advisor.pull_request.begin import BeginPhase
-from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.change.pull_request import MergeGroupEvent
+from review_advisor.github.begin import BeginPhase
+from review_advisor.github.publish import DidNotRun
+from review_advisor.github.writes import Check, Conclusion
+from review_advisor.mockworld.agents import approve, reject
+from review_advisor.policy.policy import Mode
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.scope import WHOLE
+from review_advisor.review.events import PolicyFrozen
+from review_advisor.review.own_facts import OwnFacts, contradiction
 
 CONFIG = ".review-advisor.toml"
 SHADOWED = 'mode = "shadow"\n'

@@ -8,12 +8,12 @@ import pytest
 from pydantic import ValidationError
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.core.facts.actions_event import CommentEvent, PullRequestEvent
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.state import State, state_block
-from review_advisor.mockworld.lines import approve, credit_gone
-from review_advisor.pull_request.begin import BeginPhase, Begun
-from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.change.pull_request import CommentEvent, PullRequestEvent
+from review_advisor.github.begin import BeginPhase, Begun
+from review_advisor.github.publish import DidNotRun
+from review_advisor.github.state import State, state_block
+from review_advisor.mockworld.agents import approve, credit_gone
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 
 class Team(Desk):

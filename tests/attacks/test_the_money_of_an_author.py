@@ -7,17 +7,16 @@ from datetime import timedelta
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.core.facts.actions_event import CommentEvent, PullRequestEvent
-from review_advisor.core.policy.budgets import USD_OF_AN_UNTOLD_REVIEW
-from review_advisor.core.pull_request.markers import day_in, external_id
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.writes import Check, Conclusion
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.lines import approve
-from review_advisor.pull_request.begin import BeginPhase, Begun
-from review_advisor.pull_request.publish import DidNotRun
-from review_advisor.pull_request.shadow_publish import ShadowPublishPhase
+from review_advisor.change.pull_request import CommentEvent, PullRequestEvent
+from review_advisor.github.begin import BeginPhase, Begun
+from review_advisor.github.publish import DidNotRun, ShadowPublishPhase
+from review_advisor.github.state import day_in, external_id
+from review_advisor.github.writes import Check, Conclusion
+from review_advisor.mockworld.agents import approve
+from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.policy.budgets import USD_OF_AN_UNTOLD_REVIEW
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 MALLORY = "mallory"
 TODAY = "2026-01-05"
@@ -285,7 +284,7 @@ def test_the_repository_is_told_and_stops_nobody() -> None:
 
 
 def test_a_list_that_is_not_whole_is_said_to_be(desk: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("review_advisor.mockworld.github.forge.MOST_RECENT", 1)
+    monkeypatch.setattr("review_advisor.mockworld.github_doors.MOST_RECENT", 1)
     desk.spends(MALLORY, 1)
     assert "not all known" in desk.happens(desk.opens("bob")).alert
 

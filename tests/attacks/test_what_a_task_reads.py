@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.scenarios.task_runs import NONCE, consult, done, guidance, play
 
-from review_advisor.core.task.task_events import ConsultHeard, ProposalHeard
+from review_advisor.ledger.task_events import ConsultHeard, ProposalHeard
 
 COMPLETED = '{"status":"completed","summary":"All is well."}'
 GUESSES = ("", "0" * 16, "nonce", NONCE[:-1], NONCE.upper(), f"{NONCE} ", f"x{NONCE}", "run_20260105T090000Z_0123abcd")

@@ -11,21 +11,19 @@ from dataclasses import replace
 import pytest
 from tests.attacks.payloads import ATTACKS, ORDER, PLANTED
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.forge_text.sarif import sarif_json
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import Event, Reported
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.advice_events import Disposed, Recommended
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.terminal_report import terminal_report
-from review_advisor.core.safety.fence import fenced
-from review_advisor.mockworld.lines import Json, Line, approve, change, finding, guidance, lost, reject, veto
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.github.log_text import job_summary
+from review_advisor.github.sarif import sarif_json
+from review_advisor.mockworld.agents import Json, Line, approve, change, finding, guidance, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.review.events import Disposed, Event, Recommended, Reported
+from review_advisor.review.report import report_text, terminal_report
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
+from review_advisor.safety.fence import fenced
 
 REJECT = change("change_verdict", verdict="reject")
 APPROVE = change("change_verdict", verdict="approve")

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.core.facts.actions_event import CommentEvent, PullRequestEvent
-from review_advisor.core.facts.files.critical import CriticalPaths
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.unreviewed import NeverLeftOut
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.records import Push
-from review_advisor.ports.forge import Comparison, ListedFile
-from review_advisor.pull_request.begin import BeginPhase
+from review_advisor.change.kinds import CriticalPaths
+from review_advisor.change.pull_request import CommentEvent, PullRequestEvent
+from review_advisor.github.begin import BeginPhase
+from review_advisor.github.beginning import NeverLeftOut
+from review_advisor.github.forge import Comparison, ListedFile
+from review_advisor.mockworld.github import Push
+from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 DEPENDABOT = "dependabot[bot]"
 BRANCH = "dependabot/pip/urllib3-2.7"

@@ -6,12 +6,12 @@ import pytest
 from tests.attacks.obedient import ObedientAgent
 from tests.attacks.payloads import ATTACKS, GUESSED_NONCE, PLANTED
 
-from review_advisor.core.policy.budgets import Budgets
-from review_advisor.core.roles.calls import ConsultGrant, Granted
-from review_advisor.core.roles.mid_flight import QUESTION_OPENING
-from review_advisor.core.safety.fence import fenced
-from review_advisor.core.safety.redaction import NO_SECRETS
+from review_advisor.agents.calls import ConsultGrant, Granted
+from review_advisor.agents.mid_flight import QUESTION_OPENING
+from review_advisor.change.redaction import NO_SECRETS
+from review_advisor.policy.budgets import Budgets
 from review_advisor.review.consults import ReviewConsults
+from review_advisor.safety.fence import fenced
 
 NONCE = "n0nce-7f3a"
 SENTINEL = f"<!-- ours nonce={NONCE} -->"

@@ -15,12 +15,11 @@ from tests.adapters.command_line import CREDENTIAL, Terminal, project
 from tests.adapters.git_repository import Repo
 from tests.adapters.ledgers import five, record
 
-from review_advisor.adapters.git.open import open_base, open_range, open_staged, open_working_tree
-from review_advisor.adapters.git.source import GitSource
-from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.app.pull_requests.begin_and_publish import read_document
-from review_advisor.core.outcome.document import outcome_json
+from review_advisor.app.ci import read_document
+from review_advisor.change.sources import GitSource, open_base, open_range, open_staged, open_working_tree
+from review_advisor.ledger.database import open_to_write
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.review.document import outcome_json
 
 CONFIG = ".review-advisor.toml"
 HOLE = "<?php system($_GET[0]);\n"

@@ -11,19 +11,19 @@ from tests.adapters.git_repository import Repo
 from tests.attacks.workflow_edits import CI, HOSTILE, ORDINARY, OTHER, PATH, RELEASE, REVIEW, SHA
 from tests.scenarios.publishing import AUTHOR, REPOSITORY, Desk
 
-from review_advisor.adapters.git.open import open_range
-from review_advisor.app.pull_requests.own_facts import own_facts
-from review_advisor.core.facts.files.called_files import CalledFiles
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.own_facts import OwnFacts
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.policy import Policy, Rules, decide_policy
-from review_advisor.core.policy.surfaces import Authority, Role
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.github.records import PullFile
-from review_advisor.mockworld.lines import lost
+from review_advisor.agents.calls import LostReason
+from review_advisor.app.ci import own_facts
+from review_advisor.change.ci_files import CalledFiles
+from review_advisor.change.sources import open_range
+from review_advisor.mockworld.agents import lost
+from review_advisor.mockworld.github import PullFile
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.policy import Policy, Rules, decide_policy
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.surfaces import Authority, Role
+from review_advisor.policy.switches import read_switches
+from review_advisor.review.own_facts import OwnFacts
+from review_advisor.review.rulings import Outcome
 
 REVIEWED = {".github/workflows/review.yml": REVIEW, ".github/workflows/ci.yml": CI, ".github/workflows/r.yml": RELEASE}
 

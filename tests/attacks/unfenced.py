@@ -15,17 +15,17 @@ import pytest
 from tests.attacks import on_github
 from tests.attacks.obedient import Strip, nonce_fences_removed
 
-from review_advisor.core.answers.answers import Consult, Guidance, PostVerifyResult, ReviewReport
-from review_advisor.core.facts.patches import diff_text
-from review_advisor.core.roles import advisors, prompts
-from review_advisor.core.roles.calls import ConsultRecord
-from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.core.safety import fence as fence_room
-from review_advisor.core.safety import redaction
+from review_advisor.agents import prompts
+from review_advisor.agents import roles as advisors
+from review_advisor.agents.answers import Consult, Guidance, PostVerifyResult, ReviewReport
+from review_advisor.agents.mid_flight import ConsultNote
+from review_advisor.change import diff_text, redaction
 from review_advisor.review import consults as review_consults
 from review_advisor.review import council as review_council
 from review_advisor.review import dispatch
 from review_advisor.review import loop as review_loop
+from review_advisor.safety import fence as fence_room
+from review_advisor.safety.stop import ConsultRecord
 
 _STATIC = re.compile(r"<<<UNTRUSTED [A-Z_]+\n.*?[A-Z]+ UNTRUSTED>>>", re.DOTALL)
 

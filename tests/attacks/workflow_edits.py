@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import ndiff
 
-from review_advisor.core.facts.change import SYMLINK_MODE, Change, FileChange, Hunk, Status, Workflows
+from review_advisor.change.change import SYMLINK_MODE, Change, FileChange, Hunk, Status, Workflows
 
 SHA, OTHER = "a" * 40, "b" * 40
 PATH = ".github/workflows/ci.yml"

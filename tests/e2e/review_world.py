@@ -25,16 +25,15 @@ from tests.adapters.git_repository import Repo
 from tests.e2e.review_answers import CODE_FILE, code
 from tests.e2e.stub_api import Reply, Request, StubApi
 
-from review_advisor.app.change_source import Selection
-from review_advisor.app.doctor import AgentChoice
-from review_advisor.app.review import ReviewOptions, StoredReview, run_review
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import CallEnded, ReviewStopped
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.policy import RepairMode
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role
-from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.core.roles.transcript import Attempt
+from review_advisor.agents.mid_flight import ConsultNote
+from review_advisor.agents.transcript import Attempt
+from review_advisor.app.agent_choice import AgentChoice
+from review_advisor.app.review import ReviewOptions, Selection, StoredReview, run_review
+from review_advisor.policy.policy import RepairMode
+from review_advisor.policy.surfaces import REVIEW_ROLES, Role
+from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.review.events import CallEnded, ReviewStopped
+from review_advisor.review.rulings import Outcome
 
 PRE_FLIGHT, EXECUTOR, MID_FLIGHT, POST_VERIFY = Role.PRE_FLIGHT, Role.EXECUTOR, Role.MID_FLIGHT, Role.POST_VERIFY
 KEY = "the-stubs-api-key-that-no-prompt-may-carry"

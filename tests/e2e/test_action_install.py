@@ -9,7 +9,7 @@ import pytest
 from tests.project.workflow_files import Runner, action_step
 
 from review_advisor import __version__
-from review_advisor.adapters.claude.locate import PINNED_VERSION
+from review_advisor.agents.claude import PINNED_VERSION
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.stub_api import Reply, Request, StubApi, structured
 
-from review_advisor.app.tasks.brief_council import CouncilOptions, vote_on_brief
+from review_advisor.app.council import CouncilOptions
+from review_advisor.app.council import take_vote as vote_on_brief
 
 ADVISORS = [
     {

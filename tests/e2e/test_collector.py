@@ -13,8 +13,8 @@ import pytest
 from tests.adapters.command_line import project, script, scripted_review
 from tests.adapters.telemetry.otlp import PROTOCOLS, Receiver, attributes, points_of, receiver, span_names
 
-from review_advisor.adapters.telemetry import export
-from review_advisor.core.metrics.spans import review_span
+from review_advisor.ledger import telemetry as export
+from review_advisor.ledger.telemetry import review_span
 
 VARIABLE = "REVIEW_ADVISOR_E2E_COLLECTOR"
 

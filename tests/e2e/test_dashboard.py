@@ -19,18 +19,18 @@ from tests.adapters.observing.test_calibrate import ledger_of
 from tests.e2e.browser.reader import NARROW, WIDE, Reader
 from tests.scenarios.task_runs import consult, done, guidance, play
 
-from review_advisor.adapters.ledger.observations import keep
-from review_advisor.adapters.ledger.recorder import TaskRecorder
-from review_advisor.app.dashboard import serving, write_dashboard
-from review_advisor.app.runs import list_runs, show_run
-from review_advisor.core.ledger.runs import Between, RunFilter, RunLine
-from review_advisor.core.metrics.kpis import Sums, kpis
-from review_advisor.core.observation.labels import Observed, ObservedLabel
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import RoleSkipped
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.lines import approve, confirm, plan, vote
+from review_advisor.app.ui import write_dashboard
+from review_advisor.ledger.dashboard import serving
+from review_advisor.ledger.kpis import Sums, kpis
+from review_advisor.ledger.queries import Between, RunFilter, RunLine
+from review_advisor.ledger.recorder import TaskRecorder, keep
+from review_advisor.ledger.run_queries import list_runs, show_run
+from review_advisor.mockworld.agents import approve, confirm, plan, vote
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import RoleSkipped
+from review_advisor.review.observed import Observed, ObservedLabel
 
 RUNS = 300
 MANY = 10_000

@@ -39,12 +39,8 @@ from tests.e2e.stub_api import (
     truncate,
 )
 
-from review_advisor.adapters.claude.agents import ClaudeAgents
-from review_advisor.adapters.claude.limits import Limits
-from review_advisor.core.answers.answers import PostVerifyResult, ReviewPlan, ReviewReport
-from review_advisor.core.policy.budgets import Budgets
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import (
+from review_advisor.agents.answers import PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.agents.calls import (
     AgentCall,
     Answered,
     AuthenticationFailedError,
@@ -55,11 +51,15 @@ from review_advisor.core.roles.calls import (
     ModelError,
     ModelForbiddenError,
     ModelUnknownError,
-    ReviewInterrupted,
 )
-from review_advisor.core.safety.redaction import NO_SECRETS
-from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.agents.claude import ClaudeAgents
+from review_advisor.agents.claude_argv import Limits
+from review_advisor.change.redaction import NO_SECRETS
+from review_advisor.policy.budgets import Budgets
+from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.review.consults import CallConsults, ReviewConsults
+from review_advisor.safety.interruption import INTERRUPTION
+from review_advisor.safety.stop import ReviewInterrupted
 
 REPORT: dict[str, Any] = {
     "verdict": "approve",
@@ -403,7 +403,7 @@ def test_a_consult_that_the_hook_did_not_see_ends_the_call(
     agents: ClaudeAgents, api: StubApi, consulting: AgentCall, hook: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = '{"hooks": {"PreToolUse": [{"matcher": "Agent", "hooks": [{"type": "command", "command": "%s"}]}]}}'
-    monkeypatch.setattr("review_advisor.adapters.claude.agents.hook_settings", lambda *_: settings % hook)
+    monkeypatch.setattr("review_advisor.agents.claude.hook_settings", lambda *_: settings % hook)
     api.executor(consult("Which?"), forever(structured(REPORT)))
     api.advisor(forever(after(5, text("This one."))))
     assert lost(agents.run(consulting, leave())) is LostReason.UNGUARDED_CONSULT
@@ -412,7 +412,7 @@ def test_a_consult_that_the_hook_did_not_see_ends_the_call(
 def test_a_hook_that_cannot_run_denies(
     agents: ClaudeAgents, api: StubApi, consulting: AgentCall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("review_advisor.adapters.claude.agents._HOOK_SCRIPT", Path("/nonexistent/hook.py"))
+    monkeypatch.setattr("review_advisor.agents.claude._HOOK_SCRIPT", Path("/nonexistent/hook.py"))
     api.executor(consult("Which?"), structured(REPORT))
     assert answered(agents.run(consulting, leave())).receipt.consults == ()
     (seen,) = api.of("executor")[-1].tool_results
@@ -679,7 +679,7 @@ def _until(condition: Callable[[], bool]) -> None:
 def test_no_process_of_a_call_has_the_key_in_its_environment(
     agents: ClaudeAgents, api: StubApi, consulting: AgentCall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from review_advisor.adapters.claude import agents as module
+    from review_advisor.agents import claude as module
 
     dump = tmp_path / "hook-environment"
     spying = tmp_path / "spying_hook.py"

@@ -27,11 +27,10 @@ from tests.e2e.review_world import (
 )
 from tests.e2e.stub_api import Reply, Request, consult, forever, structured
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.outcome.events import Consulted, Voted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.advice_events import Disposed, Escalated, Recommended
+from review_advisor.agents.findings import finding_id
+from review_advisor.review.events import Consulted, Disposed, Escalated, Recommended, Voted
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 ATTRITION = '[escalation]\nprofile = "attrition"\n'
 DECLARED = {"security": "on: finish", "tester": "on: finish", "dataSteward": "scopes: [migrations]"}

@@ -28,7 +28,7 @@ from tests.e2e.review_world import (
 )
 from tests.e2e.stub_api import Request, after, consult, read, stub_api
 
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.review.rulings import Outcome
 
 
 def from_the_library(world: ReviewWorld) -> Reviewed:

@@ -10,8 +10,8 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, plan, report, vet
 from tests.e2e.review_world import EXECUTOR, POST_VERIFY, PRE_FLIGHT, ReviewWorld, fences, may_repair
 from tests.e2e.stub_api import Reply, Request, consult, several, tool_use
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
 
 BLIND = "metadata_blind = true\n"
 

@@ -21,8 +21,8 @@ from tests.e2e.stub_api import (
     text,
 )
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
 
 APPROVED, STOPPED = (Outcome.APPROVED, 0), (Outcome.STOPPED, 12)
 PAYMENT_REQUIRED = error(402, "billing_error", "pay")

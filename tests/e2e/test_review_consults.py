@@ -10,8 +10,8 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, guidance, report,
 from tests.e2e.review_world import EXECUTOR, MID_FLIGHT, POST_VERIFY, PRE_FLIGHT, ReviewWorld, fences, nonce_of
 from tests.e2e.stub_api import Reply, consult, consult_block, error, forever, several, structured, text, tool_use
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.safety.fence import fenced
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.fence import fenced
 
 APPROVED, ESCALATED = (Outcome.APPROVED, 0), (Outcome.ESCALATED, 11)
 CRITICAL_FILE = "src/auth/login.py"

@@ -9,9 +9,9 @@ from tests.e2e.review_answers import CODE_FILE, boom, code, report
 from tests.e2e.review_world import EXECUTOR, POST_VERIFY, ReviewWorld, fences, role_of
 from tests.e2e.stub_api import Reply, Request, forever, structured
 
-from review_advisor.core.outcome.events import Voted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
+from review_advisor.review.events import Voted
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 MEMBERS = {
     "security": "You look for holes.",

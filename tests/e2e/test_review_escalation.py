@@ -6,10 +6,10 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, report
 from tests.e2e.review_world import EXECUTOR, MID_FLIGHT, POST_VERIFY, ReviewWorld, fences
 from tests.e2e.stub_api import several, structured, tool_use
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.advice_events import Disposed, Escalated, Recommended
+from review_advisor.agents.findings import finding_id
+from review_advisor.review.events import Disposed, Escalated, Recommended
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 ATTRITION = '[escalation]\nprofile = "attrition"\n'
 DOUBTED = finding_id(CODE_FILE, "rounding", "price_1 = 1 * 3")

@@ -11,7 +11,7 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, guidance, plan, r
 from tests.e2e.review_world import EXECUTOR, HOME_CANARY, MID_FLIGHT, POST_VERIFY, PRE_FLIGHT, ReviewWorld, fences
 from tests.e2e.stub_api import Reply, consult, read, text
 
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.review.rulings import Outcome
 
 APPROVED, CHANGES, ESCALATED = (Outcome.APPROVED, 0), (Outcome.CHANGES_REQUESTED, 10), (Outcome.ESCALATED, 11)
 

@@ -22,7 +22,7 @@ from tests.e2e.stub_api import (
     truncate,
 )
 
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.review.rulings import Outcome
 
 APPROVED, STOPPED, ESCALATED = (Outcome.APPROVED, 0), (Outcome.STOPPED, 12), (Outcome.ESCALATED, 11)
 BRIEF = "[budget]\ncall_seconds = 5\n"

@@ -13,9 +13,9 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, report, veto
 from tests.e2e.review_world import EXECUTOR, POST_VERIFY, ReviewWorld, fences
 from tests.e2e.stub_api import Request, read, several, structured, tool_use
 
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.policy.surfaces import Surface
+from review_advisor.review.events import CallEnded
+from review_advisor.review.rulings import Outcome
 
 SHOT = "shots/login.png"
 VISUAL = 'visual_paths = ["shots/"]'

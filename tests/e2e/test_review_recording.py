@@ -9,8 +9,8 @@ from tests.e2e.review_answers import confirm, guidance, plan, report
 from tests.e2e.review_world import EXECUTOR, KEY, MID_FLIGHT, POST_VERIFY, PRE_FLIGHT, ReviewWorld, nonce_of
 from tests.e2e.stub_api import consult, read
 
-from review_advisor.core.ledger.recorded_call import Recording, read_recording
-from review_advisor.core.roles.calls import Answered
+from review_advisor.agents.calls import Answered
+from review_advisor.agents.recordings import Recording, read_recording
 
 TOKEN = "ghp_" + "A1b2C3d4" * 5
 

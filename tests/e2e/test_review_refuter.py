@@ -8,10 +8,10 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, report
 from tests.e2e.review_world import NO_WAIT, POST_VERIFY, ReviewWorld, role_of
 from tests.e2e.stub_api import Reply, Request, structured
 
-from review_advisor.core.outcome.blocking import blocking_findings
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.voteless_events import Challenged
+from review_advisor.review.document import blocking_findings
+from review_advisor.review.events import Challenged
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 POET = "---\nid: poet\non: finish\nmode: inline\n---\nYou read names aloud.\n"
 

@@ -19,8 +19,8 @@ from tests.e2e.review_world import (
 )
 from tests.e2e.stub_api import Reply, consult, read, several, tool_use
 
-from review_advisor.core.outcome.events import Repaired
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.review.events import Repaired
+from review_advisor.review.rulings import Outcome
 
 CHANGES = (Outcome.CHANGES_REQUESTED, 10)
 OLD, NEW = "price_2 = 2 * 3", "price_2 = 2 * 4"

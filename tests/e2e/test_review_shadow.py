@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.e2e.review_answers import CODE_FILE, code, confirm, report, veto
 from tests.e2e.review_world import EXECUTOR, POST_VERIFY, ReviewWorld
 
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.review.rulings import Outcome
 
 SHADOW = """
 [[shadow]]

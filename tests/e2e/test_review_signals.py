@@ -21,8 +21,8 @@ from tests.e2e.review_world import (
 )
 from tests.e2e.stub_api import Reply, consult, consult_block, credit_gone, drip, forever, hang, several
 
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.review.events import CallEnded
+from review_advisor.review.rulings import Outcome
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
 

@@ -6,7 +6,7 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, plan, report
 from tests.e2e.review_world import EXECUTOR, POST_VERIFY, PRE_FLIGHT, ReviewWorld, fences
 from tests.e2e.stub_api import Request
 
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.review.rulings import Outcome
 
 
 def finding_fields(request: Request) -> set[str]:

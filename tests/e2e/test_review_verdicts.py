@@ -16,9 +16,9 @@ from tests.e2e.review_world import (
 )
 from tests.e2e.stub_api import Reply, consult, read, several, structured, text, tool_use
 
-from review_advisor.core.outcome.document import Flags
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.policy.surfaces import Surface
+from review_advisor.review.document import Flags
+from review_advisor.review.rulings import Outcome
 
 APPROVED, CHANGES, ESCALATED = (Outcome.APPROVED, 0), (Outcome.CHANGES_REQUESTED, 10), (Outcome.ESCALATED, 11)
 

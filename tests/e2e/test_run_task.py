@@ -13,8 +13,9 @@ import pytest
 from tests.adapters.git_repository import Repo
 from tests.e2e.stub_api import Reply, Request, StubApi, several, structured, text, tool_use
 
-from review_advisor.app.tasks.run_task import RanTask, TaskOptions, run_task
-from review_advisor.core.task.task_events import TaskLimits
+from review_advisor.app.run import RanTask, TaskOptions
+from review_advisor.app.run import perform_task as run_task
+from review_advisor.ledger.task_events import TaskLimits
 
 Said = Callable[[Request], Reply]
 KEY = "the-stubs-api-key-that-no-prompt-may-carry"

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.ledger.proving import verify
+from review_advisor.ledger.proving import verify
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")

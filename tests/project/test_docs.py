@@ -13,10 +13,10 @@ import picture
 import pytest
 import tables
 
-from review_advisor.cli import group
-from review_advisor.core.facts.adr_record import structure_faults
-from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.policy.switches import (
+from review_advisor.app.main import group
+from review_advisor.change.decision_records import structure_faults
+from review_advisor.policy.surfaces import Surface
+from review_advisor.policy.switches import (
     FAIL_AS_VETO,
     FORCE_ON,
     MASTER,
@@ -159,7 +159,7 @@ def test_every_command_in_a_document_exists(path: Path) -> None:
 def test_every_option_named_in_a_document_is_ours_or_the_clis(path: Path) -> None:
     ours = {option for command in every_command(group) for parameter in command.params for option in parameter.opts}
     ours |= {"--help"}
-    theirs = (ROOT / "src/review_advisor/adapters/claude/argv.py").read_text(encoding="utf-8")
+    theirs = (ROOT / "src/review_advisor/agents/claude_argv.py").read_text(encoding="utf-8")
     tools = "\n".join(tool.read_text(encoding="utf-8") for tool in (ROOT / "tools").glob("*.py"))
     named = {word.partition("=")[0] for line in code(path) for word in re.findall(r"^(--[a-z][\w-]*)", line)}
     assert sorted(word for word in named - ours if f'"{word}"' not in theirs + tools) == []

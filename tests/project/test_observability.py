@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from review_advisor.core.metrics.metrics import METRICS, Metric
+from review_advisor.ledger.telemetry import METRICS, Metric
 
 FOLDER = Path(__file__).parents[2] / "docs" / "observability"
 DASHBOARD = json.loads((FOLDER / "grafana-dashboard.json").read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from packaging.metadata import Metadata
 
-from review_advisor.cli.review import review
+from review_advisor.app.review import review
 
 ROOT = Path(__file__).parents[2]
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ import pytest
 from requests_before import COMPONENTS, StoryRequests, digest, instructions, recorded, replayed
 from story_requests import STORIES
 
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.policy.surfaces import Role
 
 STORIES_THEN = sorted(recorded().stories)
 

@@ -23,11 +23,11 @@ from tests.project.workflow_files import (
     written_workflow,
 )
 
-from review_advisor.adapters.actions import read_github
-from review_advisor.adapters.answers.recording_folder import RECORDINGS
-from review_advisor.cli import group
-from review_advisor.core.ledger.chain import LEDGER_FILE
-from review_advisor.core.pull_request.commands import USAGE
+from review_advisor.agents.recordings import RECORDINGS
+from review_advisor.app.main import group
+from review_advisor.github.actions import read_github
+from review_advisor.github.commands import USAGE
+from review_advisor.ledger.chain import LEDGER_FILE
 
 REVIEWS = {"review.yml": own_workflow(), "written by init": written_workflow()}
 CREDENTIAL = re.compile(r"\bsecrets\b|anthropic|claude|api[-_]key|oauth", re.IGNORECASE)

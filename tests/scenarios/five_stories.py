@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.lines import (
+from review_advisor.mockworld.agents import (
     approve,
     confirm,
     evidence,
@@ -22,6 +21,7 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
 
 PATHS = ("src/a.py", "src/b.py", "src/c.py")
 QUESTION = json.dumps({"question": "May seven repeat?", "context": "value = 7", "options": ["yes", "no"]})

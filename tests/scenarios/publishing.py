@@ -3,26 +3,24 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.markers import SUMMARY
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.state import State, own_summaries, read_state
-from review_advisor.core.safety.redaction import NO_SECRETS, Redactor
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import CheckRun, IssueComment, Pull, Review, ReviewThread
-from review_advisor.mockworld.lines import Line
+from review_advisor.change.change import FileChange
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.change.pull_request import Permission
+from review_advisor.change.redaction import NO_SECRETS, Redactor
+from review_advisor.github.begin import Comment as Words
+from review_advisor.github.begin import Conversation, Heard
+from review_advisor.github.forge import Forge
+from review_advisor.github.publish import DidNotRun, Published, PublishPhase
+from review_advisor.github.state import SUMMARY, State, own_summaries, read_state
+from review_advisor.github.writer import Bot
+from review_advisor.mockworld.agents import Line
+from review_advisor.mockworld.github import CheckRun, GitHub, IssueComment, Pull, Review, ReviewThread
+from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.world import FakeClock, MockWorld, edited
-from review_advisor.ports.forge import Forge
-from review_advisor.ports.review import Clock
-from review_advisor.pull_request.bot import Bot
-from review_advisor.pull_request.comment_commands import Comment as Words
-from review_advisor.pull_request.comment_commands import Conversation, Heard
-from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.ports import Clock
 
 REPOSITORY = "acme/shop"
 AUTHOR = "ada"

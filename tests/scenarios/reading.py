@@ -4,11 +4,11 @@ import json
 import re
 from typing import Any
 
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.core.roles.prompts import nonce_of
-from review_advisor.core.safety.fence import fenced
+from review_advisor.agents.calls import AgentCall
+from review_advisor.agents.prompts import nonce_of
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded
+from review_advisor.safety.fence import fenced
 
 
 def shown(call: AgentCall, label: str) -> str:

@@ -7,24 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from review_advisor.core.metrics.prices import Price
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost, Receipt, Stop, Usage
-from review_advisor.core.roles.repair_law import TaskPatch
-from review_advisor.core.safety.redaction import Redactor
-from review_advisor.core.task.messages import block_id
-from review_advisor.core.task.task_events import (
-    Speaker,
-    TaskCalled,
-    TaskEnded,
-    TaskEvent,
-    TaskLimits,
-)
-from review_advisor.core.task.task_files import Json, task_files, task_outcome
+from review_advisor.agents.calls import AgentCall, Answered, Consults, Lost
+from review_advisor.agents.repair_law import TaskPatch
+from review_advisor.change.redaction import Redactor
+from review_advisor.ledger.task_events import Speaker, TaskCalled, TaskEnded, TaskEvent, TaskLimits, block_id
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.ports.review import Consults
-from review_advisor.task.task_phase import TaskPhase
-from review_advisor.task.task_request import TaskPorts, TaskRequest
+from review_advisor.policy.prices import Price
+from review_advisor.policy.surfaces import Role
+from review_advisor.safety.stop import Receipt, Stop, Usage
+from review_advisor.tasks.run import TaskPhase, TaskPorts, TaskRequest
+from review_advisor.tasks.run_files import Json, task_files, task_outcome
 
 NONCE = "0123456789abcdef"
 RUN = "run_20260105T090000Z_0123abcd"

@@ -5,21 +5,20 @@ from dataclasses import replace
 import pytest
 from tests.unit.forge_text.stories import remembers
 
-from review_advisor.core.answers.member_vote import MemberVote
-from review_advisor.core.forge_text.conclusion import title_of
-from review_advisor.core.forge_text.summary import summary_body
-from review_advisor.core.outcome.council_records import council_records
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import CallEnded, CallStarted, MemberReviewed, PolicyFrozen, Verified, Voted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.report_text import headline, report_text
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
-from review_advisor.mockworld.lines import Line, approve, finding, lost, reject, vote
+from review_advisor.agents.answers import MemberVote
+from review_advisor.agents.calls import LostReason
+from review_advisor.github.comment_text import summary_body
+from review_advisor.github.sections import title_of
+from review_advisor.mockworld.agents import Line, approve, finding, lost, reject, vote
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, council_records, outcome_json, read_outcome
+from review_advisor.review.events import CallEnded, CallStarted, MemberReviewed, PolicyFrozen, Verified, Voted
+from review_advisor.review.report import headline, report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 SECURITY = Advisor("security", "You look for holes.", on="finish", scopes=("authentication", "secrets"))
 TESTER = Advisor("tester", "You ask what is not tested.", on="finish", weight=2.0)

@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 from benchmarks._side_by_side import SharedClock
 
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Moment, Roster
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import Line
+from review_advisor.agents.calls import AgentCall
+from review_advisor.mockworld.agents import FakeAdvisorRunner, Line
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Moment, Roster
 
 CALL = 60.0
 """Seconds that each call takes in the world's time."""

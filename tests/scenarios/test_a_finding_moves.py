@@ -8,17 +8,16 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, Desk
 from tests.scenarios.reading import shown
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.change import EXECUTABLE_MODE, FileChange
-from review_advisor.core.forge_text.summary import STILL_OPEN
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.memory import earlier_review
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.github.traffic import RequestMoment
-from review_advisor.mockworld.lines import approve, finding, lost, reject
+from review_advisor.agents.findings import finding_id
+from review_advisor.change.change import EXECUTABLE_MODE, FileChange
+from review_advisor.github.begin import Comment, Conversation
+from review_advisor.github.comment_text import STILL_OPEN
+from review_advisor.github.memory import earlier_review
+from review_advisor.github.publish import DidNotRun
+from review_advisor.mockworld.agents import approve, finding, lost, reject
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES, RequestMoment
 from review_advisor.mockworld.world import edited, renamed
-from review_advisor.pull_request.comment_commands import Comment, Conversation
-from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.policy.surfaces import Role
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 FAULT_ID = finding_id(PATH, "correctness", "value = 3")

@@ -7,18 +7,19 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Event, PolicyFrozen, Ruled
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.outage_rules import OutageRules
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import LostReason, ReviewInterrupted
-from review_advisor.mockworld.lines import approve, confirm, finding, lost, veto
+from review_advisor.agents.calls import LostReason
+from review_advisor.agents.findings import finding_id
+from review_advisor.mockworld.agents import approve, confirm, finding, lost, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.outage_rules import OutageRules
+from review_advisor.policy.policy import Rules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded, CallStarted, Event, PolicyFrozen, Ruled
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
+from review_advisor.safety.stop import ReviewInterrupted
 
 DOWN = lost(LostReason.SERVER_ERROR)
 

@@ -3,16 +3,16 @@
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.facts.actions_event import CommentEvent, PullRequestEvent
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.standing import StandingCheck
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.traffic import RequestMoment
-from review_advisor.mockworld.lines import approve, finding, reject, veto
-from review_advisor.pull_request.begin import BeginPhase
-from review_advisor.pull_request.publish import LEFT, DidNotRun, Published, PublishPhase
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.change.pull_request import CommentEvent, PullRequestEvent
+from review_advisor.github.begin import BeginPhase
+from review_advisor.github.publish import LEFT, DidNotRun, Published, PublishPhase
+from review_advisor.github.state import StandingCheck
+from review_advisor.mockworld.agents import approve, finding, reject, veto
+from review_advisor.mockworld.github import RequestMoment
+from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.review.document import OutcomeDocument
 
 CANCELLED = "There is no outcome to publish: No such file or directory."
 

@@ -6,17 +6,16 @@ import pytest
 from tests.adapters.github.door import opened
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Afternoon, Desk
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.adapters.github.forge import connect
-from review_advisor.core.facts.actions_event import PullRequestEvent
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.mockworld.github.traffic import Limited, RequestMoment, ServerFailure
-from review_advisor.mockworld.lines import approve, finding, reject, veto
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.change.pull_request import PullRequestEvent
+from review_advisor.github.begin import BeginPhase, Comment, Conversation
+from review_advisor.github.client import connect
+from review_advisor.github.forge import Forge
+from review_advisor.github.publish import PublishPhase
+from review_advisor.mockworld.agents import approve, finding, reject, veto
+from review_advisor.mockworld.github import Limited, RequestMoment, ServerFailure
 from review_advisor.mockworld.world import FakeClock, edited
-from review_advisor.ports.forge import Forge
-from review_advisor.pull_request.begin import BeginPhase
-from review_advisor.pull_request.comment_commands import Comment, Conversation
-from review_advisor.pull_request.publish import PublishPhase
+from review_advisor.review.document import OutcomeDocument
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 ODD = finding(PATH, 7, "value = 7", "low", title="seven is odd")

@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.outcome.blocking import blocking_findings
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.settling import still_blocking
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, lost, reject, veto
-from review_advisor.pull_request.comment_commands import Heard
-from review_advisor.pull_request.publish import DidNotRun
-from review_advisor.pull_request.writer import PullRequestWriter
+from review_advisor.agents.findings import finding_id
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.begin import Heard
+from review_advisor.github.commands import still_blocking
+from review_advisor.github.publish import DidNotRun
+from review_advisor.github.writer import PullRequestWriter
+from review_advisor.mockworld.agents import approve, confirm, credit_gone, finding, lost, reject, veto
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.review.document import blocking_findings
+from review_advisor.review.rulings import Outcome
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 WORSE = finding(PATH, 5, "value = 5", "medium", title="five is wrong")

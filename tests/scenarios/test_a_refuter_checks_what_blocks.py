@@ -6,23 +6,20 @@ import pytest
 from benchmarks._side_by_side import SharedClock
 from tests.unit.forge_text.stories import remembers
 
-from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.forge_text.summary import summary_body
-from review_advisor.core.outcome.blocking import blocking_findings
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import CallEnded, PolicyFrozen
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.voteless_events import Challenged
-from review_advisor.core.policy.budgets import MOST_CHALLENGES, attempts_of, most_at_a_time
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.advisor import REFUTER
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import Line, finding, garbage, lost, refutes, reject, stands
+from review_advisor.agents.calls import LostReason
+from review_advisor.github.comment_text import summary_body
+from review_advisor.github.log_text import job_summary
+from review_advisor.mockworld.agents import FakeAdvisorRunner, Line, finding, garbage, lost, refutes, reject, stands
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.budgets import MOST_CHALLENGES, attempts_of, most_at_a_time
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.roster import REFUTER
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, blocking_findings, outcome_json, read_outcome
+from review_advisor.review.events import CallEnded, Challenged, PolicyFrozen
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 PROOF = "value = 7"
 FIRST = finding("src/app.py", 3, "value = 3", title="three is wrong")

@@ -5,16 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import own_words
 
-from review_advisor.core.forge_text.conclusion import title_of
-from review_advisor.core.forge_text.disputes import disputes
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import UnfoundedRejection
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.disagreement import disagreement_transcript
-from review_advisor.core.report.report_text import report_text
-from review_advisor.mockworld.lines import (
+from review_advisor.github.findings_text import disputes
+from review_advisor.github.sections import title_of
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     confirm,
@@ -27,6 +20,12 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import UnfoundedRejection
+from review_advisor.review.report import disagreement_transcript, report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 FAULT = finding("src/app.py", 3, "value = 3")
 INVENTED = finding("src/app.py", 3, "value = 999", title="an invented quote")

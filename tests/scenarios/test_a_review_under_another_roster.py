@@ -5,22 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, PolicyFrozen, Ruled, Verified, Voted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.escalation_rules import EscalationRules, Threshold
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.counterfactual.counterfactual_table import usd_of
-from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules
-from review_advisor.core.pull_request.counterfactual.review_otherwise import Otherwise, decided_otherwise
-from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, MappedPaths, Roster
-from review_advisor.mockworld.lines import Line, approve, credit_gone, evidence, vote
-from review_advisor.mockworld.seeds.councils import with_council
-from review_advisor.mockworld.seeds.worlds import of_one_judge
-from review_advisor.mockworld.stories.stage import play
+from review_advisor.lab.replay import OtherRules, Otherwise, decided_otherwise, usd_of
+from review_advisor.mockworld.agents import Line, approve, credit_gone, evidence, vote
+from review_advisor.mockworld.seeds import of_one_judge, with_council
+from review_advisor.mockworld.stage import play
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules, Threshold
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, MappedPaths, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded, PolicyFrozen, Ruled, Verified, Voted
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 SECURITY = Advisor("security", "You look for holes.", on="finish", weight=3.0)
 TESTER = Advisor("tester", "You ask what is not tested.", on="finish")

@@ -6,22 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.metrics.spending import spent
-from review_advisor.core.outcome.cost import counted_money
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.switches import FAIL_AS_VETO
-from review_advisor.core.pull_request.counterfactual.other_rules import OtherRules
-from review_advisor.core.pull_request.counterfactual.review_otherwise import decided_otherwise
-from review_advisor.core.roles.calls import Usage
-from review_advisor.mockworld.lines import approve, confirm, evidence, finding, lost, veto
-from review_advisor.mockworld.seeds.worlds import story_of
-from review_advisor.mockworld.stories.stage import PlayedReview, play
+from review_advisor.lab.replay import OtherRules, decided_otherwise
+from review_advisor.mockworld.agents import approve, confirm, evidence, finding, lost, veto
+from review_advisor.mockworld.seeds import story_of
+from review_advisor.mockworld.stage import PlayedReview, play
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.surfaces import Role
+from review_advisor.policy.switches import FAIL_AS_VETO
+from review_advisor.review.document import OutcomeDocument, counted_money, spent
+from review_advisor.review.events import CallEnded
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
+from review_advisor.safety.stop import Usage
 
 NEVER = dict.fromkeys(BlastRadius, 0)
 OFTEN = dict.fromkeys(BlastRadius, 9)

@@ -10,24 +10,26 @@ import pytest
 from tests.scenarios.task_runs import COST, NONCE, RUN, Reply, Speaking, block
 from tests.unit.retro.test_proposals import answer, proposal
 
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.retro.proposals import NO_CHANGE
-from review_advisor.core.retro.retro_files import OUTCOME_FILE, PROPOSALS_FILE, REVIEW_FILE, PostRunReview, retro_files
-from review_advisor.core.retro.retro_packet import SeenRun
-from review_advisor.core.roles.calls import (
-    AgentCall,
-    AuthenticationFailedError,
-    Lost,
-    LostReason,
-    Receipt,
-    ReviewInterrupted,
-    Usage,
-)
-from review_advisor.core.safety.redaction import Redactor, redactor
-from review_advisor.core.task.task_events import TaskCalled, TaskEnded, TaskEvent, TaskLimits
-from review_advisor.core.task.task_files import task_outcome
+from review_advisor.agents.calls import AgentCall, AuthenticationFailedError, Lost, LostReason
+from review_advisor.change.redaction import Redactor, redactor
+from review_advisor.ledger.task_events import TaskCalled, TaskEnded, TaskEvent, TaskLimits
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.task.post_run_review import FakeRetroAgents, RetroPorts, RetroRequest, review_after_the_end
+from review_advisor.policy.surfaces import Role
+from review_advisor.safety.stop import Receipt, ReviewInterrupted, Usage
+from review_advisor.tasks.retro import (
+    NO_CHANGE,
+    OUTCOME_FILE,
+    PROPOSALS_FILE,
+    REVIEW_FILE,
+    FakeRetroAgents,
+    PostRunReview,
+    RetroPorts,
+    RetroRequest,
+    SeenRun,
+    retro_files,
+    review_after_the_end,
+)
+from review_advisor.tasks.run_files import task_outcome
 
 TAG = "IMPROVEMENT_PROPOSALS"
 SEEN = SeenRun(RUN, {"outcome.json": '{"status": "completed"}'}, ("The prompts.",))

@@ -8,17 +8,17 @@ import pytest
 from tests.scenarios.test_adr_review import ADR, RECORD, SWITCH, a_record
 from tests.unit.shadow.test_shadow_rule import shadow
 
-from review_advisor.core.facts.change import Status
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES, Advisor, Roster
-from review_advisor.core.shadow.shadow_decision import shadow_decision
-from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowDecided, ShadowEnded
-from review_advisor.core.shadow.shadow_rule import Shadow
-from review_advisor.mockworld.lines import finding, lost, plan, reject, veto
+from review_advisor.agents.calls import LostReason
+from review_advisor.change.change import Status
+from review_advisor.ledger.shadow_rollup import shadow_decision
+from review_advisor.mockworld.agents import finding, lost, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.roster import ADR_ADVISOR, VOICES, Advisor, Roster
+from review_advisor.policy.shadow_rules import Shadow
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.shadow import ShadowBegan, ShadowDecided, ShadowEnded
 
 RECORDS = shadow(part="surface", surfaces=(ADR,))
 

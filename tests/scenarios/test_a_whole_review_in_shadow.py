@@ -9,19 +9,9 @@ import pytest
 from tests.scenarios.test_repair_is_suggested import APP, BASE, HEAD, MENDED, NOTED
 from tests.unit.shadow.test_shadow_rule import shadow
 
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.outage_rules import OutageRules
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.core.roster.presets import shipped_advisors
-from review_advisor.core.shadow.shadow_comparison import Left
-from review_advisor.core.shadow.shadow_decision import shadow_decision
-from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowCalled, ShadowEnded, ShadowReviewed
-from review_advisor.core.shadow.shadow_rule import Shadow
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import LostReason
+from review_advisor.ledger.shadow_rollup import shadow_decision
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     confirm,
@@ -36,6 +26,15 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.outage_rules import OutageRules
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.roster_layers import shipped_advisors
+from review_advisor.policy.shadow_rules import Shadow
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.rulings import EXIT_CODES, Outcome
+from review_advisor.review.shadow import Left, ShadowBegan, ShadowCalled, ShadowEnded, ShadowReviewed
 
 SECURITY = next(each for each in shipped_advisors() if each.id == "securityArchitect")
 GRAVE = finding("src/app.py", 3, "value = 3", severity="high")

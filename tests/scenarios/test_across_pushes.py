@@ -8,18 +8,18 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, Desk
 from tests.scenarios.reading import is_shown, own_words, shown
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.memory import MOST_FINDINGS
-from review_advisor.core.pull_request.rounds import MOST_GRAVE
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.lines import approve, confirm, finding, reject, veto
+from review_advisor.agents.findings import finding_id
+from review_advisor.change.change import Earlier, EarlierFinding
+from review_advisor.github.memory import MOST_FINDINGS
+from review_advisor.github.publish import DidNotRun
+from review_advisor.github.threads import MOST_GRAVE
+from review_advisor.mockworld.agents import approve, confirm, finding, reject, veto
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES
 from review_advisor.mockworld.world import MockWorld, edited
-from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.policy.scope import policy_digest
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import Outcome
 
 FIRST_HEAD = "1" * 40
 FOUND = EarlierFinding("f-0123456789", "src/a.py", 3, "value is wrong", "high", "open")

@@ -4,16 +4,15 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import moves, shown
 
-from review_advisor.core.facts.change import Status
-from review_advisor.core.forge_text.conclusion import title_of
-from review_advisor.core.forge_text.sections import surfaces
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import MASTER, ROLE_SWITCHES
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.mockworld.lines import finding, plan, reject, veto
+from review_advisor.agents.calls import AgentCall
+from review_advisor.change.change import Status
+from review_advisor.github.sections import surfaces, title_of
+from review_advisor.mockworld.agents import finding, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, deleted, edited
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.policy.switches import MASTER, ROLE_SWITCHES
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
 
 SWITCH = "HYDRAFLOW_ADR_REVIEW_ADVISOR_ENABLED"
 RECORD = "docs/adr/0007-keep-values.md"

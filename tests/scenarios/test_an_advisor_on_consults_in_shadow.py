@@ -9,16 +9,16 @@ import pytest
 from tests.scenarios.test_escalation import FAULT, attempts_that_each_doubt
 from tests.unit.shadow.test_shadow_rule import shadow
 
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.shadow.shadow_decision import shadow_decision
-from review_advisor.core.shadow.shadow_events import ShadowAdvised, ShadowEnded
-from review_advisor.core.shadow.shadow_rule import Shadow
-from review_advisor.mockworld.lines import Line, approve, change, finding, guidance, lost, reject
+from review_advisor.agents.calls import LostReason
+from review_advisor.ledger.shadow_rollup import shadow_decision
+from review_advisor.mockworld.agents import Line, approve, change, finding, guidance, lost, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.shadow_rules import Shadow
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.shadow import ShadowAdvised, ShadowEnded
 
 DOUBTED = finding("src/app.py", 3, "value = 3", "medium", confidence=0.5)
 

@@ -6,16 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from review_advisor.cli.terminal.colour import coloured
-from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.forge_text.log_lines import log_lines
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.terminal_report import terminal_report
-from review_advisor.mockworld.lines import approve, finding, veto
+from review_advisor.app.progress import coloured
+from review_advisor.github.log_text import job_summary, log_lines
+from review_advisor.mockworld.agents import approve, finding, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.report import report_text, terminal_report
+from review_advisor.review.rulings import Outcome
 
 
 def as_text(document: OutcomeDocument) -> str:

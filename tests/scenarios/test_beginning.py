@@ -3,17 +3,16 @@
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.forge_text.check import check_overridden_by
-from review_advisor.core.forge_text.summary import amended
-from review_advisor.core.pull_request.memory import OPENS_BREAKER
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.lines import approve, reject
-from review_advisor.pull_request.begin import BeginPhase, Begun
-from review_advisor.pull_request.publish import DidNotRun
-from review_advisor.pull_request.retries import LAGS
+from review_advisor.change.pull_request import CommentEvent, MergeGroupEvent, Permission, PullRequestEvent
+from review_advisor.github.begin import BeginPhase, Begun
+from review_advisor.github.check_text import check_overridden_by
+from review_advisor.github.comment_text import amended
+from review_advisor.github.memory import OPENS_BREAKER
+from review_advisor.github.publish import DidNotRun
+from review_advisor.github.writer import LAGS
+from review_advisor.mockworld.agents import approve, reject
+from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ from datetime import date
 import pytest
 from tests.scenarios.reading import calls_by_end, moves
 
-from review_advisor.core.metrics.prices import Price
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import approve, confirm, lost, plan, veto
+from review_advisor.agents.calls import LostReason
+from review_advisor.mockworld.agents import approve, confirm, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.prices import Price
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded
+from review_advisor.review.rulings import Outcome
 
 TOO_LITTLE = "what is left of $1.00 is too little for another call"
 

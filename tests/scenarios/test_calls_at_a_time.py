@@ -9,18 +9,18 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from review_advisor.core.answers.answers import PostVerifyResult, ReviewReport
-from review_advisor.core.outcome.events import CallStarted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.budgets import Budgets, Refused
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, CreditExhaustedError, ReviewInterrupted
-from review_advisor.core.safety.redaction import NO_SECRETS
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import approve, confirm
+from review_advisor.agents.answers import PostVerifyResult, ReviewReport
+from review_advisor.agents.calls import AgentCall, CreditExhaustedError
+from review_advisor.change.redaction import NO_SECRETS
+from review_advisor.mockworld.agents import FakeAdvisorRunner, approve, confirm
 from review_advisor.mockworld.world import MockWorld, edited
-from review_advisor.ports.review import Ports
+from review_advisor.policy.budgets import Budgets, Refused
+from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.events import CallStarted
+from review_advisor.review.ports import Ports
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.stop import ReviewInterrupted
 
 LONG = 60.0
 """Seconds after which a test that hangs fails."""

@@ -9,17 +9,16 @@ from tests.scenarios.publishing import PATH, Desk
 from tests.scenarios.reading import shown
 from tests.scenarios.test_secrets_stay_out import everything_told
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.forge_text.sarif import sarif_json
-from review_advisor.core.ledger.event_rows import rows_of_events
-from review_advisor.core.ledger.readings import readings_of
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.prompts import LONGEST_BODY
-from review_advisor.core.safety.secret_shapes import mark
-from review_advisor.mockworld.lines import approve, confirm, finding, guidance, plan, reject
+from review_advisor.agents.prompts import LONGEST_BODY
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.github.sarif import sarif_json
+from review_advisor.ledger.rows import readings_of, rows_of_events
+from review_advisor.mockworld.agents import approve, confirm, finding, guidance, plan, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.secrets import mark
 
 DRAW = Draw(12)
 ID = "AKIA" + DRAW.of(UPPER + "234567", 16)

@@ -6,15 +6,13 @@ from itertools import count
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.actions_event import PullRequestEvent
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.forge_text.check import check_did_not_run
-from review_advisor.mockworld.github.traffic import RequestMoment, killed
-from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
-from review_advisor.pull_request.begin import BeginPhase
-from review_advisor.pull_request.comment_commands import Heard
-from review_advisor.pull_request.writer import PullRequestWriter
+from review_advisor.agents.findings import finding_id
+from review_advisor.change.pull_request import Permission, PullRequestEvent
+from review_advisor.github.begin import BeginPhase, Heard
+from review_advisor.github.check_text import check_did_not_run
+from review_advisor.github.writer import PullRequestWriter
+from review_advisor.mockworld.agents import Killed, approve, finding, reject, veto
+from review_advisor.mockworld.github import RequestMoment, killed
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")

@@ -8,14 +8,13 @@ from typing import get_args
 import pytest
 from tests.scenarios.test_the_teams_own_rules import ruled
 
-from review_advisor.core.answers.answers import SEVERITIES
-from review_advisor.core.answers.decision_card import FixEffort, triage, without_card
-from review_advisor.core.forge_text.inline import finding_body
-from review_advisor.core.outcome.document import outcome_json, read_outcome
-from review_advisor.core.outcome.events import Reported
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Json, finding, reject
+from review_advisor.agents.answers import SEVERITIES, FixEffort, triage, without_card
+from review_advisor.github.comment_text import finding_body
+from review_advisor.mockworld.agents import Json, finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import outcome_json, read_outcome
+from review_advisor.review.events import Reported
 
 CARD: Json = {"at_risk": "Money is lost.", "downside": "Slower.", "effort": "small", "proof": "Run it with 0."}
 GRAVE = finding("src/app.py", 3, "value = 3", title="It divides by zero")

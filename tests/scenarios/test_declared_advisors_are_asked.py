@@ -8,18 +8,16 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import is_shown, own_words, shown
 
-from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.answers.opinion import MOST_INSTANCES, InstancedOpinion
-from review_advisor.core.outcome.document import outcome_json, read_outcome
-from review_advisor.core.outcome.events import CallEnded, Consulted, Opined, PolicyFrozen
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.progress_lines import progress_line
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.core.roster.answer_fields import RESERVED
-from review_advisor.mockworld.lines import Line, approve, confirm, finding, guidance, lost, opinion, plan, reject, veto
+from review_advisor.agents.answers import MOST_INSTANCES, InstancedOpinion, PostVerifyResult
+from review_advisor.mockworld.agents import Line, approve, confirm, finding, guidance, lost, opinion, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.roster import ADR_ADVISOR, RESERVED, Advisor, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import outcome_json, read_outcome
+from review_advisor.review.events import CallEnded, Consulted, Opined, PolicyFrozen
+from review_advisor.review.report import progress_line
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 STEWARD = Advisor("dataSteward", "You look after the data.", scopes=("migrations",), model="haiku")
 

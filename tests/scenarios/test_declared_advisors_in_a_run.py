@@ -9,10 +9,8 @@ import pytest
 from tests.scenarios.act_017 import RISK_ANALYST
 from tests.scenarios.task_runs import COST, Declared, Played, consult, done, guidance, play
 
-from review_advisor.core.answers.opinion import Opinion
-from review_advisor.core.council.voices import BriefVote
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import (
+from review_advisor.agents.answers import Opinion
+from review_advisor.agents.calls import (
     Answered,
     Cause,
     CreditExhaustedError,
@@ -20,15 +18,9 @@ from review_advisor.core.roles.calls import (
     Lost,
     LostReason,
     ModelUnknownError,
-    Receipt,
-    ReviewInterrupted,
 )
-from review_advisor.core.roles.repair_law import TaskPatch
-from review_advisor.core.roster.advisor import Advisor
-from review_advisor.core.roster.declarations import read_declarations
-from review_advisor.core.roster.layers import made_roster
-from review_advisor.core.task.task_council import TaskCouncil
-from review_advisor.core.task.task_events import (
+from review_advisor.agents.repair_law import TaskPatch
+from review_advisor.ledger.task_events import (
     ConsultHeard,
     CouncilVoted,
     OpinionHeard,
@@ -38,7 +30,13 @@ from review_advisor.core.task.task_events import (
     TaskLimits,
     counted_votes,
 )
-from review_advisor.core.task.task_prompts import LONGEST_PATCH
+from review_advisor.policy.declarations import read_declarations
+from review_advisor.policy.roster import Advisor
+from review_advisor.policy.roster_layers import made_roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.votes import BriefVote
+from review_advisor.safety.stop import Receipt, ReviewInterrupted
+from review_advisor.tasks.prompts import LONGEST_PATCH, TaskCouncil
 
 ACTIONS = ("deploy", "delay", "rollback")
 ANSWER_OF_ACT_017 = {

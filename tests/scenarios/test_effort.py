@@ -8,19 +8,18 @@ from pathlib import Path
 import pytest
 from tests.adapters.ledgers import record
 
-from review_advisor.adapters.ledger.run_queries import show_run
-from review_advisor.core.forge_text.sections import cost
-from review_advisor.core.ledger.runs import run_text
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.budgets import EffortTable
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.progress_lines import progress_line
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.session_rows import session_rows
-from review_advisor.mockworld.lines import approve, veto
+from review_advisor.github.sections import cost
+from review_advisor.ledger.queries import run_text
+from review_advisor.ledger.run_queries import show_run
+from review_advisor.mockworld.agents import approve, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.budgets import EffortTable
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.review.events import CallEnded, CallStarted, Consulted
+from review_advisor.review.report import progress_line, report_text
+from review_advisor.review.session_rows import session_rows
 
 TABLE: EffortTable = {
     Role.EXECUTOR: {BlastRadius.LOW: "low", BlastRadius.HIGH: "max"},

@@ -3,15 +3,14 @@
 import pytest
 from tests.scenarios.publishing import MAINTAINER, PATH, Desk
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.pull_request.markers import finding_in
-from review_advisor.core.pull_request.state import state_block
-from review_advisor.core.report.report_text import report_text
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.lines import approve, finding, reject
-from review_advisor.pull_request.comment_commands import Comment, Conversation
+from review_advisor.agents.findings import finding_id
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.github.begin import Comment, Conversation
+from review_advisor.github.state import finding_in, state_block
+from review_advisor.mockworld.agents import approve, finding, reject
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES
+from review_advisor.policy.surfaces import Surface
+from review_advisor.review.report import report_text
 
 SAME = "verify = False"
 FIRST, SECOND = (finding_id(PATH, "correctness", SAME, number) for number in (1, 2))

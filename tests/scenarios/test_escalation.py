@@ -6,17 +6,9 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import shown
 
-from review_advisor.core.ledger.advisor_views import review_decisions
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Event, Reported
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.advice_events import Escalated, Recommended
-from review_advisor.core.outcome.steps.happened import OfCall
-from review_advisor.core.policy.escalation_rules import EscalationRules, Handoff, Threshold
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import LostReason
+from review_advisor.ledger.queries import review_decisions
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     change,
@@ -29,6 +21,21 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.escalation_rules import EscalationRules, Handoff, Threshold
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.review.events import (
+    CallEnded,
+    CallStarted,
+    Consulted,
+    Escalated,
+    Event,
+    OfCall,
+    Recommended,
+    Reported,
+)
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 ATTRITION = EscalationRules("attrition")
 HARNESS = EscalationRules("harness")

@@ -5,19 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.answers.answers import Guidance, Recommendation
-from review_advisor.core.escalation.recommendations import Merged
-from review_advisor.core.exports.advisor_log import advisor_log
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
-from review_advisor.core.policy.escalation_rules import EscalationRules, Threshold
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.advice_text import advice_lines
-from review_advisor.core.report.report_text import report_text
-from review_advisor.mockworld.lines import Json, Line, approve, change, finding, guidance, reject, text_only
+from review_advisor.agents.answers import Guidance, Recommendation
+from review_advisor.ledger.artifacts import advisor_log
+from review_advisor.mockworld.agents import Json, Line, approve, change, finding, guidance, reject, text_only
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.escalation_rules import EscalationRules, Threshold
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.escalation import Merged
+from review_advisor.review.events import AdviceOpen, Disposed, Escalated, Recommended
+from review_advisor.review.report import advice_lines, report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 DOUBTED = finding("src/app.py", 3, "value = 3", "medium", confidence=0.5)
 HIGH = finding("src/app.py", 3, "value = 3", confidence=0.5)

@@ -8,25 +8,10 @@ import pytest
 from tests.scenarios.reading import calls_by_end
 from tests.unit.forge_text.stories import remembers
 
-from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.forge_text.summary import summary_body
-from review_advisor.core.outcome.council_records import council_records
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import Reported, Ruled
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.rulings import Move, Ruling
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.voteless_events import Advised, VoicesHeard
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import LostReason, ReviewInterrupted
-from review_advisor.core.roster.advisor import ADR_ADVISOR, VOICES, Advisor, Roster
-from review_advisor.core.roster.declarations import read_declarations
-from review_advisor.core.roster.layers import made_roster
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import LostReason
+from review_advisor.github.comment_text import summary_body
+from review_advisor.github.log_text import job_summary
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     confirm,
@@ -39,6 +24,19 @@ from review_advisor.mockworld.lines import (
     voices,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.declarations import read_declarations
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.roster import ADR_ADVISOR, VOICES, Advisor, Roster
+from review_advisor.policy.roster_layers import made_roster
+from review_advisor.policy.scope import policy_digest
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, council_records, outcome_json, read_outcome
+from review_advisor.review.events import Advised, Reported, Ruled, VoicesHeard
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Move, Outcome, Ruling
+from review_advisor.review.soundness import unsound
+from review_advisor.safety.stop import ReviewInterrupted
 
 POET = Advisor("poet", "You read names aloud.", on="finish", weight=100.0, inline=True)
 CRITIC = replace(POET, id="critic", persona="You doubt.")

@@ -6,12 +6,8 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import is_shown, own_words, shown
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.lines import (
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.mockworld.agents import (
     approve,
     bug,
     confirm,
@@ -24,6 +20,10 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import CallEnded
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 PATHS = ("src/a.py", "src/b.py", "src/c.py")
 LONG = 60.0

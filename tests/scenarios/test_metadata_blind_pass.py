@@ -7,18 +7,17 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import calls_by_end, is_shown, moves, own_words, shown
 
-from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
-from review_advisor.core.forge_text.disputes import transcript, vetoes
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import BlindJudged, CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.disagreement import disagreement_transcript
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, garbage, lost, reject, veto
+from review_advisor.agents.calls import LostReason
+from review_advisor.change.change import Earlier, EarlierFinding
+from review_advisor.github.findings_text import transcript, vetoes
+from review_advisor.mockworld.agents import approve, confirm, credit_gone, finding, garbage, lost, reject, veto
 from review_advisor.mockworld.world import STATED_USD, MockWorld, edited
+from review_advisor.policy.scope import policy_digest
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.review.events import BlindJudged, CallEnded
+from review_advisor.review.report import disagreement_transcript, report_text
+from review_advisor.review.rulings import Outcome
 
 SAID = ("DESCRIPTION", "SPEC", "PLAN", "EARLIER", "TRANSCRIPT", "REPORT", "GUIDANCE")
 FLIP = "the verdict flips once what is said about the change is shown"

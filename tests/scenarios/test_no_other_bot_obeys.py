@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from tests.scenarios.publishing import PATH, Desk
 from tests.unit.forge_text.bots import ORDERS, obeyed_in
 
-from review_advisor.core.forge_text.command_answers import dismissed, explained, refused, unknown, verdict_stays
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.state import KnownFinding
-from review_advisor.mockworld.lines import approve, finding, guidance, plan, reject, veto
+from review_advisor.github.comment_text import dismissed, explained, refused, unknown, verdict_stays
+from review_advisor.github.publish import DidNotRun
+from review_advisor.github.state import KnownFinding
+from review_advisor.mockworld.agents import approve, finding, guidance, plan, reject, veto
 from review_advisor.mockworld.world import edited
-from review_advisor.pull_request.publish import DidNotRun
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role
 
 MARKS = ("", "\n", "> ", "- ", "```\n", "~~~\n", "1. ", "| ", "<details>\n", "\u2028", "**")
 lines = st.builds(lambda mark, order: mark + order, st.sampled_from(MARKS), st.sampled_from(ORDERS))

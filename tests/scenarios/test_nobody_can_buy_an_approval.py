@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roles.prompts import LONGEST_BODY
-from review_advisor.mockworld.lines import approve, lost
+from review_advisor.agents.calls import LostReason
+from review_advisor.agents.prompts import LONGEST_BODY
+from review_advisor.mockworld.agents import approve, lost
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.policy import Rules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
 
 
 def test_a_post_verify_that_reaches_its_money_cap_in_flight_escalates(world: MockWorld) -> None:

@@ -12,21 +12,28 @@ import yaml
 from benchmarks._side_by_side import SharedClock
 from tests.scenarios.reading import shown
 
-from review_advisor.core.outcome.cost import counted_money
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Event
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.happened import OfCall
-from review_advisor.core.policy.budgets import JOBS
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import Line, approve, confirm, credit_gone, finding, garbage, plan, reject, veto
+from review_advisor.agents.calls import AgentCall, Answered, Consults, Lost
+from review_advisor.mockworld.agents import (
+    FakeAdvisorRunner,
+    Line,
+    approve,
+    confirm,
+    credit_gone,
+    finding,
+    garbage,
+    plan,
+    reject,
+    veto,
+)
 from review_advisor.mockworld.world import MockWorld, edited
-from review_advisor.ports.review import Consults
+from review_advisor.policy.budgets import JOBS
+from review_advisor.policy.policy import Rules
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, counted_money, outcome_document, outcome_json
+from review_advisor.review.events import CallEnded, CallStarted, Event, OfCall
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 PARTS = 9
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import calls_by_end, is_shown, own_words, shown
 
-from review_advisor.core.outcome.document import Flags, OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.prompts import nonce_of
-from review_advisor.mockworld.lines import approve, confirm, plan
+from review_advisor.agents.prompts import nonce_of
+from review_advisor.mockworld.agents import approve, confirm, plan
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import Flags, OutcomeDocument
+from review_advisor.review.rulings import Outcome
 
 NOTHING_WRONG = Flags(degraded=False, advisor_disabled=(), lost=(), recovered=False, exhausted=False)
 

@@ -1,10 +1,10 @@
 import pytest
 from tests.scenarios.reading import is_shown
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
 
 MASTER = "HYDRAFLOW_REVIEW_ADVISOR_ENABLED"
 

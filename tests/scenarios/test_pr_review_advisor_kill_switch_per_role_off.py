@@ -1,9 +1,9 @@
 import pytest
 from tests.scenarios.reading import is_shown
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
 
 PREFLIGHT = "HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED"
 MIDFLIGHT = "HYDRAFLOW_REVIEW_MIDFLIGHT_ENABLED"

@@ -1,8 +1,8 @@
 from tests.scenarios.reading import is_shown
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.rulings import Outcome
 
 PR_REVIEW = "HYDRAFLOW_PR_REVIEW_ADVISOR_ENABLED"
 SPEC_CHECK = "HYDRAFLOW_PRE_MERGE_SPEC_CHECK_ADVISOR_ENABLED"

@@ -4,14 +4,13 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import own_words, shown
 
-from review_advisor.core.metrics.spending import spent
-from review_advisor.core.outcome.document import answer_notes
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.mockworld.lines import approve, finding, guidance, lost, veto
+from review_advisor.mockworld.agents import approve, finding, guidance, lost, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import answer_notes, spent
+from review_advisor.review.events import CallEnded
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
 
 QUESTION = json.dumps(
     {"question": "May seven repeat?", "context": "value = 7", "options": ["yes", "no"], "urgency": "high"}

@@ -1,10 +1,10 @@
 from tests.scenarios.reading import is_shown, moves
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import finding, garbage, lost, reject
+from review_advisor.agents.calls import LostReason
+from review_advisor.mockworld.agents import finding, garbage, lost, reject
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
 
 FAIL_AS_VETO = "HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO"
 

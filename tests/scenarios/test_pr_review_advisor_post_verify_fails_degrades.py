@@ -3,23 +3,13 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import calls_by_end, moves
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import LOSSES, Cause, LostReason
-from review_advisor.core.roles.replies import REPAIRABLE
-from review_advisor.mockworld.lines import (
-    Line,
-    approve,
-    finding,
-    garbage,
-    learned,
-    lost,
-    reject,
-    text_only,
-    veto,
-)
+from review_advisor.agents.calls import LOSSES, Cause, LostReason
+from review_advisor.agents.replies import REPAIRABLE
+from review_advisor.mockworld.agents import Line, approve, finding, garbage, learned, lost, reject, text_only, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@ import json
 
 from tests.scenarios.reading import is_shown, own_words, shown
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import plan
+from review_advisor.mockworld.agents import plan
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
 
 FORCE_ON = "HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON"
 

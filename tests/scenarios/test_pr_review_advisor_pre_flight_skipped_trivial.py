@@ -1,9 +1,9 @@
 import pytest
 from tests.scenarios.reading import is_shown
 
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.change.change import FileChange
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.review.rulings import Outcome
 
 TRIVIAL = [
     pytest.param((edited("src/app.py", 20),), id="twenty lines of code"),

@@ -1,10 +1,10 @@
 import pytest
 from tests.scenarios.reading import moves, transcript
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, finding, reject, veto
+from review_advisor.mockworld.agents import approve, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
 
 TIERS = pytest.mark.parametrize(
     "path, lines, judgements",

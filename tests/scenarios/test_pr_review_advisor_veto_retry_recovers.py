@@ -2,11 +2,11 @@ import json
 
 from tests.scenarios.reading import is_shown, moves, own_words, shown, transcript
 
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, confirm, evidence, finding, plan, veto
+from review_advisor.mockworld.agents import approve, confirm, evidence, finding, plan, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import Outcome
 
 
 def recovered(world: MockWorld) -> OutcomeDocument:

@@ -7,19 +7,18 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import PATH, Desk
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.change import FileChange, Hunk
-from review_advisor.core.forge_text.sarif import sarif
-from review_advisor.core.outcome.blocking import blocking_findings
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.outage_rules import OutageRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import Json, Line, approve, confirm, finding, lost, reject
+from review_advisor.agents.calls import LostReason
+from review_advisor.agents.findings import finding_id
+from review_advisor.change.change import FileChange, Hunk
+from review_advisor.github.sarif import sarif
+from review_advisor.mockworld.agents import Json, Line, approve, confirm, finding, lost, reject
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.outage_rules import OutageRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, blocking_findings, outcome_json, read_outcome
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 OLD_ID = finding_id(PATH, "correctness", "value = 3")
 NEW_ID = finding_id(PATH, "correctness", "value = 5")

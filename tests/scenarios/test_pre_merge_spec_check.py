@@ -2,11 +2,11 @@ import json
 
 from tests.scenarios.reading import is_shown, moves, own_words, shown, transcript
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.mockworld.lines import approve, finding, lost, plan, reject, veto
+from review_advisor.agents.calls import AgentCall
+from review_advisor.mockworld.agents import approve, finding, lost, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.rulings import Outcome
 
 SPEC = Surface.PRE_MERGE_SPEC_CHECK
 WISH = "every value shall be prime"

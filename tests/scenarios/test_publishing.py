@@ -5,18 +5,17 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, PATH, REPOSITORY, Desk
 
-from review_advisor.core.facts.change import Status
-from review_advisor.core.forge_text.check import check_in_progress
-from review_advisor.core.pull_request.markers import SUMMARY, number_in, seal_in
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.github.traffic import RequestMoment, killed
-from review_advisor.mockworld.lines import Killed, approve, confirm, credit_gone, finding, reject, veto
+from review_advisor.change.change import Status
+from review_advisor.github.check_text import check_in_progress
+from review_advisor.github.forge import ForgeError
+from review_advisor.github.publish import DidNotRun
+from review_advisor.github.state import SUMMARY, number_in, seal_in
+from review_advisor.github.writer import PullRequestWriter
+from review_advisor.mockworld.agents import Killed, approve, confirm, credit_gone, finding, reject, veto
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES, RequestMoment, killed
+from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.world import edited
-from review_advisor.ports.forge import ForgeError
-from review_advisor.pull_request.publish import DidNotRun
-from review_advisor.pull_request.writer import PullRequestWriter
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")

@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 from tests.scenarios.publishing import LINES, PATH, Desk
 
-from review_advisor.core.forge_text.check import check_in_progress
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.pull_request.markers import review_marker
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.state import without_state
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.github.traffic import (
+from review_advisor.github.check_text import check_in_progress
+from review_advisor.github.forge import ForgeUnavailable
+from review_advisor.github.state import review_marker, without_state
+from review_advisor.github.writer import WAITS, PullRequestWriter
+from review_advisor.mockworld.agents import Killed, approve, finding, reject, veto
+from review_advisor.mockworld.github import (
+    WORKFLOW_ABILITIES,
     Limited,
     NoAnswer,
     RequestMoment,
@@ -20,10 +20,8 @@ from review_advisor.mockworld.github.traffic import (
     Trouble,
     killed,
 )
-from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
-from review_advisor.ports.forge import ForgeUnavailable
-from review_advisor.pull_request.retries import WAITS
-from review_advisor.pull_request.writer import PullRequestWriter
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.review.document import OutcomeDocument
 
 FINDINGS = tuple(finding(PATH, n, f"value = {n}", title=f"fault {n}") for n in (3, 7, 11))
 """Enough to say for every kind of write: a check, a review, a label, a request, a summary."""

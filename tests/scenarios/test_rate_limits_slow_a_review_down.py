@@ -8,17 +8,16 @@ from typing import Literal
 import pytest
 from benchmarks._side_by_side import SharedClock
 
-from review_advisor.core.outcome.events import CallEnded, Consulted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.budgets import JOBS
-from review_advisor.core.policy.outage_rules import OutageRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost, LostReason, ReviewInterrupted
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import approve, confirm, finding, guidance, lost, reject
+from review_advisor.agents.calls import AgentCall, Answered, Consults, Lost, LostReason
+from review_advisor.mockworld.agents import FakeAdvisorRunner, approve, confirm, finding, guidance, lost, reject
 from review_advisor.mockworld.world import MockWorld, edited
-from review_advisor.ports.review import Consults
+from review_advisor.policy.budgets import JOBS
+from review_advisor.policy.outage_rules import OutageRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded, Consulted
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
+from review_advisor.safety.stop import ReviewInterrupted
 
 BUSY = (LostReason.RATE_LIMITED, LostReason.SERVER_ERROR)
 

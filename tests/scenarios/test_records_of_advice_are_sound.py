@@ -4,19 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.escalation.recommendations import Disposition
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import Event, Reported
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Disposed, Escalated, Recommended
-from review_advisor.core.policy.escalation_rules import EscalationRules, Handoff
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.advice_ends import advice_ends
-from review_advisor.core.report.advice_text import advice_lines
-from review_advisor.core.roles.calls import ReviewInterrupted
-from review_advisor.mockworld.lines import Line, approve, change, finding, garbage, guidance, lost, reject, veto
+from review_advisor.mockworld.agents import Line, approve, change, finding, garbage, guidance, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.escalation_rules import EscalationRules, Handoff
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.escalation import Disposition
+from review_advisor.review.events import AdviceOpen, Disposed, Escalated, Event, Recommended, Reported
+from review_advisor.review.report import advice_ends, advice_lines
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
+from review_advisor.safety.stop import ReviewInterrupted
 
 FAULT = finding("src/app.py", 3, "value = 3")
 DOUBTED = finding("src/app.py", 3, "value = 3", confidence=0.5)

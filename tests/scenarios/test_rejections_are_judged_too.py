@@ -1,10 +1,10 @@
 import pytest
 from tests.scenarios.reading import is_shown, moves, own_words
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, confirm, evidence, finding, reject, veto
+from review_advisor.mockworld.agents import approve, confirm, evidence, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
 
 FAULT = finding("src/app.py", 3, "value = 3")
 OTHER = finding("src/app.py", 5, "value = 5")

@@ -9,13 +9,19 @@ from typing import Any
 import pytest
 from tests.scenarios.task_runs import NONCE, Declared, Played, Reply, block, consult, done, guidance, play
 
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.readiness.readiness_evaluation import ReadinessEvaluation, ReleaseEvidence, evaluated
-from review_advisor.core.readiness.readiness_files import evaluation_text
-from review_advisor.core.readiness.readiness_prompt import READINESS_REPORT, RELEASE_COUNCIL
-from review_advisor.core.roles.calls import Lost, LostReason, ReviewInterrupted
-from review_advisor.core.safety.fence import fenced
-from review_advisor.core.task.task_events import BlockIgnored, ReportHeard, TaskBegun, TaskEvent, TaskLimits
+from review_advisor.agents.calls import Lost, LostReason
+from review_advisor.ledger.task_events import BlockIgnored, ReportHeard, TaskBegun, TaskEvent, TaskLimits
+from review_advisor.policy.surfaces import Role
+from review_advisor.safety.fence import fenced
+from review_advisor.safety.stop import ReviewInterrupted
+from review_advisor.tasks.readiness import (
+    READINESS_REPORT,
+    RELEASE_COUNCIL,
+    ReadinessEvaluation,
+    ReleaseEvidence,
+    evaluated,
+    evaluation_text,
+)
 
 TEXT = "# Release 2.0\n\nAll 1,204 tests passed.\nThe migration has no way back\nonce the old column is dropped.\n"
 EVIDENCE = ReleaseEvidence("a file", TEXT)

@@ -9,21 +9,30 @@ from typing import get_args
 import pytest
 from tests.scenarios.publishing import AUTHOR, REPOSITORY, Desk
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.outcome.document import OutcomeDocument, SuggestedRepair
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.standing import StandingCheck
-from review_advisor.mockworld.checkout import patch_between, tree_name
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
-from review_advisor.mockworld.github.records import Protection
-from review_advisor.mockworld.github.traffic import NoAnswer, RequestMoment, Reset, ServerFailure, Trouble, killed
-from review_advisor.mockworld.lines import Killed, approve, finding, reject, veto
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.github.forge import ForgeError
+from review_advisor.github.publish import Published, PublishPhase
+from review_advisor.github.state import StandingCheck
+from review_advisor.mockworld.agents import Killed, approve, finding, reject, veto
+from review_advisor.mockworld.copies import patch_between
+from review_advisor.mockworld.copies import text_tree_name as tree_name
+from review_advisor.mockworld.github import (
+    WORKFLOW_ABILITIES,
+    GitHub,
+    NoAnswer,
+    Protection,
+    RequestMoment,
+    Reset,
+    ServerFailure,
+    Trouble,
+    killed,
+)
+from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.world import MockWorld
-from review_advisor.ports.forge import ForgeError
-from review_advisor.pull_request.publish import Published, PublishPhase
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, SuggestedRepair
+from review_advisor.review.rulings import Outcome
 
 APP = "src/app.py"
 BASE = {APP: "def mean(rows):\n    return 0\n", "src/other.py": "x = 1\n"}

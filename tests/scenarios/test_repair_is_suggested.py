@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import is_shown, moves, own_words, shown
 
-from review_advisor.core.facts.change import Change
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import Repaired
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.mockworld.lines import approve, confirm, evidence, finding, garbage, lost, reject, veto
+from review_advisor.agents.calls import AgentCall
+from review_advisor.change.change import Change
+from review_advisor.mockworld.agents import approve, confirm, evidence, finding, garbage, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.review.events import Repaired
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
 
 APP, TEST, OTHER = "src/app.py", "tests/test_app.py", "src/other.py"
 BASE = {APP: "def mean(rows):\n    return 0\n", OTHER: "x = 1\n", TEST: "def test_mean():\n    pass\n"}

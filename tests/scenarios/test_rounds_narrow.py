@@ -7,16 +7,16 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import LINES, PATH, REPOSITORY, Desk
 
-from review_advisor.core.answers.answers import SEVERITIES
-from review_advisor.core.facts.earlier_review import Age, Earlier, Touched, TouchedLines
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.pull_request.rounds import MOST_GRAVE, Volume
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.state import without_state
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.lines import Json, Line, approve, finding, lost, reject
+from review_advisor.agents.answers import SEVERITIES
+from review_advisor.agents.calls import LostReason
+from review_advisor.change.change import Age, Earlier, Touched, TouchedLines
+from review_advisor.github.state import without_state
+from review_advisor.github.threads import MOST_GRAVE
+from review_advisor.mockworld.agents import Json, Line, approve, finding, lost, reject
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES
 from review_advisor.mockworld.world import edited
+from review_advisor.policy.pull_request_rules import PublicationRules, Volume
+from review_advisor.review.document import OutcomeDocument
 
 NOTHING: Touched = {}
 """No line differs since the last complete review."""

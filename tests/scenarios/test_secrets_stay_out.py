@@ -7,16 +7,15 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import shown
 
-from review_advisor.core.exports.review_files import review_files
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.progress_lines import progress_line
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import CreditExhaustedError, LostReason
-from review_advisor.core.safety.secret_shapes import REDACTED, mark
-from review_advisor.mockworld.lines import Line, approve, confirm, finding, guidance, plan, reject, veto
+from review_advisor.agents.calls import CreditExhaustedError, LostReason
+from review_advisor.ledger.artifacts import review_files
+from review_advisor.mockworld.agents import Line, approve, confirm, finding, guidance, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.report import progress_line, report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.secrets import REDACTED, mark
 
 SECRET = "Zq7_pX2-mW9kLv4TbN8sYd3R"
 SHAPED = "ghp_" + "A1b2C3d4" * 5

@@ -8,21 +8,25 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
-from review_advisor.core.forge_text.check import check_waiting
-from review_advisor.core.forge_text.log_lines import log_lines
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.pull_request.markers import begun_by, usd_in
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.unreviewed import left_out_by_draw
-from review_advisor.core.pull_request.waiting import draft_waits
-from review_advisor.mockworld.lines import Line, approve, credit_gone, finding, reject, veto
-from review_advisor.pull_request.begin import BeginPhase, Begun
-from review_advisor.pull_request.believed_memory import believed_memory
-from review_advisor.pull_request.publish import DidNotRun, Published, PublishPhase
-from review_advisor.pull_request.shadow_publish import ShadowPublishPhase, drop_check_of_other_mode
-from review_advisor.pull_request.writer import PullRequestWriter
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.change.pull_request import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.github.begin import BeginPhase, Begun
+from review_advisor.github.beginning import draft_waits, left_out_by_draw
+from review_advisor.github.check_text import check_waiting
+from review_advisor.github.log_text import log_lines
+from review_advisor.github.memory import believed_memory
+from review_advisor.github.publish import (
+    DidNotRun,
+    Published,
+    PublishPhase,
+    ShadowPublishPhase,
+    drop_check_of_other_mode,
+)
+from review_advisor.github.state import begun_by, usd_in
+from review_advisor.github.writer import PullRequestWriter
+from review_advisor.mockworld.agents import Line, approve, credit_gone, finding, reject, veto
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.review.document import OutcomeDocument
 
 SHADOW = "review-advisor (shadow)"
 

@@ -7,17 +7,9 @@ from dataclasses import replace
 import pytest
 from tests.unit.shadow.test_shadow_rule import rule, shadow
 
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.presets import shipped_advisors
-from review_advisor.core.shadow.shadow_comparison import Left
-from review_advisor.core.shadow.shadow_decision import shadow_decision
-from review_advisor.core.shadow.shadow_events import ShadowBegan, ShadowCalled, ShadowDecided, ShadowEnded
-from review_advisor.core.shadow.shadow_rule import Shadow
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import LostReason
+from review_advisor.ledger.shadow_rollup import shadow_decision
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     bug,
@@ -31,6 +23,13 @@ from review_advisor.mockworld.lines import (
     vote,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.roster_layers import shipped_advisors
+from review_advisor.policy.shadow_rules import Shadow
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.events import CallEnded
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.shadow import Left, ShadowBegan, ShadowCalled, ShadowDecided, ShadowEnded
 
 SECURITY = next(each for each in shipped_advisors() if each.id == "securityArchitect")
 

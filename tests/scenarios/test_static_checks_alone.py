@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.files.languages import language_of
-from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.forge_text.conclusion import conclusion_of, title_of
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.writes import Conclusion
-from review_advisor.core.report.report_text import headline
-from review_advisor.mockworld.lines import Line, approve
+from review_advisor.change.change import FileChange
+from review_advisor.change.kinds import language_of
+from review_advisor.change.picture_pairs import PictureDifference
+from review_advisor.github.sections import conclusion_of, title_of
+from review_advisor.github.writes import Conclusion
+from review_advisor.mockworld.agents import Line, approve
 from review_advisor.mockworld.world import MockWorld, deleted, edited
+from review_advisor.policy.policy import Rules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.report import headline
+from review_advisor.review.rulings import Outcome
 
 
 def static(world: MockWorld, *files: FileChange, allow_unchecked: bool = False, fail_on_degraded: bool = False) -> None:

@@ -17,23 +17,17 @@ from tests.scenarios.task_runs import (
     proposal,
 )
 
-from review_advisor.core.facts.repair_edits import RefusedPath
-from review_advisor.core.metrics.prices import Price
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import (
+from review_advisor.agents.calls import (
     Answered,
     AuthenticationFailedError,
     CreditExhaustedError,
     EditGrant,
     Lost,
     LostReason,
-    Receipt,
-    ReviewInterrupted,
-    Usage,
 )
-from review_advisor.core.roles.repair_law import TaskPatch
-from review_advisor.core.safety.fence import fenced
-from review_advisor.core.task.task_events import (
+from review_advisor.agents.repair_law import TaskPatch
+from review_advisor.change.change import RefusedPath
+from review_advisor.ledger.task_events import (
     BlockIgnored,
     BlockMalformed,
     ConsultHeard,
@@ -43,6 +37,10 @@ from review_advisor.core.task.task_events import (
     TaskCalled,
     TaskLimits,
 )
+from review_advisor.policy.prices import Price
+from review_advisor.policy.surfaces import Role
+from review_advisor.safety.fence import fenced
+from review_advisor.safety.stop import Receipt, ReviewInterrupted, Usage
 
 BROKEN = block("ADVISOR_CONSULT", "{no object")
 TIMEOUT = Lost(LostReason.TIMEOUT, "The call did not finish within its time.")

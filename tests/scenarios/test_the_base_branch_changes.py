@@ -5,16 +5,15 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Afternoon, Desk
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
-from review_advisor.core.forge_text.summary import amended
-from review_advisor.core.outcome.document import outcome_json
-from review_advisor.core.safety.redaction import NO_SECRETS, redactor
-from review_advisor.mockworld.github.traffic import RequestMoment, ServerFailure
-from review_advisor.mockworld.lines import approve, finding, veto
-from review_advisor.pull_request.begin import BeginPhase
-from review_advisor.pull_request.comment_commands import Comment, Conversation
-from review_advisor.pull_request.publish import LEFT, DidNotRun, PublishPhase
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.change.pull_request import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.change.redaction import NO_SECRETS, redactor
+from review_advisor.github.begin import BeginPhase, Comment, Conversation
+from review_advisor.github.comment_text import amended
+from review_advisor.github.publish import LEFT, DidNotRun, PublishPhase
+from review_advisor.mockworld.agents import approve, finding, veto
+from review_advisor.mockworld.github import RequestMoment, ServerFailure
+from review_advisor.review.document import outcome_json
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.mockworld.lines import approve, confirm, finding, garbage, reject, veto
+from review_advisor.agents.calls import AgentCall
+from review_advisor.mockworld.agents import approve, confirm, finding, garbage, reject, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
 
 PATH = "src/auth/login.py"
 

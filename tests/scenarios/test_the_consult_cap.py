@@ -2,24 +2,21 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.answers.answers import Consult
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.outcome.events import Consulted, Event, PolicyFrozen
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.replayed.replayed_repair import left_open
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.advice_events import Escalated
-from review_advisor.core.policy.budgets import Budgets
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, ConsultReply, Denied, Granted, Lost
-from review_advisor.core.roles.mid_flight import ConsultNote, unanswered_critical
-from review_advisor.core.safety.redaction import NO_SECRETS, Redactor, redactor
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import approve, bug, finding, guidance, lost, veto
+from review_advisor.agents.answers import Consult
+from review_advisor.agents.calls import AgentCall, Answered, ConsultGrant, ConsultReply, Consults, Denied, Granted, Lost
+from review_advisor.agents.mid_flight import ConsultNote, unanswered_critical
+from review_advisor.change.change import FileChange, Status
+from review_advisor.change.redaction import NO_SECRETS, Redactor, redactor
+from review_advisor.mockworld.agents import FakeAdvisorRunner, approve, bug, finding, guidance, lost, veto
 from review_advisor.mockworld.world import MockWorld, edited
-from review_advisor.ports.review import Consults, Ports
+from review_advisor.policy.budgets import Budgets
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Role
 from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.events import Consulted, Escalated, Event, PolicyFrozen
+from review_advisor.review.ports import Ports
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import left_open, unsound
 
 GRANT = ConsultGrant("advisor", "You advise.", "opus", "<!-- s -->", "n0nce")
 CAP = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from tests.scenarios.reading import own_words
 
-from review_advisor.core.forge_text.check import check_of
-from review_advisor.core.forge_text.inline import inline_comments
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.github.check_text import check_of
+from review_advisor.github.comment_text import inline_comments
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role
 
 GERMAN = finding("src/app.py", 4, "value = 4", title="Der Wert ist doppelt")
 

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from tests.scenarios.reading import is_shown, own_words, shown
 
-from review_advisor.core.facts.guidelines import LONGEST_GUIDELINE, ConfiguredGuideline, GuidelineRules
-from review_advisor.core.forge_text.check import check_of
-from review_advisor.core.forge_text.inline import inline_comments
-from review_advisor.core.forge_text.page_links import rule_links
-from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.prompts import nonce_of
-from review_advisor.mockworld.lines import approve, confirm, finding, reject, veto
+from review_advisor.agents.prompts import nonce_of
+from review_advisor.change.guidelines import LONGEST_GUIDELINE, ConfiguredGuideline, GuidelineRules
+from review_advisor.github.check_text import check_of
+from review_advisor.github.comment_text import inline_comments
+from review_advisor.github.sections import rule_links
+from review_advisor.mockworld.agents import approve, confirm, finding, reject, veto
 from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld, edited
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import PolicyFrozen
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 REVIEW_MD = "# Rules\n\nEvery value is a constant.\nName no value twice.\n\nTests stand beside the code."
 

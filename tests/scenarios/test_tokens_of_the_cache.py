@@ -9,21 +9,19 @@ from pathlib import Path
 import pytest
 from tests.adapters.ledgers import record
 
-from review_advisor.adapters.ledger.run_queries import show_run
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.forge_text.sections import cost
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.runs import run_text
-from review_advisor.core.metrics.kpis import kpis
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, Event
-from review_advisor.core.pages.costs import cost_json
-from review_advisor.core.pages.entries import call_json
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.session_rows import session_rows
-from review_advisor.core.roles.calls import Usage
+from review_advisor.github.sections import cost
+from review_advisor.ledger.kpis import kpis
+from review_advisor.ledger.page_entries import call_json, cost_json
+from review_advisor.ledger.queries import Period, run_text
+from review_advisor.ledger.run_queries import show_run
+from review_advisor.ledger.sums import add_up
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import CallEnded, Event
+from review_advisor.review.report import report_text
+from review_advisor.review.session_rows import session_rows
+from review_advisor.safety.stop import Usage
 
 USED = Usage(input_tokens=11_000, output_tokens=700, cache_read_tokens=52_000, cache_write_tokens=23_000, cost_usd=0.5)
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, CallStarted
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.safety.redaction import NO_SECRETS
-from review_advisor.mockworld.lines import Line, confirm, garbage, lost
+from review_advisor.agents.answers import PostVerifyResult
+from review_advisor.change.redaction import NO_SECRETS
+from review_advisor.mockworld.agents import Line, confirm, garbage, lost
 from review_advisor.mockworld.world import MockWorld
-from review_advisor.ports.review import Ports
+from review_advisor.policy.surfaces import Role
 from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import CallEnded, CallStarted
+from review_advisor.review.ports import Ports
+from review_advisor.review.report import report_text
 
 JUDGES = ("security", "speed")
 

@@ -8,17 +8,17 @@ import pytest
 from tests.scenarios.publishing import PATH, REPOSITORY, Afternoon, Desk
 from tests.scenarios.test_publishing_is_killed import FINDINGS, REQUESTS, escalating, stands_once
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.writes import InlineComment
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.traffic import RequestMoment
-from review_advisor.mockworld.lines import reject
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.github.forge import ReviewPending
+from review_advisor.github.publish import PublishPhase
+from review_advisor.github.writer import PullRequestWriter
+from review_advisor.github.writes import InlineComment
+from review_advisor.mockworld.agents import reject
+from review_advisor.mockworld.github import RequestMoment
+from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.ports.forge import ReviewPending
-from review_advisor.pull_request.publish import PublishPhase
-from review_advisor.pull_request.writer import PullRequestWriter
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.review.document import OutcomeDocument
 
 LINT = (InlineComment("lint", PATH, 3, None, "RIGHT", "a remark of another workflow"),)
 

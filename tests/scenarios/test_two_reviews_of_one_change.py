@@ -4,13 +4,12 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import is_shown, moves
 
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import approve, confirm, finding, lost, plan, veto
+from review_advisor.mockworld.agents import FakeAdvisorRunner, approve, confirm, finding, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.policy.switches import read_switches
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import Outcome
 
 MASTER = "HYDRAFLOW_REVIEW_ADVISOR_ENABLED"
 POSTVERIFY = "HYDRAFLOW_REVIEW_POSTVERIFY_ENABLED"

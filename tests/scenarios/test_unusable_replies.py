@@ -4,13 +4,8 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import calls_by_end, is_shown
 
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.disagreement import disagreement_transcript
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import LostReason
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     confirm,
@@ -23,6 +18,10 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded
+from review_advisor.review.report import disagreement_transcript, report_text
+from review_advisor.review.rulings import Outcome
 
 UNUSABLE = pytest.mark.parametrize("reply", [garbage(), text_only()], ids=["not the schema", "prose only"])
 

@@ -3,14 +3,10 @@ from pathlib import Path
 import pytest
 from tests.scenarios.reading import is_shown, moves, own_words, shown
 
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.facts.pictures import PictureDifference, folder_picture
-from review_advisor.core.outcome.events import Reported, SurfaceEnded, Verified
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import AgentCall, ReviewInterrupted
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import AgentCall
+from review_advisor.change.change import FileChange, Status
+from review_advisor.change.picture_pairs import PictureDifference, folder_picture
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     credit_gone,
@@ -22,6 +18,11 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import Reported, SurfaceEnded, Verified
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.stop import ReviewInterrupted
 
 VISUAL = Surface.VISUAL_GATE
 LOGIN = "shots/login.png"

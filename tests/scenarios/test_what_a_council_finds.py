@@ -5,15 +5,14 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import PATH, Desk
 
-from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.outcome.council_records import council_findings
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import MemberReviewed, Repaired
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.lines import approve, finding, reject
+from review_advisor.github.log_text import job_summary
+from review_advisor.mockworld.agents import approve, finding, reject
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, council_findings, outcome_json, read_outcome
+from review_advisor.review.events import MemberReviewed, Repaired
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
 
 NAMES = ("security", "tester", "operator", "writer")
 MEMBERS = tuple(Advisor(name, f"You are the {name}.", on="finish") for name in NAMES)

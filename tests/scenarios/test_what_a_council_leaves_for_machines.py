@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.exports.council_verdict import COUNCIL_FILE, council_verdict
-from review_advisor.core.exports.review_files import review_files
-from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.lines import Line, approve, finding, lost, reject, vote
+from review_advisor.agents.calls import LostReason
+from review_advisor.ledger.artifacts import COUNCIL_FILE, council_verdict, review_files
+from review_advisor.mockworld.agents import Line, approve, finding, lost, reject, vote
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import EXIT_CODES, Outcome
 
 RISK = json.dumps({"type": "object", "properties": {"score": {"type": "integer"}}})
 MEMBERS = tuple(Advisor(name, f"You are {name}.", on="finish") for name in ("one", "two"))

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.publishing import PATH, Desk
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.mockworld.lines import approve, finding, reject, veto
+from review_advisor.mockworld.agents import approve, finding, reject, veto
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.review.rulings import Outcome
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 

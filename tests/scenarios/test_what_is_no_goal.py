@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.claude.argv import argv
-from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_ANYWHERE
-from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.stories.stage import PlayedReview, play
-from review_advisor.mockworld.stories.story_file import read_story
+from review_advisor.agents.claude_argv import argv
+from review_advisor.change.kinds import OWN_IMPLEMENTATION_ANYWHERE
+from review_advisor.mockworld.stage import PlayedReview, play
+from review_advisor.mockworld.story_file import read_story
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import PolicyFrozen
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "review_advisor"

@@ -8,20 +8,19 @@ from dataclasses import replace
 import pytest
 from tests.unit.forge_text.stories import remembers
 
-from review_advisor.core.answers.member_vote import MemberVote
-from review_advisor.core.answers.opinion import MOST_OWN, own_words
-from review_advisor.core.forge_text.summary import summary_body
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.events import CallEnded, Reported, Voted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.pages.transcript_entries import of_member
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.lines import Json, finding, reject, vote
+from review_advisor.agents.answers import MOST_OWN, MemberVote, own_words
+from review_advisor.github.comment_text import summary_body
+from review_advisor.ledger.page_entries import of_member
+from review_advisor.mockworld.agents import Json, finding, reject, vote
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.review.events import CallEnded, Reported, Voted
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 SECURITY = Advisor("security", "You look for holes.", on="finish", scopes=("authentication", "secrets"))
 RISK = json.dumps(

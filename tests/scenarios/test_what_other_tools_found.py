@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from review_advisor.core.facts.tool_remarks import ToolRemark
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles import prompts
-from review_advisor.core.safety.fence import fenced
+from review_advisor.agents import prompts
+from review_advisor.change.tool_remarks import ToolRemark
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.fence import fenced
 
 KNOWN = ToolRemark("checker", "R1", "src/app.py", 3, "a file is not closed")
 

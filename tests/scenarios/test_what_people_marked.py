@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.facts.remark import StandingRemark
-from review_advisor.core.pull_request.state import KnownFinding, Marks
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.lines import finding, reject
-from review_advisor.ports.forge import ForgeDenied
-from review_advisor.pull_request.publish import PublishPhase
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.change.pull_request import Permission, StandingRemark
+from review_advisor.github.forge import ForgeDenied
+from review_advisor.github.publish import PublishPhase
+from review_advisor.github.state import KnownFinding, Marks
+from review_advisor.mockworld.agents import finding, reject
+from review_advisor.mockworld.github_doors import FakeForge
 
 WRITER, STRANGER, OTHER_BOT = "grace", "eve", "helper[bot]"
 

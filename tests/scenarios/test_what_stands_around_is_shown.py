@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import is_shown, shown
 
-from review_advisor.core.facts.patches.around import LEAST_ROOM
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.around_prompt import AROUND
-from review_advisor.mockworld.lines import approve, confirm, finding, plan, veto
+from review_advisor.agents.prompts import AROUND
+from review_advisor.change.around import LEAST_ROOM
+from review_advisor.mockworld.agents import approve, confirm, finding, plan, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Role, Surface
 
 APP, TILL = "src/app.py", "src/till.py"
 BEFORE = "def sell(cart):\n" + "".join(f"    step_{n}()\n" for n in range(20))

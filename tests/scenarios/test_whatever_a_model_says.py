@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.exports.review_files import review_files
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Line, approve, evidence, finding, guidance, learned, plan, reject, veto
+from review_advisor.ledger.artifacts import review_files
+from review_advisor.mockworld.agents import Line, approve, evidence, finding, guidance, learned, plan, reject, veto
 from review_advisor.mockworld.world import FakeSource, MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.review.rulings import Outcome
 
 NASTY = [
     *("\0", "\x1b[2J", "\r", "\x7f", "\x85", "\x9b", "\ud800", "\udfff", "\ufdd0", "\ufffe", "\U0010ffff"),

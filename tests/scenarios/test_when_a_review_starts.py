@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
-from review_advisor.core.facts.actions_event import CommentEvent, MergeGroupEvent, PullRequestEvent
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.lines import approve, finding, reject
+from review_advisor.change.pull_request import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.github.begin import BeginPhase, Begun
+from review_advisor.github.forge import Comparison
+from review_advisor.mockworld.agents import approve, finding, reject
+from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.world import edited
-from review_advisor.ports.forge import Comparison
-from review_advisor.pull_request.begin import BeginPhase, Begun
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 PAGE = "docs/guide.md"
 

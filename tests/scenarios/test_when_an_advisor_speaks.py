@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Opined, Ruled, Voted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Moment, Roster
-from review_advisor.mockworld.lines import approve, finding, guidance, opinion, plan, reject, vote
+from review_advisor.mockworld.agents import approve, finding, guidance, opinion, plan, reject, vote
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Moment, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded, CallStarted, Consulted, Opined, Ruled, Voted
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 MOMENTS: dict[str, Moment | None] = {"early": "start", "late": "finish", "both": "request", "silent": None}
 

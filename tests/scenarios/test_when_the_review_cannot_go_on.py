@@ -8,18 +8,8 @@ from datetime import UTC, datetime
 import pytest
 from tests.scenarios.reading import calls_by_end
 
-from review_advisor.core.outcome.events import CallEnded, ReviewStopped
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import (
-    CreditExhaustedError,
-    ModelError,
-    ModelForbiddenError,
-    ModelUnknownError,
-    ReviewInterrupted,
-)
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import CreditExhaustedError, ModelError, ModelForbiddenError, ModelUnknownError
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     authentication_gone,
@@ -31,7 +21,12 @@ from review_advisor.mockworld.lines import (
     model_unknown,
 )
 from review_advisor.mockworld.world import MockWorld, edited
-from review_advisor.ports.review import ArtifactError
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded, ReviewStopped
+from review_advisor.review.ports import ArtifactError
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.stop import ReviewInterrupted
 
 UP_TO = {
     Role.PRE_FLIGHT: ["pre_flight"],

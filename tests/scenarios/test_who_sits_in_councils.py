@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from review_advisor.core.exports.panel_log import PanelLog
-from review_advisor.core.exports.weekly_rollup import WeeklyRollup, weekly_text
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.lines import Line, lost, vote
+from review_advisor.agents.calls import LostReason
+from review_advisor.ledger.artifacts import PanelLog, WeeklyRollup, weekly_text
+from review_advisor.mockworld.agents import Line, lost, vote
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
 
 
 def judged(*votes: tuple[str, Line]) -> OutcomeDocument:

@@ -4,14 +4,14 @@ from dataclasses import replace
 import pytest
 from tests.scenarios.reading import is_shown, own_words, shown
 
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import KnowledgeStored, Reported
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.mockworld.lines import Line, approve, credit_gone, finding, learned, lost, reject, veto
+from review_advisor.agents.calls import AgentCall
+from review_advisor.mockworld.agents import Line, approve, credit_gone, finding, learned, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import KnowledgeStored, Reported
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
 
 WIKI = Surface.WIKI_INGEST
 FACT = learned("Values are numbered", "src/app.py", "value = 7", tags=("values",))

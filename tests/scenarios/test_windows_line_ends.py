@@ -1,11 +1,11 @@
 """A file of Windows line ends: nobody sees its carriage returns, and a quote of its lines stands."""
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
 
 LINES = (" x = 1\r", "-y = 2\r", "+import os\r", "+os.remove(x)\r", " z = 3\r")
 FILE = FileChange(Status.MODIFIED, "a.py", added=2, removed=1, hunks=(Hunk(1, 3, 1, 4, "", LINES),))

@@ -5,12 +5,18 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.facts.pictures import PictureState
-from review_advisor.core.outcome.coverage import FileCoverage
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import (
+from review_advisor.agents.calls import Answered
+from review_advisor.agents.evidence import CheckedReport
+from review_advisor.change.change import FileChange
+from review_advisor.change.picture_pairs import PictureState
+from review_advisor.mockworld.agents import Advice, PlayedCall
+from review_advisor.mockworld.promises.played_review import Reading
+from review_advisor.mockworld.stage import PlayedReview, play
+from review_advisor.mockworld.story import Story
+from review_advisor.policy.risk import Blast, BlastRadius
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import FileCoverage, OutcomeDocument
+from review_advisor.review.events import (
     Event,
     KnowledgeStored,
     PolicyFrozen,
@@ -20,14 +26,7 @@ from review_advisor.core.outcome.events import (
     SurfaceEnded,
     Verified,
 )
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.blast import Blast, BlastRadius
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Answered
-from review_advisor.mockworld.fake_advisor_runner import Advice, PlayedCall
-from review_advisor.mockworld.promises.played_review import Reading
-from review_advisor.mockworld.stories.stage import PlayedReview, play
-from review_advisor.mockworld.stories.story import Story
+from review_advisor.review.rulings import Outcome
 
 NOTED = {"path": "src/app.py", "line": 1, "evidence": "value = 1", "severity": "low"}
 NO = {"says": "reject", "findings": [NOTED]}

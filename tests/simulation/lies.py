@@ -50,18 +50,17 @@ from tests.simulation.forged import (
     without_reasons,
 )
 
-from review_advisor.core.outcome.cost import RoleCost
-from review_advisor.core.outcome.events import CallEnded, Voted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import Usage
-from review_advisor.core.safety.fence import fence
-from review_advisor.mockworld.fake_advisor_runner import Advice
-from review_advisor.mockworld.lines import guidance
+from review_advisor.mockworld.agents import Advice, guidance
 from review_advisor.mockworld.promises.on_shadows import SHADOW_CANARY
 from review_advisor.mockworld.promises.played_review import Reading
-from review_advisor.mockworld.stories.stage import PlayedReview
+from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import RoleCost
+from review_advisor.review.events import CallEnded, Voted
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.fence import fence
+from review_advisor.safety.stop import Usage
 
 NO_NUMBER = RoleCost(Role.EXECUTOR, "sonnet", 1, Usage(cost_usd=float("nan")))
 BLIND = {"metadata_blind": True}

@@ -11,15 +11,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from review_advisor.core.outcome.document import outcome_json, read_outcome
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.outage_rules import NO_SECOND_TRY, OutageRules
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import LostReason, ReviewInterrupted
-from review_advisor.core.roster.advisor import ADR_ADVISOR, REFUTER, VOICES, Advisor, Roster
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import LostReason
+from review_advisor.mockworld.agents import (
+    FakeAdvisorRunner,
     Line,
     approve,
     change,
@@ -35,6 +29,13 @@ from review_advisor.mockworld.lines import (
     vote,
 )
 from review_advisor.mockworld.world import FakeClock, MockWorld, edited
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.outage_rules import NO_SECOND_TRY, OutageRules
+from review_advisor.policy.roster import ADR_ADVISOR, REFUTER, VOICES, Advisor, Roster
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import outcome_json, read_outcome
+from review_advisor.review.soundness import unsound
+from review_advisor.safety.stop import ReviewInterrupted
 
 FILES = ("src/app.py", "src/view.py", "src/auth/login.py", ".github/workflows/ci.yml")
 SEVERITIES = ("critical", "high", "high", "medium", "low")

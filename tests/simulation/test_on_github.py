@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from tests.simulation.forged import NOTED
 
-from review_advisor.core.outcome.steps.advice_events import Escalated
-from review_advisor.mockworld.github.page import pull_page
+from review_advisor.mockworld.github_page import pull_page
 from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, After, afters, broken_on_github
-from review_advisor.mockworld.seeds.worlds import PUBLISHED, story_of
-from review_advisor.mockworld.stories.snapshot import DiffComment, Snapshot
-from review_advisor.mockworld.stories.stage import PlayedStory, play
-from review_advisor.mockworld.stories.story import Story
+from review_advisor.mockworld.seeds import PUBLISHED, story_of
+from review_advisor.mockworld.stage import DiffComment, PlayedStory, Snapshot, play
+from review_advisor.mockworld.story import Story
+from review_advisor.review.events import Escalated
 
 REJECTS = {"review": {"executor": [{"says": "reject", "findings": [NOTED]}]}}
 MOVES = {"push": {"files": [{"path": "src/app.py", "added": 4}]}}

@@ -22,14 +22,14 @@ from tests.simulation.forged import (
 )
 from tests.simulation.lies import LIES, TRUTHS
 
-from review_advisor.core.policy.scope import policy_digest
 from review_advisor.mockworld.promises import PROMISES, Promise, broken_promises
 from review_advisor.mockworld.promises.on_flips import broken_by_a_flip, told_still
 from review_advisor.mockworld.promises.on_verdicts import OUTAGES
 from review_advisor.mockworld.promises.played_review import Reading
-from review_advisor.mockworld.seeds.changes import SOUND_RECORD
-from review_advisor.mockworld.stories.stage import PlayedReview, play
-from review_advisor.mockworld.stories.story import Story
+from review_advisor.mockworld.seeds import SOUND_RECORD
+from review_advisor.mockworld.stage import PlayedReview, play
+from review_advisor.mockworld.story import Story
+from review_advisor.policy.scope import policy_digest
 
 NOT_ONE = "the digests of reviews 1 and 1 are two"
 BY_NAME = {promise.__name__: promise for promise in PROMISES}

@@ -8,18 +8,29 @@ from typing import get_args
 import pytest
 from tests.simulation.command import simulate
 
-from review_advisor.core.shadow.shadow_rule import ShadowPart
+from review_advisor.mockworld import seeds as sweeping
 from review_advisor.mockworld.promises import COSTLY, PROMISES, Broken
 from review_advisor.mockworld.promises.on_flips import told_still
-from review_advisor.mockworld.seeds import sweep as sweeping
-from review_advisor.mockworld.seeds.councils import with_council
-from review_advisor.mockworld.seeds.dice import Dice
-from review_advisor.mockworld.seeds.shadows import with_shadows
-from review_advisor.mockworld.seeds.sweep import Sweep, judge, promises_of, sweep, sweep_seeds
-from review_advisor.mockworld.seeds.tally import ENOUGH, OUTCOMES, empty_cells, possible_cells, table
-from review_advisor.mockworld.seeds.worlds import of_one_judge, story_of
-from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story_file import read_story, story_text
+from review_advisor.mockworld.seeds import (
+    ENOUGH,
+    OUTCOMES,
+    Dice,
+    Sweep,
+    empty_cells,
+    judge,
+    of_one_judge,
+    possible_cells,
+    promises_of,
+    story_of,
+    sweep,
+    sweep_seeds,
+    table,
+    with_council,
+    with_shadows,
+)
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story_file import read_story, story_text
+from review_advisor.policy.shadow_rules import ShadowPart
 
 SEEDS = [(at, at + 24) for at in range(1, 400, 25)]
 

@@ -12,15 +12,12 @@ import yaml
 from jsonschema import Draft202012Validator
 from tests.simulation.command import ROOT, STORIES, simulate
 
-from review_advisor.mockworld.expectations import clicks_since_red, differences, unmet
-from review_advisor.mockworld.github.page import pull_page
-from review_advisor.mockworld.seeds.tally import HARMLESS
-from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story import DEFAULT_FILE, StepBlock, Story
-from review_advisor.mockworld.stories.story_expect import ExpectBlock
-from review_advisor.mockworld.stories.story_file import Loader, StoryError, read_story, story_text
-from review_advisor.mockworld.stories.story_lines import FAULTS
-from review_advisor.mockworld.trace import trace_text
+from review_advisor.mockworld.github_page import pull_page
+from review_advisor.mockworld.seeds import HARMLESS
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story import DEFAULT_FILE, FAULTS, ExpectBlock, StepBlock, Story
+from review_advisor.mockworld.story_file import Loader, StoryError, read_story, story_text
+from review_advisor.mockworld.trace import clicks_since_red, differences, trace_text, unmet
 
 NAMES = pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
 LIVES = (

@@ -2,12 +2,11 @@
 
 import pytest
 
-from review_advisor.mockworld.expectations import differences
-from review_advisor.mockworld.github.page import pull_page
-from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story import Story, TroubleBlock
-from review_advisor.mockworld.stories.story_file import StoryError, read_story
-from review_advisor.mockworld.trace import trace_text
+from review_advisor.mockworld.github_page import pull_page
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story import Story, TroubleBlock
+from review_advisor.mockworld.story_file import StoryError, read_story
+from review_advisor.mockworld.trace import differences, trace_text
 
 HEAD = "story: s\nsteps:\n"
 

@@ -10,14 +10,19 @@ from typing import Any, get_args
 
 import pytest
 
-from review_advisor.adapters.claude.argv import argv, hook_settings
-from review_advisor.adapters.claude.environment import child_environment, credential_present, credential_secret
-from review_advisor.adapters.claude.limits import Limits
-from review_advisor.adapters.claude.spoken_prompt import user_message
-from review_advisor.core.answers.answers import ReviewReport, answer_schema
-from review_advisor.core.policy.budgets import Effort
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, ConsultGrant, EditGrant, NamedAdvisor, Withheld
+from review_advisor.agents.answers import ReviewReport, answer_schema
+from review_advisor.agents.calls import AgentCall, ConsultGrant, EditGrant, NamedAdvisor, Withheld
+from review_advisor.agents.claude_argv import (
+    Limits,
+    argv,
+    child_environment,
+    credential_present,
+    credential_secret,
+    hook_settings,
+    user_message,
+)
+from review_advisor.policy.budgets import Effort
+from review_advisor.policy.surfaces import Role, Surface
 
 GRANT = ConsultGrant("the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->", "n0nce")
 CALL = AgentCall(

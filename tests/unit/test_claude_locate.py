@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.claude.locate import PINNED_VERSION, check_version, locate, search_path
-from review_advisor.ports.review import CliError
+from review_advisor.agents.calls import CliError
+from review_advisor.agents.claude import PINNED_VERSION, check_version, locate, search_path
 
 
 def fake(folder: Path, says: str = f"{PINNED_VERSION} (Claude Code)", code: int = 0) -> Path:

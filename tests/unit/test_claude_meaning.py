@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from review_advisor.adapters.claude.meaning import meaning
-from review_advisor.adapters.claude.stream import StreamSummary, decode
-from review_advisor.core.roles.calls import (
+from review_advisor.agents.calls import (
     LOSSES,
     Answered,
     AuthenticationFailedError,
@@ -21,10 +19,11 @@ from review_advisor.core.roles.calls import (
     LostReason,
     ModelForbiddenError,
     ModelUnknownError,
-    Stop,
-    Usage,
 )
-from review_advisor.lifetime.bounded_children import EndedBy, Exit
+from review_advisor.agents.claude import meaning
+from review_advisor.agents.claude_stream import StreamSummary, decode
+from review_advisor.safety.children import EndedBy, Exit
+from review_advisor.safety.stop import Stop, Usage
 
 RECORDED = Path(__file__).parent.parent / "adapters" / "recorded"
 DONE = Exit(0)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.adapters.claude.stream import StreamReader, StreamSummary, decode
-from review_advisor.core.roles.calls import Usage
+from review_advisor.agents.claude_stream import StreamReader, StreamSummary, decode
+from review_advisor.safety.stop import Usage
 
 RECORDED = Path(__file__).parent.parent / "adapters" / "recorded"
 

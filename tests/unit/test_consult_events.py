@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from review_advisor.adapters.claude.consult_events import ConsultAsked, ConsultOver, read_event, whole_number
-from review_advisor.core.roles.calls import ConsultReply
+from review_advisor.agents.calls import ConsultReply
+from review_advisor.agents.claude import ConsultAsked, ConsultOver, read_event, whole_number
 
 ANSWER: list[dict[str, Any]] = [{"type": "text", "text": "It is."}]
 

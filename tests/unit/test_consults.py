@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.policy.budgets import Budgets
-from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord, ConsultReply, Denied, Granted
-from review_advisor.core.roles.mid_flight import QUESTION_OPENING
-from review_advisor.core.safety.fence import clean, fence
-from review_advisor.core.safety.redaction import NO_SECRETS, Redactor, redactor
+from review_advisor.agents.calls import ConsultGrant, ConsultReply, Denied, Granted
+from review_advisor.agents.mid_flight import QUESTION_OPENING
+from review_advisor.change.redaction import NO_SECRETS, Redactor, redactor
+from review_advisor.policy.budgets import Budgets
 from review_advisor.review.consults import CallConsults, ReviewConsults
+from review_advisor.safety.fence import clean, fence
+from review_advisor.safety.stop import ConsultRecord
 
 NONCE = "n0nce-7f3a"
 SENTINEL = f"<!-- HYDRAFLOW_MID_FLIGHT nonce={NONCE} -->"

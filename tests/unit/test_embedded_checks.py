@@ -16,26 +16,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from review_advisor.core.answers.answers import (
-    Consult,
-    Guidance,
-    PostVerifyResult,
-    ReportedFinding,
-    ReviewPlan,
-    ReviewReport,
+from review_advisor.agents import prompts
+from review_advisor.agents.answers import Consult, Guidance, PostVerifyResult, ReportedFinding, ReviewPlan, ReviewReport
+from review_advisor.agents.evidence import CheckedReport, ShownChange
+from review_advisor.agents.static.checks import StaticChecks, require_extra
+from review_advisor.agents.static.material import Material, material_of
+from review_advisor.agents.static.programs import TOLD_SECRETS
+from review_advisor.agents.static.roles import (
+    RUN,
+    SKIP,
+    NoAdvice,
+    focus_of,
+    guide,
+    judge,
+    plan,
+    report,
+    security_question,
 )
-from review_advisor.core.answers.evidence import CheckedReport, ShownChange
-from review_advisor.core.facts.change import SYMLINK_MODE, FileChange, Hunk, Status
-from review_advisor.core.facts.checker_settings import RuffSettings, ruff_settings
-from review_advisor.core.facts.patches.diff_text import changed_lines, render_files, render_statistics, shown_path
-from review_advisor.core.roles import prompts
-from review_advisor.core.safety.fence import fence
-from review_advisor.core.safety.secret_shapes import KINDS, REDACTED, mark, redact
-from review_advisor.embedded.checkers import StaticChecks, require_extra
-from review_advisor.embedded.executor import NoAdvice, focus_of, report
-from review_advisor.embedded.material import Material, material_of
-from review_advisor.embedded.rule_table import TOLD_SECRETS
-from review_advisor.embedded.staged_advisor import RUN, SKIP, guide, judge, plan, security_question
+from review_advisor.change.change import SYMLINK_MODE, FileChange, Hunk, Status
+from review_advisor.change.checker_settings import RuffSettings, ruff_settings
+from review_advisor.change.diff_text import changed_lines, render_files, render_statistics, shown_path
+from review_advisor.safety.fence import fence
+from review_advisor.safety.secrets import KINDS, REDACTED, mark, redact
 
 NONCE = "nonce-7"
 GITHUB_TOKEN = "ghp_" + "a1B2" * 9

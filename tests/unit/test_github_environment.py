@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.actions import GithubEnvironment, read_github
-from review_advisor.core.facts.actions_event import PullRequestEvent
-from review_advisor.core.safety.redaction import redactor
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SourceError
+from review_advisor.change.pull_request import PullRequestEvent
+from review_advisor.change.redaction import redactor
+from review_advisor.github.actions import GithubEnvironment, read_github
 
 GHE = {"GITHUB_SERVER_URL": "https://ghe.example.org"}
 TOKEN = "ghs_0123456789abcdefghijABCDEFGHIJ012345"

@@ -32,7 +32,7 @@ _BETWEEN = ("", " ", "\n", "a", ".", "-", "\\")
 _TIMES = 6
 
 BOUNDED = {
-    "review_advisor.core.safety.redaction._PUBLIC_PART": "the environment, which no author writes",
+    "review_advisor.change.redaction._PUBLIC_PART": "the environment, which no author writes",
 }
 """Superlinear expressions that read no long text, and what bounds it."""
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.app.base_checks import installed
-from review_advisor.core.answers.answers import ReviewReport
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.checker_settings import CHECKERS, languages_of, switched_off
-from review_advisor.core.facts.patches.diff_text import changed_lines, render_files, shown_path
-from review_advisor.embedded.checkers import StaticChecks, require_extra
-from review_advisor.embedded.executor import report
-from review_advisor.embedded.material import Material
-from review_advisor.embedded.programs.bounded_run import CheckerError, bounded_run
+from review_advisor.agents.answers import ReviewReport
+from review_advisor.agents.static.checks import StaticChecks, require_extra
+from review_advisor.agents.static.material import Material
+from review_advisor.agents.static.programs import CheckerError, bounded_run
+from review_advisor.agents.static.roles import report
+from review_advisor.app.review import installed
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.checker_settings import CHECKERS, languages_of, switched_off
+from review_advisor.change.diff_text import changed_lines, render_files, shown_path
 
 WORKFLOW = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: {}\n"
 INJECTED = WORKFLOW.format("echo ${{ github.event.issue.title }}")

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.change import Hunk, Status
-from review_advisor.core.facts.patches.patch import PatchError, split_git_diff, split_patch
-from review_advisor.core.facts.patches.patch_files import count_lines, files_of_patch
-from review_advisor.core.facts.spec import spec_path
+from review_advisor.change.change import Hunk, Status
+from review_advisor.change.patch import PatchError, count_lines, files_of_patch, split_git_diff, split_patch
+from review_advisor.change.pull_request import spec_path
 
 LOOKALIKES = [
     b"",

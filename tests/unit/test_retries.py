@@ -2,9 +2,9 @@
 
 import pytest
 
+from review_advisor.github.forge import ForgeUnavailable
+from review_advisor.github.writer import LAGS, MOST_WAITED, WAITS, Retry
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.ports.forge import ForgeUnavailable
-from review_advisor.pull_request.retries import LAGS, MOST_WAITED, WAITS, Retry
 
 
 class Silence:

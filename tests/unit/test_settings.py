@@ -10,25 +10,18 @@ import pytest
 from annotated_types import Le
 from pydantic import ValidationError
 
-from review_advisor.app.settings import (
-    Config,
-    ConfigError,
-    Settings,
-    has_table,
-    make_settings,
-    parse_config,
-)
-from review_advisor.cli.effective import settings_json, settings_text
-from review_advisor.cli.review import review
-from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
-from review_advisor.core.facts.guidelines import ConfiguredGuideline, GuidelineRules
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.budgets import MOST_JOBS
-from review_advisor.core.policy.outage_rules import OutageRules
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.switches import SwitchError, read_switches
-from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.app.config import settings_json, settings_text
+from review_advisor.app.review import review
+from review_advisor.change.guidelines import ConfiguredGuideline, GuidelineRules
+from review_advisor.change.kinds import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
+from review_advisor.policy.budgets import MOST_JOBS
+from review_advisor.policy.outage_rules import OutageRules
+from review_advisor.policy.policy import Rules
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.settings import Config, ConfigError, Settings, has_table, make_settings, parse_config
+from review_advisor.policy.surfaces import Role
+from review_advisor.policy.switches import SwitchError, read_switches
 
 EVERYTHING = """\
 profile = "hydraflow"

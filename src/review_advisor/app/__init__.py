@@ -1,1 +1,1 @@
-"""The composition roots, one per verb: they open the adapters, build the ports and run one command."""
+"""The command line: a file for each verb, and what all verbs share at a terminal."""

@@ -1,53 +1,295 @@
-"""Which configuration applies: the believed commit's, a file that the user names, or the working tree's."""
+"""Which configuration applies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import replace
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from review_advisor.adapters.git.source import GitSource
-from review_advisor.adapters.user_file import LARGEST, required_file
-from review_advisor.app.doctor import repository_top
-from review_advisor.app.roster.believed import believed_declarations, prices_in
-from review_advisor.app.roster.declared_files import (
-    NOBODY,
-    Declares,
-    declared_shadows,
-    roster_of,
-    roster_remarks,
-    working_files,
+from review_advisor.agents.prompts import Instructions
+from review_advisor.agents.recordings import Recording, RecordingFolder, read_recording
+from review_advisor.app.agent_choice import Diagnosis, repository_top
+from review_advisor.change.change import Change, FileChange, SourceError, Status
+from review_advisor.change.decision_records import changed_records
+from review_advisor.change.git import why_not_yours
+from review_advisor.change.guidelines import (
+    MOST_READ,
+    BaseText,
+    FoundGuidelines,
+    GuidelineFile,
+    GuidelineRules,
+    base_text,
+    found_guidelines,
+    looked_for,
 )
-from review_advisor.app.settings import (
+from review_advisor.change.kinds import (
+    DECLARED,
+    MOST_DECLARED,
+    PRICES,
+    PYPROJECT,
+    TOO_MANY,
+    PathRule,
+    is_declared,
+    kind_of_path,
+    stands_for_prices,
+)
+from review_advisor.change.lockfiles import ecosystem_of
+from review_advisor.change.pull_request import BelievedBase, PullRequest
+from review_advisor.change.sources import GitSource, PatchSource, open_head
+from review_advisor.github.forge import FolderEntry, Forge, ForgeError, ForgeMissing, ForgeRejected
+from review_advisor.ledger.chain import LedgerError
+from review_advisor.policy.escalation_rules import EscalationProfile, Threshold
+from review_advisor.policy.exclusion import excluding_glob
+from review_advisor.policy.lenses import roster_for
+from review_advisor.policy.policy import Mode, Rules
+from review_advisor.policy.prices import NO_PRICES, OwnPrices, Price, PriceError, own_prices, read_prices
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.risk import implementation_globs
+from review_advisor.policy.roster import DEFAULT_ROSTER, PresetName, Roster
+from review_advisor.policy.roster_layers import shipped_advisors, wanted_by
+from review_advisor.policy.settings import (
     CONFIG_FILE,
     TABLE,
     Config,
     ConfigError,
     Profile,
     Settings,
+    guideline_rules,
     has_table,
     make_settings,
     parse_config,
 )
-from review_advisor.app.shadows.instruction_texts import instruction_problems
-from review_advisor.core.facts.files.paths import PYPROJECT
-from review_advisor.core.facts.files.toml_text import read_toml
-from review_advisor.core.facts.pull_request import BelievedBase, PullRequest
-from review_advisor.core.metrics.price_list import OwnPrices
-from review_advisor.core.policy.escalation_rules import EscalationProfile
-from review_advisor.core.policy.mode import Mode
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.wording import printable_line
-from review_advisor.core.roster.advisor import Roster
-from review_advisor.core.shadow.shadow_rule import idle_settings, same_as_the_review
-from review_advisor.ports.forge import Forge, ForgeMissing, ForgeRejected
+from review_advisor.policy.shadow_rules import ShadowRule, Shadows, idle_settings, same_as_the_review, shadows_of
+from review_advisor.policy.thresholds import THRESHOLDS_FILE, parse_thresholds
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.shadow import instruction_files, instructions_of
+from review_advisor.safety.files import LARGEST, required_file
+from review_advisor.safety.stated_values import read_toml
+from review_advisor.safety.wording import counted, printable_line
+from review_advisor.tasks.worktree import WorkFolder
+
+Files = Callable[[], Mapping[str, BaseText]]
+
+
+FileReader = Callable[[str], bytes | None]
+"""A file of a commit by its path; None if there is none."""
+
+
+_MOST_TOLD = 10
+
+
+class RosterError(ConfigError):
+    """Declared advisors that cannot be used. A sentence for each mistake, with its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadFiles:
+    """The head of a pull request: its files that declare advisors, and any other one by its path."""
+
+    declared: Files
+    file: FileReader
+
+
+@dataclass(frozen=True, slots=True)
+class Declares:
+    """Where advisors are declared: the ``base``'s files, which hold, and the ``head``'s, which the change brings.
+
+    ``paths`` are those of the change; ``wanted`` the ids that labels ask for. Only a pull request has a ``head`` here.
+    """
+
+    base: Files = dict
+    head: HeadFiles | None = None
+    paths: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = ()
+
+
+NOBODY = Declares()
+
+
+def roster_of(preset: PresetName, files: Mapping[str, BaseText], wanted: Iterable[str] = ()) -> Roster:
+    """Everybody who may be asked, by these files. Raises ``RosterError`` with every mistake in them."""
+    if preset == "default" and not files.keys() - {PRICES}:
+        return DEFAULT_ROSTER
+    from review_advisor.policy.roster_layers import declared_roster
+
+    roster, problems = declared_roster(preset, files, wanted)
+    if problems:
+        more = f" There are {len(problems) - _MOST_TOLD} more." if len(problems) > _MOST_TOLD else ""
+        raise RosterError(" ".join(problems[:_MOST_TOLD]) + more)
+    return roster
+
+
+def roster_remarks(files: Mapping[str, BaseText]) -> tuple[str, ...]:
+    """What is allowed in these files and may be a slip."""
+    if not files.keys() - {PRICES}:
+        return ()
+    from review_advisor.policy.roster_layers import declared_again
+
+    return declared_again(files)
+
+
+def declared_shadows(rules: Sequence[ShadowRule], preset: PresetName, files: Files) -> Shadows:
+    """What runs in shadow, with judges out of these files, the roster and what ships.
+
+    Nothing if the files are broken: the roster itself says so.
+    """
+    if not rules:
+        return Shadows()
+    named = {each for rule in rules for each in rule.advisors}
+    try:
+        roster = roster_of(preset, files(), sorted(named))
+    except RosterError:
+        return Shadows()
+    return shadows_of(rules, (*shipped_advisors(), *roster.advisors))
+
+
+def working_files(top: Path) -> dict[str, BaseText]:
+    """The files of a working tree that declare advisors, as a commit of them would hold them."""
+    place = top / DECLARED
+    if place.is_symlink() or not place.is_dir():
+        return {DECLARED: text_at(place)} if place.is_symlink() or place.exists() else {}
+    every = (path for folder, folders, names in os.walk(place) for path in _files(Path(folder), folders, names))
+    found = sorted(name for name in (path.relative_to(top).as_posix() for path in every) if is_declared(name))
+    texts = {name: text_at(top / name) for name in found[:MOST_DECLARED]}
+    return texts | {name: BaseText(problem=TOO_MANY) for name in found[MOST_DECLARED:]}
+
+
+def _files(folder: Path, folders: Iterable[str], names: Iterable[str]) -> Iterator[Path]:
+    """What lies in a folder and is none itself: a link to a folder is a link."""
+    yield from (folder / name for name in names)
+    yield from (folder / name for name in folders if (folder / name).is_symlink())
+
+
+def text_at(path: Path) -> BaseText:
+    """The beginning of a file of a working tree. A link is not followed, and nothing but a file is read."""
+    if path.is_symlink():
+        return BaseText(problem="it is a symbolic link")
+    raw = WorkFolder(path.parent, "").read(path.name, MOST_READ)
+    return BaseText(problem=raw) if isinstance(raw, str) else base_text(raw)
+
+
+_NONE_IS_ENOUGH = (Threshold(1.0),)
+"""The threshold if nobody can say which confidence is enough."""
+
+
+class Believed(NamedTuple):
+    """What the base declares beside its configuration."""
+
+    roster: Roster
+    thresholds: tuple[Threshold, ...]
+    prices: OwnPrices
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """Files of the base that cannot be used: why, which paths they have, and how the head's are read."""
+
+    problem: ConfigError
+    owns: Callable[[str], bool]
+    read: Callable[[HeadFiles], object]
+
+
+def believed_declarations(config: Config, base_file: FileReader, declares: Declares = NOBODY) -> Believed:
+    """The roster, the thresholds and the prices of the base. Raises ``ConfigError`` with every mistake in them.
+
+    A pull request that mends all that is broken, and touches nothing else, is reviewed all the same: by the preset
+    alone where the advisors are broken, with the highest threshold where the thresholds are, and with the shipped
+    prices alone where the prices are. These files steer the bot, so the guard holds.
+    """
+    preset = config.advisors.preset
+    broken: list[_Broken] = []
+    files = declares.base()
+    try:
+        roster = roster_of(preset, files, declares.wanted)
+    except RosterError as problem:
+        roster = roster_of(preset, {})
+        broken.append(_Broken(problem, _declares_advisors, lambda head: roster_of(preset, head.declared())))
+    try:
+        thresholds = _thresholds(config, base_file, "base")
+    except ConfigError as problem:
+        thresholds = _NONE_IS_ENOUGH
+        broken.append(_Broken(problem, THRESHOLDS_FILE.__eq__, lambda head: _thresholds(config, head.file, "head")))
+    try:
+        prices = prices_in(files)
+    except ConfigError as problem:
+        prices = NO_PRICES
+        broken.append(_Broken(problem, PRICES.__eq__, lambda head: prices_in(head.declared())))
+    if broken and not _are_mended(broken, declares):
+        raise ConfigError(" ".join(str(each.problem) for each in broken))
+    return Believed(roster, thresholds, prices)
+
+
+def prices_in(files: Mapping[str, BaseText]) -> OwnPrices:
+    """The repository's own prices, of its declared files. Raises ``ConfigError``."""
+    wrong = next(filter(stands_for_prices, files), None)
+    if wrong is not None:
+        raise ConfigError(f"{wrong}: files there are not read: the list of prices is {PRICES}.")
+    try:
+        return own_prices(files.get(PRICES))
+    except PriceError as problem:
+        raise ConfigError(str(problem)) from None
+
+
+def _declares_advisors(path: str) -> bool:
+    return is_declared(path) and path != PRICES
+
+
+def _are_mended(broken: Sequence[_Broken], declares: Declares) -> bool:
+    """Whether the change touches nothing but broken files, and all of them can be used at its head."""
+    if declares.head is None or not declares.paths:
+        return False
+    if not all(any(each.owns(path) for each in broken) for path in declares.paths):
+        return False
+    with suppress(ConfigError):
+        for each in broken:
+            each.read(declares.head)
+        return True
+    return False
+
+
+def _thresholds(config: Config, file: FileReader, side: str) -> tuple[Threshold, ...]:
+    """The thresholds of a commit, where a profile of escalation uses them."""
+    raw = None if config.escalation.profile == "adr" else file(THRESHOLDS_FILE)
+    try:
+        return () if raw is None else parse_thresholds(raw.decode())
+    except UnicodeDecodeError:
+        raise ConfigError(f"{THRESHOLDS_FILE} of the {side} commit is not UTF-8 text.") from None
+    except ValueError as problem:
+        raise ConfigError(str(problem)) from None
+
+
+def load_instructions() -> Instructions:
+    """The standing instructions that ship with the package."""
+    folder = Path(__file__).parents[1] / "agents"
+    return Instructions({path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md")})
+
+
+def instruction_problems(rules: Sequence[ShadowRule], top: Path) -> tuple[str, ...]:
+    """A sentence on each mistake in the instructions that shadows try, as they stand in a working tree."""
+    shipped = load_instructions()
+    problems: list[str] = []
+    for rule in rules:
+        folders = {top / Path(path).parent for path in instruction_files(rule)}
+        found = (each for folder in folders if _is_no_link(folder) for each in folder.iterdir())
+        made = instructions_of(rule, shipped, {path.relative_to(top).as_posix(): text_at(path) for path in found})
+        problems += () if isinstance(made, Instructions) else made
+    return tuple(problems)
+
+
+def _is_no_link(folder: Path) -> bool:
+    """Whether a commit of the working tree has the folder: git follows no link, nor does a review."""
+    return folder.is_dir() and not (folder.is_symlink() or folder.parent.is_symlink())
+
 
 BaseFile = Callable[[str], bytes | None]
 """A file of the base commit by its path; None if there is none."""
+
+
 Mended = Callable[[], tuple[Config, str] | None]
 """The configuration for a change that only mends the base's, and its file; None for any other change."""
 
@@ -287,3 +529,303 @@ def _decoded(raw: bytes, what: str) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
         raise ConfigError(f"{what} is not UTF-8 text.") from None
+
+
+_RECORDED = {"none": "nothing", "answers": "replies", "full": "prompts, replies and the output of the CLI"}
+
+
+def read_recorded(artifacts: Path, run: str) -> Recording:
+    """The recording of a run. Raises ``LedgerError`` with one sentence, also where a branch may have brought it."""
+    folder = RecordingFolder(artifacts)
+    if why := why_not_yours(folder.path):
+        raise LedgerError(f"The recordings in {folder.path} do not count: {why}.")
+    try:
+        return read_recording(folder.read(run))
+    except LookupError as problem:
+        raise LedgerError(str(problem.args[0])) from None
+    except OSError as error:
+        raise LedgerError(f"The recording of {run} cannot be read: {error.strerror}.") from None
+
+
+def examine_recordings(repo: Path, artifacts: Path) -> tuple[Diagnosis, ...]:
+    """What the working tree's configuration records, and what lies in the folder of these artefacts."""
+    try:
+        config, _ = working_config(repo)
+    except ConfigError as problem:
+        return (Diagnosis("privacy", "recording", False, str(problem)),)
+    folder = RecordingFolder(artifacts)
+    kept = folder.kept()
+    says = f'recording = "{config.recording}" keeps {_RECORDED[config.recording]}'
+    if kept.recordings:
+        days = counted(config.recording_days, "day")
+        says += f"; {counted(kept.recordings, 'recording')}, {kept.size:,} bytes, in {folder.path}, kept for {days}"
+    if kept.others_may_read:
+        says += f". Others on this machine may read them: chmod 700 {folder.path}"
+    return (Diagnosis("privacy", "recording", not kept.others_may_read, f"{says}."),)
+
+
+def kind_notes(
+    file: Callable[[str], bytes | None], document: OutcomeDocument, warn: Callable[[str], None]
+) -> Mapping[str, str]:
+    """A sentence for each finding of a kind that is known well enough, by the finding's id.
+
+    ``file`` reads the believed commit. A file that cannot be used says nothing, and ``warn`` is told.
+    """
+    if not document.findings:
+        return {}
+    from review_advisor.ledger.kind_records import KINDS_FILE, parse_kind_records
+
+    try:
+        raw = file(KINDS_FILE)
+        return {} if raw is None else parse_kind_records(raw.decode()).notes(document)
+    except UnicodeDecodeError:
+        warn(f"{KINDS_FILE} of the base commit is not UTF-8 text, so findings come without their kind's record.")
+    except (ConfigError, ForgeError, SourceError, ValueError) as problem:
+        warn(f"{problem} Findings come without their kind's record.")
+    return {}
+
+
+def declares_of(source: GitSource | PatchSource) -> Declares:
+    """The base's files, and of a pull request the head's and its labels, too."""
+    if isinstance(source, PatchSource) or not source.is_pull_request:
+        return Declares(source.base_declared)
+    paths = tuple(path for file in source.change().files for path in file.paths)
+    return Declares(
+        source.base_declared, HeadFiles(source.head_declared, source.head_config), paths, wanted_by(source.labels)
+    )
+
+
+def prices_at_head(repo: Path) -> tuple[Price, ...]:
+    """The shipped prices and, in a repository, those of its HEAD. Raises ``ConfigError``."""
+    shipped, head = read_prices(), open_head(repo)
+    if head is None:
+        return shipped
+    with closing(head.store) as store:
+        try:
+            return prices_in(store.declared(head.tree)).beside(shipped)
+        except ConfigError as problem:
+            raise ConfigError(f"{problem} This is the file at HEAD, {head.commit[:12]}: mend it there.") from None
+
+
+MOST_FOLDERS = 10
+"""The most folders that are listed: each takes a request."""
+
+
+def declares_on(
+    forge: Forge, pull_request: PullRequest, commit: str, paths: Iterable[str], head_file: FileReader
+) -> Declares:
+    """Where advisors are declared for a pull request that changes ``paths``; those of ``commit`` apply.
+
+    No request is made before a layer is read. Reading raises ``ForgeError``, and ``ConfigError`` for what GitHub does
+    not hand out whole.
+    """
+    return Declares(
+        lambda: declared_at(forge, commit),
+        HeadFiles(lambda: declared_at(forge, pull_request.head_sha), head_file),
+        tuple(paths),
+        wanted_by(pull_request.labels),
+    )
+
+
+def declared_at(forge: Forge, commit: str) -> dict[str, BaseText]:
+    """The files of a commit that declare advisors, by their paths, as git would list them.
+
+    One request where nothing is declared; otherwise one more for each folder and each file. No link is followed.
+    """
+    found: list[FolderEntry] = []
+    waiting, listed = [DECLARED], 0
+    while waiting:
+        listed += 1
+        if listed > MOST_FOLDERS:
+            raise ConfigError(f"{DECLARED} has more than {MOST_FOLDERS} folders, the most that are read.")
+        for entry in filter(lambda each: is_declared(each.path), _inside(forge, waiting.pop(0), commit)):
+            if entry.kind == "folder":
+                waiting.append(entry.path)
+            else:
+                found.append(entry)
+    found.sort(key=lambda entry: entry.path)
+    texts = {entry.path: _text(forge, entry, commit) for entry in found[:MOST_DECLARED]}
+    return texts | {entry.path: BaseText(problem=TOO_MANY) for entry in found[MOST_DECLARED:]}
+
+
+def _inside(forge: Forge, folder: str, commit: str) -> tuple[FolderEntry, ...]:
+    try:
+        return forge.folder(folder, commit)
+    except ForgeRejected as problem:
+        raise ConfigError(str(problem)) from None
+
+
+def _text(forge: Forge, entry: FolderEntry, commit: str) -> BaseText:
+    """A file's text. A submodule comes as a file that is not there."""
+    if entry.kind != "file":
+        return BaseText(problem="it is a symbolic link")
+    try:
+        raw = forge.file(entry.path, commit)
+    except ForgeRejected as problem:
+        return BaseText(problem=str(problem).removesuffix("."))
+    return BaseText(problem="it is no file") if raw is None else base_text(raw)
+
+
+NONE_YET = "none: a REVIEW.md in the repository would hold your own rules for reviews"
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedRules:
+    """The rules at HEAD. ``commit`` is its name; empty where there is no commit. ``files`` are their paths."""
+
+    commit: str
+    files: dict[str, BaseText]
+
+    @property
+    def source(self) -> str:
+        """Where they were read, in words."""
+        return f"HEAD {self.commit[:12]}" if self.commit else "no commit"
+
+
+def committed_rules(repo: Path, rules: GuidelineRules, about: Iterable[str] | None = None) -> CommittedRules:
+    """The files of rules at HEAD: all that can be rules, or those looked for on behalf of the paths ``about``."""
+    head = open_head(repo)
+    if head is None:
+        return CommittedRules("", {})
+    with closing(head.store) as store:
+        if about is not None:
+            return CommittedRules(head.commit, store.texts(head.tree, looked_for(rules, about)))
+        known: tuple[str, ...] = get_args(GuidelineFile)
+        below = store.paths_named(head.tree, [name for name in known if "/" not in name])
+        at_root = (name for name in known if "/" in name)
+        given = (each.file for each in rules.configured if each.file)
+        return CommittedRules(head.commit, store.texts(head.tree, dict.fromkeys((*below, *at_root, *given))))
+
+
+def examine_rules(repo: Path) -> tuple[Diagnosis, ...]:
+    """Which rules of the team's own a review here would read; nothing if nothing is committed."""
+    rules = guideline_rules(_usable(repo))
+    found = committed_rules(repo, rules)
+    if not found.commit:
+        return ()
+    return tuple(Diagnosis("rules", "team rules", ok, says) for ok, says in _words(found, rules))
+
+
+def examine_mode(repo: Path) -> tuple[Diagnosis, ...]:
+    """A note if the working tree's configuration is in shadow mode, which enforces nothing."""
+    config = _usable(repo)
+    if config.mode == "enforce":
+        return ()
+    from review_advisor.github.branch_rules import mode_remark
+
+    return tuple(Diagnosis("github", each.name, each.ok, each.says) for each in mode_remark(publication_rules(config)))
+
+
+def _usable(repo: Path) -> Config:
+    """The working tree's configuration; the defaults for one that cannot be used, which ``config check`` tells."""
+    try:
+        return working_config(repo)[0]
+    except ConfigError:
+        return Config()
+
+
+def _words(found: CommittedRules, rules: GuidelineRules) -> Iterator[tuple[bool, str]]:
+    """What to say of the rules of a repository, and whether it is as it should be."""
+    named = {*rules.files, *(each.file for each in rules.configured)}
+
+    def is_read(path: str) -> bool:
+        return path in named or any("/" not in name and path.endswith(f"/{name}") for name in rules.files)
+
+    read = [path for path, each in found.files.items() if is_read(path) and not each.problem]
+    given = sum(bool(each.text) for each in rules.configured)
+    told = [*sorted(read), *([f"{given} in the configuration"] if given else [])]
+    unread = [path for path in sorted(found.files) if not is_read(path)]
+    rest = f"; not read, because `guideline_files` does not name them: {', '.join(unread)}" if unread else ""
+    yield True, f"{', '.join(told) if told else NONE_YET}{rest}"
+    for path, each in found.files.items():
+        if is_read(path) and each.problem:
+            yield False, f"{path} is not read: {each.problem}."
+    for given_file in (each.file for each in rules.configured):
+        if given_file and given_file not in found.files:
+            yield False, f"{given_file} is not read: the configuration names it, and it is not committed."
+
+
+def examine_roster(repo: Path) -> Iterator[Diagnosis]:
+    """Who the working tree declares, or what is wrong with it; nothing for the default roster."""
+    try:
+        roster = working_roster(repo, _usable(repo))
+    except ConfigError as problem:
+        yield Diagnosis("rules", "advisors", False, str(problem))
+        return
+    yield from _examined_prices(repo)
+    if roster != DEFAULT_ROSTER:
+        told = (f"{each.id} ({each.source or 'shipped'})" for each in roster.advisors)
+        yield Diagnosis("rules", "advisors", True, ", ".join(told))
+
+
+def _examined_prices(repo: Path) -> Iterator[Diagnosis]:
+    """The repository's own prices in the working tree, if it has any."""
+    try:
+        own = working_prices(repo)
+    except ConfigError as problem:
+        yield Diagnosis("rules", "prices", False, str(problem))
+        return
+    if own.source:
+        yield Diagnosis("rules", "prices", True, f"{own.words} ({own.source})")
+
+
+@dataclass(frozen=True, slots=True)
+class Applies:
+    """One thing that holds for a path. ``source`` is where it comes from."""
+
+    name: str
+    value: str
+    source: str
+
+
+def what_applies(path: str, config: Config, settings: Settings, committed: CommittedRules) -> tuple[Applies, ...]:
+    """Everything that decides how a change of ``path`` is treated."""
+    rules, origin = settings.rules, settings.rules.config_path or "the default"
+    critical = origin if config.critical_paths is not None else f"profile {config.profile}"
+    own = implementation_globs(rules.own_globs, here=False, pyproject=rules.config_path == PYPROJECT)
+    records = changed_records(Change("", files=(FileChange(Status.MODIFIED, path),)), rules.adr_folders)
+    found = found_guidelines(rules.guidelines, [path], committed.files, rules.config_path)
+    roster = roster_for(rules.roster, [FileChange(Status.MODIFIED, path)])
+    return (
+        Applies("kind", kind_of_path(path).value, "its name"),
+        Applies("critical path", ", ".join(rules.critical_paths.because(path)) or "no", critical),
+        Applies("the bot's own path", _by(own, path), "the self-modification guard"),
+        Applies("excluded", _excluded(path, own, rules), _set("exclude", config, origin)),
+        Applies("decision record", "yes" if records else "no", _set("adr_folders", config, origin)),
+        Applies("compared as a picture", _by(rules.visual_paths, path), _set("visual_paths", config, origin)),
+        *_rules(found, committed, origin),
+        *(Applies(f"advisor {each.id}", each.words, each.source or "the preset") for each in roster.advisors[1:]),
+        *(Applies("blind spot", each, "the map of lenses") for each in roster.blind_spots),
+    )
+
+
+def _excluded(path: str, own: tuple[str, ...], rules: Rules) -> str:
+    """Whether a change of the file is left unread, or why not."""
+    glob = excluding_glob(rules.exclude, path)
+    if glob is None:
+        return "no"
+    if rules.critical_paths.matches(path) or PathRule(own).matches(path):
+        return f"no: {glob} matches, and it is a critical path or one that the guard watches"
+    ecosystem = ecosystem_of(path)
+    what = f"a lock file of {ecosystem}" if ecosystem else "a file"
+    return f"{glob}: {what}, left unread unless it is added, deleted or renamed"
+
+
+def _rules(found: FoundGuidelines, committed: CommittedRules, origin: str) -> Iterator[Applies]:
+    for number, each in enumerate(found.applied, 1):
+        given = each.file != each.name
+        cut = f", cut by {each.cut:,} characters" if each.cut else ""
+        yield Applies(f"rules {number}", each.name + cut, origin if given else committed.source)
+    for problem in found.problems:
+        yield Applies("rules", f"{problem.name} is not applied: {problem.problem}", committed.source)
+    if not found.facts:
+        yield Applies("rules", "none", committed.source)
+
+
+def _by(patterns: tuple[str, ...], path: str) -> str:
+    """The globs that match."""
+    return ", ".join(each for each in dict.fromkeys(patterns) if PathRule((each,)).matches(path)) or "no"
+
+
+def _set(key: str, config: Config, origin: str) -> str:
+    return origin if key in config.model_fields_set else "the default"

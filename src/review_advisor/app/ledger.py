@@ -1,49 +1,283 @@
-"""Work on the ledger: verify it, add others to it, write it out."""
+"""`ledger`."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from review_advisor.adapters.artifacts import write_as_it_comes
-from review_advisor.adapters.ledger.checkpoints import checkpoints_of
-from review_advisor.adapters.ledger.proving import Proof, verify
-from review_advisor.adapters.ledger.rows import Rebuilt
-from review_advisor.adapters.ledger.salvage import repair
-from review_advisor.adapters.ledger.transfer import (
-    Folded,
-    events_of_run,
-    export_runs,
-    import_lines,
-    merge,
-    rebuild,
-    refuse_to_replace,
+import click
+
+from review_advisor.app.options import AS_JSON, LEDGER, ORGANISATION, PATH, moment
+from review_advisor.app.terminal import clear_refusals, note, put
+from review_advisor.change.change import SourceError
+from review_advisor.github.actions import read_github
+from review_advisor.github.artifacts import LedgerArtifact, WorkflowArtifacts, workflow_artifacts
+from review_advisor.github.forge import ForgeError, ForgeUnavailable
+from review_advisor.lab.collected import (
+    LEDGER_ARTIFACT,
+    MOST_PACKED,
+    OWN_WORKFLOW,
+    Believing,
+    CollectedLedgers,
+    CollectedRepository,
+    RefusedArtifact,
+    Shelf,
+    attempts,
+    sort_artifacts,
+    unpack_ledger,
 )
-from review_advisor.core.exports.advisor_log import advisor_log
-from review_advisor.core.exports.harness_run import harness_run
-from review_advisor.core.exports.review_files import log_file, review_files
-from review_advisor.core.ledger.chain import LedgerError
-from review_advisor.core.outcome.document import outcome_document
-from review_advisor.core.outcome.events import ReviewEnded
-from review_advisor.ports.review import ArtifactError
+from review_advisor.ledger.artifacts import advisor_log, log_file, review_files, write_as_it_comes
+from review_advisor.ledger.chain import LedgerError
+from review_advisor.ledger.kpis import Rollup, kpis
+from review_advisor.ledger.organisation import (
+    NO_ORGANISATION,
+    NO_REPOSITORY,
+    Grouping,
+    GroupRollup,
+    Organisation,
+    OrganisationError,
+    group_rollup,
+    parse_organisation,
+)
+from review_advisor.ledger.proving import Proof, checkpoints_of
+from review_advisor.ledger.proving import verify as verify_from_proving
+from review_advisor.ledger.queries import Period
+from review_advisor.ledger.sums import GroupedBy, GroupOf, add_up_groups, count_authors, has_several_repositories
+from review_advisor.ledger.transfer import events_of_run, export_runs, refuse_to_replace
+from review_advisor.policy.prices import listed_prices, money
+from review_advisor.review.document import outcome_document
+from review_advisor.review.events import ReviewEnded
+from review_advisor.review.ports import ArtifactError, Clock
+from review_advisor.safety.children import temporary_folder
+from review_advisor.safety.clock import SystemClock
+from review_advisor.safety.files import required_file
+from review_advisor.tasks.harness_run import harness_run
 
-__all__ = [
-    "Exported",
-    "Folded",
-    "Proof",
-    "Rebuilt",
-    "export_ledger",
-    "export_run",
-    "import_lines",
-    "merge",
-    "prove",
-    "rebuild",
-    "repair",
-]
+if TYPE_CHECKING:
+    from review_advisor.ledger.recorder import Rebuilt
+    from review_advisor.ledger.transfer import Folded
+
+
+BROKEN = 3
+
+
+WHOLE_RUNS = click.option(
+    "--whole-runs", is_flag=True, help="Leave out runs that are refused, name them, and exit with code 3."
+)
+
+
+@click.group(short_help="Verify, merge, export or import the ledger of reviews.")
+def ledger() -> None:
+    """Verify, merge, export or import the ledger: the file that records every review."""
+
+
+@ledger.command(short_help="Verify events and tables: exit 0 if all is as recorded, else 3.")
+@LEDGER
+@click.option("--full", is_flag=True, help="Read everything, and compare it with no earlier verification.")
+@AS_JSON
+@click.pass_context
+def verify(context: click.Context, ledger_file: Path, full: bool, as_json: bool) -> None:
+    """Verify that the events of every run are as recorded, and that all tables agree with them.
+
+    If the number, lengths and last hashes of the runs that you verified before are unchanged, it reads only a
+    thousand random ones of these again. Exit code 3 if something is wrong: the first fault of each run is named.
+    Only an earlier verification reveals that somebody removed a run, or replaced it with all its rows. Nothing in the
+    file reveals who wrote it, or that all of it was written anew.
+    """
+    with clear_refusals():
+        proof = prove(ledger_file, os.environ, note, full=full)
+    if as_json:
+        from review_advisor.ledger.chain import NOT_PROVEN
+
+        told = asdict(proof) | {"whole": proof.whole, "not_proven": NOT_PROVEN}
+        put(json.dumps(told, indent=2, default=datetime.isoformat) + "\n")
+    else:
+        put(_proof_text(proof))
+    context.exit(0 if proof.whole else BROKEN)
+
+
+def _proof_text(proof: Proof) -> str:
+    from review_advisor.ledger.chain import NOT_PROVEN, PROVEN
+    from review_advisor.safety.wording import counted, printable_line
+
+    lines = [f"BROKEN {broken.run_id}: {broken.says}" for broken in proof.broken]
+    lines += [f"BROKEN {stray}" for stray in proof.stray]
+    if proof.differs is not None:
+        how = "was verified by another version" if proof.other_version else "has changed, as by a merge"
+        lines.append(f"What you verified on {proof.differs.at:%Y-%m-%d} {how}: all runs were read.")
+    found = "all is as it was recorded" if proof.whole else f"{len(proof.broken) + len(proof.stray)} broken"
+    if proof.earlier is not None:
+        before = f"{counted(proof.earlier.runs, 'run')} verified on {proof.earlier.at:%Y-%m-%d}"
+        found = "everything that was read is as recorded" if proof.whole else found
+        found += f"; of {before}, {proof.spot_checks:,} were read again (all: --full)"
+    lines.append(f"{counted(proof.runs, 'run')}, {counted(proof.events, 'event')}: {found}")
+    lines += [PROVEN, NOT_PROVEN] if proof.whole else []
+    return "".join(printable_line(line) + "\n" for line in lines)
+
+
+@ledger.command(short_help="Add the runs of ledger B to ledger A.")
+@click.argument("a", type=PATH)
+@click.argument("b", type=PATH)
+@WHOLE_RUNS
+@AS_JSON
+@click.pass_context
+def merge(context: click.Context, a: Path, b: Path, whole_runs: bool, as_json: bool) -> None:
+    """Add the runs of ledger B to ledger A, which is created if it is missing.
+
+    Runs that A already has change nothing. A run that differs in A, is broken or is impossible is refused by name, and
+    A stays as it was.
+    """
+    with clear_refusals():
+        from review_advisor.ledger.transfer import merge as fold
+
+        folded = fold(a, b, whole_runs=whole_runs)
+    _tell(context, folded, _folded(folded), as_json)
+
+
+@ledger.command(name="export", short_help="Write all events to a file, one JSON object a line.")
+@click.argument("file", type=PATH)
+@LEDGER
+@WHOLE_RUNS
+@AS_JSON
+@click.pass_context
+def export_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
+    """Write all events to FILE, one JSON object a line. An existing FILE that is no export stays as it is."""
+    with clear_refusals():
+        from review_advisor.safety.wording import counted
+
+        exported = export_ledger(ledger_file, file, whole_runs=whole_runs)
+    if not as_json:  # on stderr, as FILE may be stdout
+        note(f"{counted(exported.runs, 'run')}, {counted(exported.events, 'event')} written")
+    _tell(context, exported, "", as_json)
+
+
+@ledger.command(name="import", short_help="Add the runs of an export to the ledger.")
+@click.argument("file", type=PATH)
+@LEDGER
+@WHOLE_RUNS
+@AS_JSON
+@click.pass_context
+def import_(context: click.Context, file: Path, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
+    """Add the runs of an export to the ledger, as merge adds those of a ledger."""
+    with clear_refusals():
+        from review_advisor.ledger.transfer import import_lines
+
+        folded = import_lines(ledger_file, file, whole_runs=whole_runs)
+    _tell(context, folded, _folded(folded), as_json)
+
+
+@ledger.command(short_help="Rebuild all tables from the events.")
+@LEDGER
+@WHOLE_RUNS
+@AS_JSON
+@click.pass_context
+def rebuild(context: click.Context, ledger_file: Path, whole_runs: bool, as_json: bool) -> None:
+    """Rebuild all tables from the events, as this version reads them. A run that is left out has no rows then."""
+    with clear_refusals():
+        from review_advisor.ledger.transfer import rebuild as read_anew
+
+        rebuilt = read_anew(ledger_file, whole_runs=whole_runs)
+    _tell(context, rebuilt, f"{_runs(rebuilt.runs)} read anew\n", as_json)
+
+
+@ledger.command(short_help="Save the intact runs of a damaged ledger into a new one.")
+@click.argument("new", type=PATH)
+@LEDGER
+@AS_JSON
+@click.pass_context
+def repair(context: click.Context, new: Path, ledger_file: Path, as_json: bool) -> None:
+    """Write every intact run of a damaged ledger into the new ledger NEW, and name the others.
+
+    The damaged ledger stays as it is. Exit code 3 if a run is left out.
+    """
+    with clear_refusals():
+        from review_advisor.ledger.transfer import repair as save
+
+        saved = save(ledger_file, new)
+    _tell(context, saved, f"{_runs(saved.added)} saved in {new}\n", as_json)
+
+
+@ledger.command(short_help="Collect the ledgers of many repositories from GitHub.")
+@click.argument("repositories", nargs=-1, metavar="[OWNER/NAME]...")
+@click.option("--to", "whole", type=PATH, required=True, metavar="FILE", help="The ledger that they are added to.")
+@ORGANISATION
+@click.option(
+    "--since",
+    type=moment,
+    metavar="WHEN",
+    default="30d",
+    show_default=True,
+    help="Only runs that began since then: a date, or 24h, 7d, 2w ago.",
+)
+@click.option("--workflow", metavar="PATH", help="The bot's workflow, if it has another path than init gives it.")
+@click.option("--branch", "branches", multiple=True, metavar="NAME", help="Believed beside each default branch.")
+@AS_JSON
+@click.pass_context
+def collect(
+    context: click.Context,
+    repositories: tuple[str, ...],
+    whole: Path,
+    organisation: Path | None,
+    since: datetime,
+    workflow: str | None,
+    branches: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Fetch the ledgers that the bot's workflow stored as artifacts, and add them to one ledger.
+
+    The token in GITHUB_TOKEN needs "actions: read" and "contents: read" in each repository. Artifacts that were added
+    before are not fetched again. Exit code 3 if something of the period is missing: each repository says what.
+    """
+    with clear_refusals():
+        from review_advisor.lab.collected import OWN_WORKFLOW, collection_text
+        from review_advisor.safety.wording import printable_line
+
+        known = read_organisation(organisation)
+        named = repositories or known.repositories
+        if not named:
+            raise click.UsageError("Name repositories, or a file of them with --organisation.")
+        now = datetime.now(UTC)
+        if since > now:
+            raise click.UsageError(f"--since ({since.isoformat()}) is in the future.")
+        found = []
+        options = CollectOptions(whole, since, now, workflow or OWN_WORKFLOW, branches, known)
+        for each in collect_ledgers(named, options, os.environ):
+            found.append(each)
+            for sentence in each.notes():
+                note(printable_line(sentence))
+    put(json.dumps([each.as_json() for each in found], indent=2) + "\n" if as_json else collection_text(found))
+    context.exit(0 if all(each.whole for each in found) else BROKEN)
+
+
+def _folded(folded: Folded) -> str:
+    return f"{_runs(folded.added)} added, {folded.grown:,} grown, {folded.present:,} there already\n"
+
+
+def _runs(number: int) -> str:
+    from review_advisor.safety.wording import counted
+
+    return counted(number, "run")
+
+
+def _tell(context: click.Context, came: Folded | Exported | Rebuilt, words: str, as_json: bool) -> None:
+    """Print what came of it, and what was left out; end with code 3 if something was."""
+    from review_advisor.safety.wording import printable_line
+
+    if as_json:
+        put(json.dumps(asdict(came)) + "\n")
+    else:
+        put(words)
+        for refusal in came.left_out:
+            note(printable_line(f"Left out: {refusal}"))
+    context.exit(BROKEN if came.left_out else 0)
 
 
 def prove(ledger: Path, environ: Mapping[str, str], warn: Callable[[str], None], *, full: bool) -> Proof:
@@ -52,7 +286,7 @@ def prove(ledger: Path, environ: Mapping[str, str], warn: Callable[[str], None],
     If it is whole, the next verification begins where this one ended. ``warn`` is told if that cannot be stored.
     """
     kept = checkpoints_of(environ)
-    proof = verify(ledger, None if full else kept.of(ledger), datetime.now(UTC))
+    proof = verify_from_proving(ledger, None if full else kept.of(ledger), datetime.now(UTC))
     if proof.reached is not None:
         try:
             kept.keep(ledger, proof.reached)
@@ -129,3 +363,181 @@ def _write(path: Path, texts: Iterable[str]) -> None:
         write_as_it_comes(path, texts)
     except ArtifactError as problem:
         raise LedgerError(str(problem)) from None
+
+
+_WORKFLOW = re.compile(r"\.github/workflows/[A-Za-z0-9._-]{1,100}\.ya?ml")
+
+
+LIMITED = "it was not asked, because the limit of requests is reached: start again later"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectOptions:
+    """What is collected: of runs that began in a period, those of the file ``workflow``.
+
+    ``branches`` are believed beside each default branch.
+    """
+
+    ledger: Path
+    since: datetime
+    until: datetime
+    workflow: str = OWN_WORKFLOW
+    branches: tuple[str, ...] = ()
+    organisation: Organisation = field(default=NO_ORGANISATION)
+
+
+def collect_ledgers(
+    repositories: Sequence[str], options: CollectOptions, environ: Mapping[str, str], clock: Clock | None = None
+) -> Iterator[CollectedRepository]:
+    """Collect repository by repository, in the order in which they are named.
+
+    Raises ``SourceError`` before anything is asked, if a name or the environment cannot be used, and ``LedgerError`` if
+    the ledger cannot. What cannot be read of one repository does not stop the others, but for the
+    limit of requests.
+    """
+    github, time = read_github(environ), clock or SystemClock()
+    if not _WORKFLOW.fullmatch(options.workflow):
+        raise SourceError("--workflow takes the path of a workflow's file, such as .github/workflows/review.yml.")
+    try:
+        opened = [
+            (name, workflow_artifacts(name, token=github.token, api_url=github.api_url, clock=time))
+            for name in {name.casefold(): name for name in repositories}.values()
+        ]
+    except ForgeError as problem:
+        raise SourceError(str(problem)) from None
+    limited = False
+    with closing(CollectedLedgers(options.ledger, github.server_url)) as collected:
+        for name, artifacts in opened:
+            found = CollectedRepository(name, trouble=LIMITED)
+            if not limited:
+                reading = _Reading(name, artifacts, options, collected)
+                limited = reading.read()
+                found = reading.found
+            yield found
+
+
+class _Reading:
+    """The work on one repository. ``found`` is what came of it so far."""
+
+    def __init__(
+        self, name: str, artifacts: WorkflowArtifacts, options: CollectOptions, collected: CollectedLedgers
+    ) -> None:
+        self.found = CollectedRepository(name)
+        self._artifacts = artifacts
+        self._options = options
+        self._collected = collected
+        renamed = options.organisation.renamed
+        self._names = {name.casefold(), *(old for old, new in renamed.items() if new.casefold() == name.casefold())}
+
+    def read(self) -> bool:
+        """Collect it; whether the limit of requests is reached."""
+        try:
+            shelf = self._shelf()
+            self.found = replace(self.found, unbelieved=shelf.unbelieved, gaps=shelf.gaps, silent=shelf.silent)
+            for artifact in shelf.wanted:
+                self._take(artifact)
+        except ForgeError as problem:
+            self.found = replace(self.found, trouble=str(problem))
+            return isinstance(problem, ForgeUnavailable) and problem.wait > 0
+        return False
+
+    def _shelf(self) -> Shelf:
+        identity, default = self._artifacts.repository()
+        options = self._options
+        believing = Believing(identity, options.workflow, {default, *options.branches})
+        runs = self._artifacts.runs(options.workflow, options.since, options.until)
+        numbers = attempts(run for run in runs if believing.of(run).believed)
+        listed = [each for number in numbers for each in self._artifacts.artifacts(f"{LEDGER_ARTIFACT}{number}")]
+        return sort_artifacts(runs, listed, believing, self._collected.known, options.until)
+
+    def _take(self, artifact: LedgerArtifact) -> None:
+        """Take in one artifact, or say why not; only a limit or a silent server ends the work on the repository."""
+        found = self.found
+        which = f"artifact {artifact.id} of run {artifact.run}"
+        try:
+            archive = self._artifacts.archive(artifact, MOST_PACKED)
+            with temporary_folder("collected") as folder:
+                file = unpack_ledger(archive, folder)
+                folded = self._collected.take_in(file, self._names, artifact)
+        except ForgeUnavailable:
+            raise
+        except (ForgeError, RefusedArtifact) as refusal:
+            why = str(refusal).rstrip(".")
+            self.found = replace(found, refused=(*found.refused, f"{which}: {why}"))
+        else:
+            self.found = replace(
+                found,
+                ledgers=found.ledgers + 1,
+                added=found.added + folded.added,
+                grown=found.grown + folded.grown,
+                present=found.present + folded.present,
+                refused=(*found.refused, *(f"{which}: {each.rstrip('.')}" for each in folded.left_out)),
+            )
+
+
+def roll_up_groups(
+    ledger: Path,
+    period: Period,
+    by: Grouping,
+    organisation: Organisation,
+    prices: Path | None = None,
+    *,
+    timed: bool = True,
+) -> GroupRollup:
+    """The rollup of each group of a period; without ``timed`` their ``wall_clock`` is not measured.
+
+    Raises ``LedgerError`` and ``PriceError``.
+    """
+    listed = listed_prices(prices)
+    column, group_of = _grouping(by, organisation)
+    rollups = {
+        name: Rollup(added.sums, money(added.reported_usd, added.unpriced, listed), kpis(added.sums))
+        for name, added in add_up_groups(ledger, period, column, group_of, timed=timed).items()
+    }
+    authors = count_authors(ledger, period, group_of) if by == "author-group" else None
+    return group_rollup(by, rollups, authors, organisation.smallest_group)
+
+
+def every_grouping(ledger: Path, period: Period, organisation: Organisation) -> tuple[GroupRollup, ...]:
+    """What there is to compare: repositories if there are several, and the teams and groups that are declared.
+
+    Raises ``LedgerError``.
+    """
+    several = has_several_repositories(ledger)
+    asked: dict[Grouping, bool] = {
+        "repository": several,
+        "team": several and bool(organisation.teams),
+        "author-group": bool(organisation.author_groups),
+    }
+    wanted = (by for by, is_asked in asked.items() if is_asked)
+    return tuple(roll_up_groups(ledger, period, by, organisation, timed=False) for by in wanted)
+
+
+def _grouping(by: Grouping, organisation: Organisation) -> tuple[GroupedBy, GroupOf]:
+    spelled: dict[str, str] = {}
+
+    def repository_of(repository: str | None) -> str:
+        name = NO_REPOSITORY if repository is None else organisation.present_name(repository)
+        return spelled.setdefault(name.casefold(), name)
+
+    match by:
+        case "repository":
+            return "repository", repository_of
+        case "team":
+            return "repository", organisation.team_of
+        case "author-group":
+            return "author", organisation.group_of
+
+
+_LARGEST = 10_000_000
+
+
+def read_organisation(path: Path | None) -> Organisation:
+    """The organisation in a file; nobody's without one. Raises ``OrganisationError``."""
+    if path is None:
+        return NO_ORGANISATION
+    name = f"The organisation {path}"
+    try:
+        return parse_organisation(required_file(path, _LARGEST, OrganisationError, name).decode(), name)
+    except UnicodeDecodeError as error:
+        raise OrganisationError(f"{name} is not valid TOML: {error}.") from None

@@ -1,25 +1,139 @@
-"""What the reviews of a period come to, read from the ledger: their KPIs, their money, and alerts."""
+"""`rollup` and `alerts`."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import json
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from review_advisor.adapters.ledger.browsing import RecordedRun, read_reviews
-from review_advisor.adapters.ledger.run_queries import knows_repository, list_runs
-from review_advisor.adapters.ledger.shadows.shadow_mode_sums import shadow_mode_sums
-from review_advisor.adapters.ledger.shadows.shadow_sums import shadow_sums
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.price_file import read_prices
-from review_advisor.adapters.user_file import required_file
-from review_advisor.core.exports.weekly_rollup import WeeklyRollup
-from review_advisor.core.ledger.chain import LedgerError
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.metrics.kpis import Alarm, Rollup, alarms, kpis, windows
-from review_advisor.core.metrics.price_list import parse_prices
-from review_advisor.core.metrics.prices import Price, PriceError, money
-from review_advisor.core.shadow.shadow_rollup import ShadowRollup
+import click
+
+from review_advisor.app.options import AS_JSON, LEDGER, ORGANISATION, PATH, in_order, moment
+from review_advisor.app.runs import note_unknown
+from review_advisor.app.terminal import clear_refusals, put
+from review_advisor.ledger.artifacts import WeeklyRollup
+from review_advisor.ledger.chain import LedgerError
+from review_advisor.ledger.kpis import Alarm, Rollup, alarms, kpis, windows
+from review_advisor.ledger.queries import Period, RunFilter
+from review_advisor.ledger.run_queries import RecordedRun, knows_repository, list_runs, read_reviews
+from review_advisor.ledger.shadow_rollup import ShadowRollup
+from review_advisor.ledger.sums import add_up, shadow_mode_sums, shadow_sums
+from review_advisor.policy.prices import listed_prices, money
+
+if TYPE_CHECKING:
+    from review_advisor.ledger.organisation import Grouping
+
+
+RAISED = 3
+"""The exit code of ``alerts`` where there is something to be alarmed about, for cron and CI."""
+
+
+GROUPINGS = ("repository", "team", "author-group")
+
+
+@click.command(short_help="Show the KPIs of a period with their targets.")
+@click.option(
+    "--since",
+    type=moment,
+    metavar="WHEN",
+    default="30d",
+    show_default=True,
+    help="From when: a date, or 24h, 7d, 2w ago.",
+)
+@click.option("--until", type=moment, metavar="WHEN", help="Until when. [default: now]")
+@click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
+@click.option("--prices", type=PATH, metavar="FILE", help="Another list of prices than the shipped one.")
+@click.option("--advice", is_flag=True, help="Also tell confidence, consults, and each override with its reason.")
+@click.option("--shadow", is_flag=True, help="Instead, what ran in shadow: see docs/shadow.md.")
+@click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these instead.")
+@ORGANISATION
+@LEDGER
+@AS_JSON
+def rollup(
+    since: datetime,
+    until: datetime | None,
+    repository: str | None,
+    prices: Path | None,
+    advice: bool,
+    shadow: bool,
+    by: Grouping | None,
+    organisation: Path | None,
+    ledger_file: Path,
+    as_json: bool,
+) -> None:
+    """Show the KPIs of the reviews that began in a period, each with its target, and what the reviews cost.
+
+    A KPI without data is "not measured". If the CLI reported no cost, a dated list of prices applies; the cost of an
+    unlisted model is unknown. --shadow shows shadow runs instead.
+
+    --by shows a line for each repository, team or author group, as the file of --organisation has them; JSON has all
+    KPIs of each. Reviews outside of every group appear as others.
+    """
+    if shadow and prices is not None:
+        raise click.UsageError("--prices and --shadow exclude one another: a shadow costs what its calls reported.")
+    if shadow and advice:
+        raise click.UsageError("--advice and --shadow exclude one another: nobody acts on advice in shadow.")
+    if by is not None and (shadow or advice):
+        raise click.UsageError("--by tells KPIs only: leave out --advice and --shadow.")
+    if organisation is None and by in ("team", "author-group"):
+        raise click.UsageError(f"--by {by} needs a file that says who is in which: name it with --organisation.")
+    if organisation is not None and by is None:
+        raise click.UsageError("--organisation is of no use without --by.")
+    end = until or datetime.now(UTC)
+    in_order(since, end)
+    with clear_refusals():
+        from review_advisor.ledger.artifacts import weekly_text
+        from review_advisor.ledger.kpis import rollup_text
+        from review_advisor.ledger.queries import Period
+        from review_advisor.ledger.shadow_rollup import shadow_text
+
+        period = Period(since, end, repository)
+        if by is not None:
+            told, text = _groups(ledger_file, period, by, organisation, prices)
+        elif shadow:
+            ran = roll_up_shadows(ledger_file, period)
+            told, text = ran.as_json(), shadow_text(ran)
+        else:
+            found = roll_up(ledger_file, period, prices)
+            told, text = found.as_json(), rollup_text(found)
+            if advice:
+                advised = roll_up_advice(ledger_file, period)
+                told["advice"], text = advised.as_json(), text + "\n" + weekly_text(advised)
+        note_unknown(ledger_file, repository)
+    put(json.dumps(told, indent=2) + "\n" if as_json else text)
+
+
+def _groups(
+    ledger: Path, period: Period, by: Grouping, organisation: Path | None, prices: Path | None
+) -> tuple[dict[str, Any], str]:
+    from review_advisor.app.ledger import read_organisation, roll_up_groups
+    from review_advisor.ledger.organisation import group_text
+
+    found = roll_up_groups(ledger, period, by, read_organisation(organisation), prices)
+    return found.as_json(), group_text(found)
+
+
+@click.command(short_help="Check the latest KPIs: exit 3 if an alert is raised, else 0.")
+@click.option("--until", type=moment, metavar="WHEN", help="The end of the period. [default: now]")
+@click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
+@LEDGER
+@AS_JSON
+@click.pass_context
+def alerts(
+    context: click.Context, until: datetime | None, repository: str | None, ledger_file: Path, as_json: bool
+) -> None:
+    """Check the KPIs of the last day or week. Exit code 3 if an alert is raised.
+
+    An alert needs a minimum number of cases. Exit code 2 if the ledger has no run of the repository, because a
+    misspelt name would never raise an alert.
+    """
+    with clear_refusals():
+        from review_advisor.ledger.kpis import alarms_text
+
+        found = look_for_alarms(ledger_file, until or datetime.now(UTC), repository)
+    put(json.dumps([alarm.as_json() for alarm in found], indent=2) + "\n" if as_json else alarms_text(found))
+    context.exit(RAISED if any(alarm.state == "raised" for alarm in found) else 0)
 
 
 def roll_up(ledger: Path, period: Period, prices: Path | None = None) -> Rollup:
@@ -32,22 +146,7 @@ def roll_up(ledger: Path, period: Period, prices: Path | None = None) -> Rollup:
     return Rollup(added.sums, money(added.reported_usd, added.unpriced, listed), kpis(added.sums))
 
 
-def listed_prices(prices: Path | None) -> tuple[Price, ...]:
-    """The list of prices at ``prices``, or the shipped one. Raises ``PriceError``."""
-    return read_prices() if prices is None else prices_of_user(prices)
-
-
-def prices_of_user(path: Path) -> tuple[Price, ...]:
-    """The list of prices in the file at ``path``. Raises ``PriceError``."""
-    name = f"The list of prices {path}"
-    try:
-        return parse_prices(required_file(path, _LARGEST_LIST, PriceError, name).decode(), name)
-    except UnicodeDecodeError as error:
-        raise PriceError(f"{name} is not valid TOML: {error}.") from None
-
-
 MOST_READ = 10_000
-_LARGEST_LIST = 1_000_000
 
 
 def roll_up_advice(ledger: Path, period: Period) -> WeeklyRollup:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from review_advisor.core.facts.change import Change
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.mockworld.checkout import NoPatcher
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.listing import listing_of
-from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.page import pull_page
+from review_advisor.change.change import Change
+from review_advisor.github.publish import PublishPhase
+from review_advisor.github.writer import Bot
+from review_advisor.mockworld.copies import NoPatcher
+from review_advisor.mockworld.github import GitHub, listing_of
+from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.github_page import pull_page
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.pull_request.bot import Bot
-from review_advisor.pull_request.publish import PublishPhase
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import PolicyFrozen
 
 REPOSITORY = "acme/shop"
 AUTHOR = "ada"

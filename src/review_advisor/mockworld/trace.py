@@ -1,11 +1,22 @@
-"""A played story for readers: who was asked what, what stood in the prompt, what came of it."""
+"""A played story for readers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from review_advisor.core.outcome.events import (
+from review_advisor.agents.calls import Answered, Lost
+from review_advisor.mockworld.agents import PlayedCall
+from review_advisor.mockworld.promises.on_flips import told_still
+from review_advisor.mockworld.promises.on_github import broken_on_github
+from review_advisor.mockworld.promises.played_review import answer_of, fault_of, split_prompt
+from review_advisor.mockworld.seeds import judge
+from review_advisor.mockworld.stage import PlayedReview, PlayedStep, PlayedStory, Snapshot, visible_lines
+from review_advisor.mockworld.story import Deed, ExpectBlock
+from review_advisor.policy.policy import is_shadow_name
+from review_advisor.review.document import unusual_advisor
+from review_advisor.review.events import (
     BlindJudged,
     CallEnded,
     CallStarted,
@@ -17,17 +28,254 @@ from review_advisor.core.outcome.events import (
     Ruled,
     UnfoundedRejection,
 )
-from review_advisor.core.outcome.questions import unusual_advisor
-from review_advisor.core.report.blind_text import blind_words
-from review_advisor.core.report.repair_text import repair_words
-from review_advisor.core.roles.calls import Answered, Lost
-from review_advisor.core.safety.terminal import one_line
-from review_advisor.mockworld.expectations import flags_of
-from review_advisor.mockworld.fake_advisor_runner import PlayedCall
-from review_advisor.mockworld.promises.played_review import answer_of, fault_of, split_prompt
-from review_advisor.mockworld.stories.snapshot import Snapshot
-from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
-from review_advisor.mockworld.timeline import begins, changes, step_words
+from review_advisor.review.report import blind_words, repair_words
+from review_advisor.safety.terminal import one_line
+from review_advisor.safety.wording import counted
+
+
+def step_words(step: PlayedStep) -> str:
+    """What happened, in a line."""
+    told = step.told
+    if step.review is not None:
+        change = step.review.change
+        files = counted(len(change.files), "file")
+        return f"review {step.review.number} of {change.label} at {(change.head_sha or '')[:8]}, {files}"
+    words = told.happening.words if told.happening is not None else _settings(told.switches or {}, told.mode)
+    commit = f", {step.head[:8]}" if told.kind in ("push", "force_push", "rename", "queue") else ""
+    return f"{told.kind.replace('_', ' ')}{words}{commit}"
+
+
+def _settings(switches: Mapping[str, str], mode: str | None) -> str:
+    return ": " + (mode or ", ".join(f"{name}={value}" for name, value in switches.items()))
+
+
+def begins(step: PlayedStep, before: Snapshot | None) -> str:
+    """What the bot made of it, where nothing else says so."""
+    if step.begins:
+        return f"begins a review: {step.because}"
+    answered = step.stands is not None and before is not None and len(step.stands.answers) > len(before.answers)
+    return f"begins no review: {step.because}" if step.because and not answered else ""
+
+
+def changes(step: PlayedStep, before: Snapshot | None) -> Iterator[str]:
+    """What is different on GitHub after a step, a line each."""
+    now = step.stands
+    if now is None:
+        return
+    known = {} if before is None else {run.id: (run.title, run.conclusion, run.status) for run in before.checks}
+    for run in now.checks:
+        if known.get(run.id) != (run.title, run.conclusion, run.status):
+            where = "" if run.commit == now.head else f" on {run.commit[:8]}"
+            check = "shadow check" if is_shadow_name(run.name) else "check"
+            yield f"{check}{where}: {(run.conclusion or run.status).replace('_', ' ')}, {run.title}"
+    for said in now.said:
+        if before is None or said not in before.said:
+            yield str(said)
+    labels = frozenset() if before is None else before.labels
+    yield from (f"label on: {name}" for name in sorted(now.labels - labels))
+    yield from (f"label off: {name}" for name in sorted(labels - now.labels))
+    if before is None or _headings(now) != _headings(before):
+        yield from (f"summary: {each}" for each in _headings(now))
+    remembered = {} if before is None else before.findings
+    for title, status in now.findings.items():
+        if remembered.get(title) != status:
+            yield f"remembered as {status}: {title}"
+    for answer in now.answers[len(before.answers) if before is not None else 0 :]:
+        yield f"answer: {visible_lines(answer)[0]}"
+    yield from (f"observed: {each.name.replace('_', ' ')} is {each.value}, {each.source}" for each in step.observed)
+
+
+def _headings(stands: Snapshot) -> list[str]:
+    lines = (visible_lines(each) for each in stands.summaries)
+    return [next((line.lstrip("# ") for line in each if line.startswith("#")), each[0]) for each in lines]
+
+
+def unmet(played: PlayedStory) -> tuple[str, ...]:
+    """What is not as the story says, or breaks a promise, one sentence each; empty if everything held."""
+    broken = [f"review {each.place} breaks a promise, {each}" for each in judge(played, told_still(played))]
+    broken += [f"step {each.place} breaks a promise, {each}" for each in broken_on_github(played)]
+    return (*differences(played), *broken)
+
+
+def differences(played: PlayedStory) -> tuple[str, ...]:
+    """What is not as the story says, one sentence each."""
+    found: list[str] = []
+    before: Snapshot | None = None
+    for step in played.steps:
+        found += [f"{_name(step)}: {words}" for words in _of_step(step, before, loose=played.story.loose)]
+        found += [f"{_name(step)}: {words}" for words in _of_the_whole_life(played, step)]
+        before = step.stands
+    return (*found, *(() if played.story.loose else played.unplayed))
+
+
+def _name(step: PlayedStep) -> str:
+    return f"step {step.number}, {step.told.kind.replace('_', ' ')}"
+
+
+def _of_step(step: PlayedStep, before: Snapshot | None, *, loose: bool) -> Iterator[str]:
+    if step.problem and not loose:
+        yield step.problem
+    happening = step.told.happening
+    expect = happening.expect if happening is not None else ExpectBlock()
+    if step.review is not None:
+        yield from _of_review(expect, step.review)
+        yield from (f"nobody asked for the line {line}" for line in step.review.unsaid)
+        yield from step.review.spared
+    elif expect.model_fields_set & OF_REVIEWS:
+        yield from _of_no_review(expect)
+    if expect.begins is not None and expect.begins is not step.begins:
+        why = f": {step.because}" if step.because else ", and nothing begins one"
+        yield f"expected {'a' if expect.begins else 'no'} review to begin{why}"
+    if step.stands is not None:
+        yield from _on_github(expect, step, step.stands, before)
+    elif expect.model_fields_set & ON_GITHUB:
+        yield "expected something on GitHub, and the story is not published"
+
+
+def _of_the_whole_life(played: PlayedStory, step: PlayedStep) -> Iterator[str]:
+    """What is counted over the life of the pull request so far, and not at this moment."""
+    happening = step.told.happening
+    if happening is None or step.stands is None:
+        return
+    expect = happening.expect
+    most = max(Counter(each.finding for each in step.stands.said).values(), default=0)
+    if expect.comments_per_finding is not None and expect.comments_per_finding != most:
+        yield f"expected a finding to have {counted(expect.comments_per_finding, 'comment')} at most, were {most}"
+    clicks = clicks_since_red(played, step)
+    if expect.clicks is not None and expect.clicks != clicks:
+        yield f"expected {counted(expect.clicks, 'click')} since the check first failed, were {clicks}"
+
+
+def clicks_since_red(played: PlayedStory, until: PlayedStep) -> int:
+    """How often somebody but the author did something since a review first left the check red, up to this step.
+
+    A comment, a label, a reaction, a resolved thread, a draft and the merge are one each; typing is not counted.
+    """
+    red, clicks = False, 0
+    for step in played.steps[: until.number]:
+        red = red or (step.told.review is not None and step.stands is not None and not _passes(step, step.stands))
+        told = step.told.happening
+        clicks += red and isinstance(told, Deed) and told.by != played.pull.author
+    return clicks
+
+
+def _passes(step: PlayedStep, stands: Snapshot) -> bool:
+    return stands.check_on(step.head) == "success"
+
+
+OF_REVIEWS = frozenset(("outcome", "exit_code", "asked", "calls", "reads", "flags", "repairs", "because"))
+
+
+ON_GITHUB = frozenset(ExpectBlock.model_fields) - OF_REVIEWS
+
+
+def _of_no_review(expect: ExpectBlock) -> Iterator[str]:
+    """Where no review runs, nobody is asked."""
+    if expect.asked or any(expect.calls.values()):
+        yield "expected somebody to be asked, and no review ran"
+    if expect.model_fields_set & (OF_REVIEWS - {"asked", "calls"}):
+        yield "expected a review, and none ran"
+
+
+def _on_github(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: Snapshot | None) -> Iterator[str]:
+    check, shadow, title = (
+        stands.check_on(step.head),
+        stands.shadow_on(step.head),
+        stands.title_on(step.head, step.mode),
+    )
+    if expect.check is not None and expect.check != check:
+        yield f"expected the check to be {expect.check}, was {check} ({title})"
+    if expect.shadow is not None and expect.shadow != shadow:
+        yield f"expected the check of shadow mode to be {expect.shadow}, was {shadow} ({title})"
+    if expect.title is not None and expect.title not in title:
+        yield f"expected a check with {expect.title!r} in its title, was {title!r}"
+    if expect.comments is not None and expect.comments != len(stands.said):
+        yield f"expected {counted(expect.comments, 'comment')} in the diff, were {len(stands.said)}"
+    are_open = sum(each.state == "open" for each in stands.said)
+    if expect.open is not None and expect.open != are_open:
+        yield f"expected {expect.open} of the comments in the diff to be open, were {are_open}"
+    yield from _in_words(expect, step, stands, before)
+
+
+def _in_words(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: Snapshot | None) -> Iterator[str]:
+    if expect.findings is not None and (twins := stands.twins):
+        yield f"several findings are called {', '.join(map(repr, twins))}: give each a title of its own"
+    elif expect.findings is not None and expect.findings != stands.findings:
+        yield f"expected the findings {_listed(expect.findings)}, were {_listed(stands.findings)}"
+    summary = "\n".join(stands.summaries)
+    if expect.summary is not None and expect.summary not in summary:
+        yield f"expected a summary with {expect.summary!r}"
+    if expect.labels is not None and expect.labels != stands.labels:
+        yield f"expected the labels {_named(expect.labels)}, were {_named(stands.labels)}"
+    new = stands.answers[len(before.answers) if before is not None else 0 :]
+    if expect.answer is not None and bool(expect.answer) is not any(expect.answer in each for each in new):
+        yield f"expected {f'an answer with {expect.answer!r}' if expect.answer else 'no answer'}, said was: {list(new)}"
+    for name, value in expect.observed.items():
+        seen = [each.value for each in step.observed if each.name == name]
+        if value not in seen:
+            yield f"expected to observe {name}: {value}, was {', '.join(seen) or 'nothing'}"
+
+
+def _listed(findings: Mapping[str, str]) -> str:
+    return ", ".join(f"{title!r} {status}" for title, status in findings.items()) or "none"
+
+
+def _of_review(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
+    if expect.outcome is not None and expect.outcome != review.ended:
+        yield f"expected to be {expect.outcome}, was {review.ended} ({'; '.join(review.because)})"
+    if expect.exit_code is not None and expect.exit_code != review.exit_code:
+        yield f"expected exit code {expect.exit_code}, was {review.exit_code}"
+    asked = tuple(each.call.role.value for each in review.asked)
+    if expect.asked is not None and expect.asked != asked:
+        yield f"expected to ask {', '.join(expect.asked) or 'nobody'}, asked {', '.join(asked) or 'nobody'}"
+    counts = Counter(asked)
+    counts["mid_flight"] += sum(said.line is not None for each in review.asked for said in each.advice)
+    for role, count in expect.calls.items():
+        if counts[role] != count:
+            yield f"expected {count} of {role}, were {counts[role]}"
+    document = review.document
+    coverage = document.coverage if document is not None else ()
+    reads = frozenset(each.path for each in coverage if each.read == "read" and not each.earlier)
+    if expect.reads is not None and expect.reads != reads:
+        yield f"expected to read {_named(expect.reads)}, read {_named(reads)}"
+    if expect.flags is not None and expect.flags != flags_of(review):
+        yield f"expected the flags {_named(expect.flags)}, were {_named(flags_of(review))}"
+    yield from _of_its_shadows(expect, review)
+    repairs = tuple(event.result for event in review.events if isinstance(event, Repaired))
+    if expect.repairs is not None and expect.repairs != repairs:
+        yield f"expected the repairs {', '.join(expect.repairs) or 'none'}, were {', '.join(repairs) or 'none'}"
+    if expect.because is not None and not any(expect.because in words for words in review.because):
+        yield f"expected a reason with {expect.because!r}, said was: {'; '.join(review.because)}"
+
+
+def _of_its_shadows(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
+    told = ", ".join(f"{name} {decision}" for name, decision in review.in_shadow.items()) or "nothing"
+    if expect.in_shadow is not None and expect.in_shadow != dict(review.in_shadow):
+        yield f"expected in shadow {expect.in_shadow}, was {told}"
+
+
+def _named(flags: frozenset[str]) -> str:
+    return ", ".join(sorted(flags)) or "none"
+
+
+def flags_of(review: PlayedReview) -> frozenset[str]:
+    """The flags that are set, by their words in a story."""
+    found = {"stale"} if review.stale else set()
+    if review.document is not None:
+        flags = review.document.flags
+        found |= {
+            name
+            for name, is_set in (
+                ("degraded", flags.degraded),
+                ("recovered", flags.recovered),
+                ("exhausted", flags.exhausted),
+                ("advisor_disabled", bool(flags.advisor_disabled)),
+                ("lost", bool(flags.lost)),
+            )
+            if is_set
+        }
+    return frozenset(found)
+
 
 LONGEST = 100
 

@@ -14,35 +14,32 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from review_advisor.core.facts.change import Change, FileChange, Hunk, Spec, Status
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.facts.patches.around import UseCollector
-from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.repair_edits import Edits
-from review_advisor.core.facts.tool_remarks import ToolRemark
-from review_advisor.core.metrics.prices import Price
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import Event
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.outage_rules import NO_SECOND_TRY
-from review_advisor.core.policy.policy import RepairMode, Rules
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roles.calls import AgentCall, ConsultRecord, ReviewInterrupted
-from review_advisor.core.roles.instructions import ADVISOR, Instructions
-from review_advisor.core.safety.redaction import redactor
-from review_advisor.core.shadow.shadow_comparison import Left
-from review_advisor.core.shadow.shadow_events import ShadowEnded, ShadowEvent
-from review_advisor.core.shadow.shadow_instructions import instruction_files, instructions_of
-from review_advisor.core.shadow.shadow_rule import Shadow
-from review_advisor.mockworld.checkout import Checkout, Texts, changed_between, tree_name
-from review_advisor.mockworld.editable_copies import Copies, Edit, EditResult
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import Killed
-from review_advisor.ports.review import ArtifactError, AsShown, Ports, SourceError
+from review_advisor.agents.calls import AgentCall
+from review_advisor.agents.prompts import ADVISOR, Instructions
+from review_advisor.change.around import UseCollector
+from review_advisor.change.change import Change, Edits, FileChange, Hunk, SourceError, Spec, Status
+from review_advisor.change.guidelines import BaseText
+from review_advisor.change.picture_pairs import PictureDifference
+from review_advisor.change.redaction import redactor
+from review_advisor.change.source import AsShown
+from review_advisor.change.tool_remarks import ToolRemark
+from review_advisor.mockworld.agents import FakeAdvisorRunner, Killed
+from review_advisor.mockworld.copies import Checkout, Copies, Edit, EditResult, Texts, changed_between
+from review_advisor.mockworld.copies import text_tree_name as tree_name
+from review_advisor.policy.outage_rules import NO_SECOND_TRY
+from review_advisor.policy.policy import RepairMode, Rules
+from review_advisor.policy.prices import Price
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.shadow_rules import Shadow
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.policy.switches import read_switches
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import Event
 from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.phase import ReviewPhase
-from review_advisor.review.shadowing import ShadowPhase
+from review_advisor.review.ports import ArtifactError, Ports
+from review_advisor.review.shadow import Left, ShadowEnded, ShadowEvent, ShadowPhase, instruction_files, instructions_of
+from review_advisor.safety.stop import ConsultRecord, ReviewInterrupted
 
 
 @dataclass

@@ -1,1 +1,1 @@
-"""The review pipeline of ADR-0059. It sequences the steps; every decision is a function of the core."""
+"""The review: its loop, rulings, events and outcome."""

@@ -6,10 +6,11 @@ import threading
 from collections.abc import Iterable
 from dataclasses import replace
 
-from review_advisor.core.policy.budgets import Budgets, consult_estimate, consults_left
-from review_advisor.core.roles.calls import ConsultGrant, ConsultRecord, ConsultReply, Denied, Granted
-from review_advisor.core.roles.mid_flight import consult_prompt, nobody_is, question_shown
-from review_advisor.core.safety.redaction import Redactor
+from review_advisor.agents.calls import ConsultGrant, ConsultReply, Denied, Granted
+from review_advisor.agents.mid_flight import consult_prompt, nobody_is, question_shown
+from review_advisor.change.redaction import Redactor
+from review_advisor.policy.budgets import Budgets, consult_estimate, consults_left
+from review_advisor.safety.stop import ConsultRecord
 
 _KEPT = 100_000
 _MARGIN = 10_000

@@ -1,51 +1,136 @@
-"""One review's calls: allowed by the budgets, made, asked once more if the reply is unusable, and recorded."""
+"""One review's calls: allowed, made, asked once more if unusable, and recorded."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-from review_advisor.core.answers.answers import Answer
-from review_advisor.core.metrics.purse import Purse
-from review_advisor.core.outcome.ends import stop_words
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Ended, Event, RoleSkipped
-from review_advisor.core.outcome.steps.happened import OfCall
-from review_advisor.core.policy.budgets import Allowance, Budgets, Refused
-from review_advisor.core.policy.outage_rules import NO_SECOND_TRY, Brake, OutageRules
-from review_advisor.core.policy.policy import SurfacePolicy
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.advisors import Part
-from review_advisor.core.roles.calls import (
-    BUSY,
-    AgentCall,
-    Answered,
-    ConsultGrant,
-    ConsultRecord,
-    Lost,
-    LostReason,
-    Receipt,
-    Stop,
-)
-from review_advisor.core.roles.mid_flight import ConsultNote, read_consult
-from review_advisor.core.roles.replies import REPAIRABLE, checked_reply, cut_short, lost_twice, repair_ask
-from review_advisor.core.roles.reply_cache import on_asking_again
-from review_advisor.core.safety.legible import legible
-from review_advisor.core.safety.redaction import Redactor
-from review_advisor.ports.review import Consults, Ports
+from review_advisor.agents.answers import Answer
+from review_advisor.agents.calls import BUSY, AgentCall, Answered, ConsultGrant, Consults, Lost, LostReason
+from review_advisor.agents.kept_replies import on_asking_again
+from review_advisor.agents.mid_flight import ConsultNote, read_consult
+from review_advisor.agents.purse import Purse
+from review_advisor.agents.replies import REPAIRABLE, checked_reply, cut_short, lost_twice, repair_ask
+from review_advisor.agents.roles import Part
+from review_advisor.change.redaction import Redactor
+from review_advisor.policy.budgets import Allowance, Budgets, Refused
+from review_advisor.policy.outage_rules import NO_SECOND_TRY, Brake, OutageRules
+from review_advisor.policy.policy import SurfacePolicy
+from review_advisor.policy.surfaces import Role
 from review_advisor.review.consults import ReviewConsults
-from review_advisor.review.event_stream import EventStream, Lane
+from review_advisor.review.ends import stop_words
+from review_advisor.review.events import CallEnded, CallStarted, Consulted, Ended, Event, OfCall, RoleSkipped
+from review_advisor.review.ports import Ports
+from review_advisor.safety.fence import legible
+from review_advisor.safety.stop import ConsultRecord, Receipt, Stop
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """The events of one of several pieces of work that are done side by side. They wait for all lanes before it.
+
+    ``after`` is the lane that comes next; ``around`` is that of the work which handed these pieces out, if any.
+    """
+
+    around: Lane | None
+    held: list[Event] = field(default_factory=list)
+    is_next: bool = False
+    is_over: bool = False
+    after: Lane | None = None
+
+
+class EventStream:
+    """Hands each event to ``tell`` once its turn has come. Used from several threads, of which one at a time tells.
+
+    The events of work that is done side by side come out in the order of the work, and the calls are numbered in that
+    order, from 1. So the same answers make the same stream, whichever came first.
+    """
+
+    def __init__(self, tell: Callable[[Event], None]) -> None:
+        self._tell = tell
+        self._lock = threading.RLock()
+        self._here = threading.local()
+        self._numbers: dict[int, int] = {}
+
+    def record(self, event: Event) -> None:
+        """Take one event of the work that this thread does."""
+        with self._lock:
+            self._pass_on(getattr(self._here, "lane", None), event)
+
+    def lanes(self, count: int) -> tuple[Lane, ...]:
+        """A lane for each piece of work that this thread hands to others, in the order of their events."""
+        around: Lane | None = getattr(self._here, "lane", None)
+        made = tuple(Lane(around, is_next=place == 0) for place in range(count))
+        for lane, after in pairwise(made):
+            lane.after = after
+        return made
+
+    @contextmanager
+    def within(self, lane: Lane) -> Iterator[None]:
+        """While this thread does the work of ``lane``; afterwards the lane is over."""
+        outside = getattr(self._here, "lane", None)
+        self._here.lane = lane
+        try:
+            yield
+        finally:
+            self._here.lane = outside
+            with self._lock:
+                self._end(lane)
+
+    def _end(self, lane: Lane) -> None:
+        lane.is_over = True
+        following: Lane | None = lane
+        while following is not None and following.is_next and following.is_over:
+            following = following.after
+            if following is not None:
+                following.is_next = True
+                held, following.held = following.held, []
+                for event in held:
+                    self._pass_on(following, event)
+
+    def _pass_on(self, lane: Lane | None, event: Event) -> None:
+        if lane is None:
+            self._tell(self._numbered(event))
+        elif lane.is_next:
+            self._pass_on(lane.around, event)
+        else:
+            lane.held.append(event)
+
+    def _numbered(self, event: Event) -> Event:
+        if not isinstance(event, OfCall) or not event.number:
+            return event
+        number = self._numbers.setdefault(event.number, len(self._numbers) + 1)
+        if isinstance(event, CallStarted | CallEnded) and event.asks_again:
+            asks_again = self._numbers[event.asks_again]
+            if (number, asks_again) != (event.number, event.asks_again):
+                return replace(event, number=number, asks_again=asks_again)
+            return event
+        return event if number == event.number else replace(event, number=number)
+
 
 Checked = TypeVar("Checked", bound=Answer)
+
+
 Item = TypeVar("Item")
+
+
 Done = TypeVar("Done")
+
+
 StepEvent = TypeVar("StepEvent", bound=Event)
+
+
 _WAIT_STEP_SECONDS = 1.0
+
+
 _LOOK_SECONDS = 0.2
 """How often a call that waits for its turn checks whether the process was told to end."""
 

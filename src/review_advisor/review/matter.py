@@ -7,35 +7,38 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
-from review_advisor.core.answers.committed_secrets import OwnFinding, committed_secrets
-from review_advisor.core.answers.evidence import ShownChange
-from review_advisor.core.facts.change import Change, Status
-from review_advisor.core.facts.guidelines import FoundGuidelines, found_guidelines, looked_for
-from review_advisor.core.facts.patches.around import partly_shown, room_for
-from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.facts.shards import CHARACTERS_PER_TOKEN, Unsent, must_be_read, shards, unsent_of
-from review_advisor.core.facts.tool_remarks import ToolRemark
-from review_advisor.core.lessons.memory_prompt import NO_LESSONS, Lessons, lessons_of
-from review_advisor.core.lessons.memory_record import MEMORY_FILE
-from review_advisor.core.outcome.coverage import file_facts
-from review_advisor.core.outcome.events import Event, FileFact
-from review_advisor.core.outcome.learned import knowledge_of
-from review_advisor.core.policy.exclusion import Exclusion, excluding_glob
-from review_advisor.core.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy, left_unread
-from review_advisor.core.policy.scope import Scope, most_dangerous_first, review_scope
-from review_advisor.core.policy.static_review import unchecked_files
-from review_advisor.core.policy.switches import Switches
-from review_advisor.core.roles.advisors import Briefing, Part
-from review_advisor.core.roles.around_prompt import look_around
-from review_advisor.core.roles.calls import ConsultRecord
-from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.roles.knowledge import Proposal, propose
-from review_advisor.core.roles.prompts import cuts, diff_length, shown_files
-from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
-from review_advisor.core.roles.team_rules import rules_cut
-from review_advisor.core.safety.redaction import Redactor
-from review_advisor.core.safety.shown_change import doubtful_lines, hunks_with_secrets, text_as_shown
-from review_advisor.ports.review import AsShown, Ports, Source
+from review_advisor.agents.committed_secrets import OwnFinding, committed_secrets
+from review_advisor.agents.evidence import ShownChange
+from review_advisor.agents.prompts import (
+    MEMORY_FILE,
+    NO_LESSONS,
+    Instructions,
+    Lessons,
+    cuts,
+    diff_length,
+    lessons_of,
+    look_around,
+    rules_cut,
+    shown_files,
+)
+from review_advisor.agents.roles import Briefing, Part
+from review_advisor.agents.surface_inputs import SURFACE_INPUTS, Proposal, Subject, propose
+from review_advisor.change.around import partly_shown, room_for
+from review_advisor.change.change import Change, Status
+from review_advisor.change.guidelines import FoundGuidelines, found_guidelines, looked_for
+from review_advisor.change.picture_pairs import PictureDifference
+from review_advisor.change.redaction import Redactor, doubtful_lines, hunks_with_secrets, text_as_shown
+from review_advisor.change.shards import CHARACTERS_PER_TOKEN, Unsent, must_be_read, shards, unsent_of
+from review_advisor.change.source import AsShown, Source
+from review_advisor.change.tool_remarks import ToolRemark
+from review_advisor.policy.exclusion import Exclusion, excluding_glob, unchecked_files
+from review_advisor.policy.policy import Policy, RepairMode, Rules, SurfacePolicy, decide_policy, left_unread
+from review_advisor.policy.scope import Scope, most_dangerous_first, review_scope
+from review_advisor.policy.switches import Switches
+from review_advisor.review.document import file_facts, knowledge_of
+from review_advisor.review.events import Event, FileFact
+from review_advisor.review.ports import Ports
+from review_advisor.safety.stop import ConsultRecord
 
 _MOST_LINES_NAMED = 10
 

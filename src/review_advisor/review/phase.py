@@ -15,20 +15,26 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
-from review_advisor.core.answers.answers import ReviewPlan
-from review_advisor.core.answers.opinion import Opinion
-from review_advisor.core.facts.change import Change
-from review_advisor.core.forge_text.wiki_page import Origin, page_text
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.ends import (
-    Ending,
-    NotRun,
-    end_of_stop,
-    join_parts,
-    join_review,
-    why_not_run,
+from review_advisor.agents.answers import Opinion, ReviewPlan
+from review_advisor.agents.prompts import Instructions
+from review_advisor.agents.roles import (
+    Briefing,
+    OpeningAdvisor,
+    Part,
+    PreFlightAdvisor,
+    SpokenOpinion,
+    opinions_section,
 )
-from review_advisor.core.outcome.events import (
+from review_advisor.agents.surface_inputs import SURFACE_INPUTS, Page
+from review_advisor.change.change import Change
+from review_advisor.policy.budgets import most_at_a_time
+from review_advisor.policy.policy import Policy, SurfacePolicy
+from review_advisor.policy.roster import Advisor
+from review_advisor.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
+from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.document import OutcomeDocument, judgement_on, outcome_document
+from review_advisor.review.ends import Ending, NotRun, end_of_stop, join_parts, join_review, why_not_run
+from review_advisor.review.events import (
     KnowledgeStored,
     Opined,
     Planned,
@@ -37,24 +43,14 @@ from review_advisor.core.outcome.events import (
     RoleSkipped,
     SurfaceEnded,
 )
-from review_advisor.core.outcome.learned import judgement_on
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.budgets import most_at_a_time
-from review_advisor.core.policy.policy import Policy, SurfacePolicy
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, PreFlightRule, Role, Surface
-from review_advisor.core.roles.advisors import Briefing, Part, PreFlightAdvisor
-from review_advisor.core.roles.calls import Stop
-from review_advisor.core.roles.instructions import Instructions
-from review_advisor.core.roles.knowledge import Page
-from review_advisor.core.roles.opinions import OpeningAdvisor, SpokenOpinion, opinions_section
-from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
-from review_advisor.core.roster.advisor import Advisor
-from review_advisor.core.safety.fence import clean
-from review_advisor.ports.review import Ports
-from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.loop import ReviewLoop
 from review_advisor.review.matter import Matter, ReviewRequest, as_shown, looked_around, matter_of, parts_of, subject_of
+from review_advisor.review.ports import Ports
 from review_advisor.review.repair_session import Version
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.wiki_page import Origin, page_text
+from review_advisor.safety.fence import clean
+from review_advisor.safety.stop import Stop
 
 
 class ReviewPhase:

@@ -9,27 +9,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
-from review_advisor.core.answers.committed_secrets import with_own_findings
-from review_advisor.core.answers.evidence import CheckedReport, ShownChange
-from review_advisor.core.answers.findings import Finding, RefusedFinding
-from review_advisor.core.escalation.reasons import refused_question, watched
-from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.repair_edits import Edits, RefusedPath, RepairState
-from review_advisor.core.facts.shards import shards, unsent_of
-from review_advisor.core.outcome.events import Repaired
-from review_advisor.core.outcome.rulings import Standing, standing
-from review_advisor.core.policy.policy import Policy, SurfacePolicy, policy_of_repaired
-from review_advisor.core.policy.scope import WHOLE
-from review_advisor.core.roles.advisors import Briefing, EditableTree, Part, team_rules
-from review_advisor.core.roles.mid_flight import ConsultNote, stop_signal, unanswered_critical
-from review_advisor.core.roles.repair_law import Law, edit_grant, may_repair
-from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS, Subject
-from review_advisor.core.roles.team_rules import with_given_rules
-from review_advisor.core.roles.transcript import Attempt
-from review_advisor.ports.review import Source
+from review_advisor.agents.answers import ReportedFinding, ReviewReport
+from review_advisor.agents.committed_secrets import with_own_findings
+from review_advisor.agents.evidence import CheckedReport, ShownChange
+from review_advisor.agents.findings import Finding, RefusedFinding
+from review_advisor.agents.mid_flight import ConsultNote, stop_signal, unanswered_critical
+from review_advisor.agents.prompts import with_given_rules
+from review_advisor.agents.repair_law import Law, edit_grant, may_repair
+from review_advisor.agents.roles import Briefing, EditableTree, Part, team_rules
+from review_advisor.agents.surface_inputs import SURFACE_INPUTS, Subject
+from review_advisor.agents.transcript import Attempt
+from review_advisor.change.change import Change, Edits, RefusedPath, RepairState
+from review_advisor.change.shards import shards, unsent_of
+from review_advisor.change.source import Source
+from review_advisor.policy.policy import Policy, SurfacePolicy, policy_of_repaired
+from review_advisor.policy.scope import WHOLE
 from review_advisor.review.dispatch import Dispatch
+from review_advisor.review.escalation import refused_question, watched
+from review_advisor.review.events import Repaired
 from review_advisor.review.matter import as_shown, looked_around, secrets_of_change
+from review_advisor.review.rulings import Standing, standing
 
 
 @dataclass(frozen=True, slots=True)

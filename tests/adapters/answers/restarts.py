@@ -15,22 +15,19 @@ from typing import Any, cast
 
 import pytest
 
-from review_advisor.adapters.answers.remembering import RememberingAgents
-from review_advisor.adapters.answers.reply_store import ReplyStore
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, Event, KnowledgeStored, PolicyFrozen
-from review_advisor.core.policy.budgets import Budgets
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roles.calls import AgentCall, Answered, Lost
-from review_advisor.core.roles.reply_cache import RunNames, review_identity
-from review_advisor.core.safety.redaction import NO_SECRETS, redactor
-from review_advisor.mockworld.fake_advisor_runner import FakeAdvisorRunner
-from review_advisor.mockworld.lines import Killed
+from review_advisor.agents.calls import AgentCall, Answered, Consults, Lost
+from review_advisor.agents.kept_replies import RememberingAgents, ReplyStore, RunNames, review_identity
+from review_advisor.change.redaction import NO_SECRETS, redactor
+from review_advisor.mockworld.agents import FakeAdvisorRunner, Killed
 from review_advisor.mockworld.world import INSTRUCTIONS, MemoryArtifacts, MemoryJournal, MockWorld
-from review_advisor.ports.review import Consults, Ports
+from review_advisor.policy.budgets import Budgets
+from review_advisor.policy.switches import read_switches
 from review_advisor.review.consults import ReviewConsults
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded, Event, KnowledgeStored, PolicyFrozen
 from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.phase import ReviewPhase
+from review_advisor.review.ports import Ports
 
 SECRET = b"whoever pays knows it"
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)

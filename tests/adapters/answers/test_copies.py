@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.answers.copies import MOST_BYTES, MOST_FILES, edit, edited, seen
-from review_advisor.core.roles.reply_cache import EditedFile
+from review_advisor.agents.kept_replies import MOST_BYTES, MOST_FILES, EditedFile, edit, edited, seen
 
 
 @pytest.fixture

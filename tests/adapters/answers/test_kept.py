@@ -31,16 +31,9 @@ from tests.scenarios.five_stories import (
 )
 from tests.scenarios.publishing import PATH, Desk
 
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, Consulted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.progress_lines import progress_line
-from review_advisor.core.roles.calls import AgentCall, Answered, EditGrant, Lost
-from review_advisor.core.roles.reply_cache import Concluded
-from review_advisor.mockworld.github.traffic import RequestMoment, killed
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import AgentCall, Answered, EditGrant, Lost
+from review_advisor.agents.kept_replies import Concluded
+from review_advisor.mockworld.agents import (
     Killed,
     approve,
     credit_gone,
@@ -54,7 +47,14 @@ from review_advisor.mockworld.lines import (
     text_only,
     veto,
 )
+from review_advisor.mockworld.github import RequestMoment, killed
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded, Consulted
+from review_advisor.review.report import progress_line
+from review_advisor.review.rulings import Outcome
 
 Story = Callable[[MockWorld], None]
 

@@ -13,17 +13,17 @@ from typing import Any, Self
 import pytest
 from tests.adapters.command_line import APPROVE, CONFIRM, project, script, scripted_review
 
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.run_queries import list_runs
-from review_advisor.app.doctor import AgentChoice
+from review_advisor.app.agent_choice import AgentChoice
 from review_advisor.app.review import StoredReview
-from review_advisor.core.ledger.chain import LEDGER_FILE
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, Consulted, Event, Repaired, ReviewEnded, Verified
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Killed
+from review_advisor.ledger.chain import LEDGER_FILE
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import RunFilter
+from review_advisor.ledger.run_queries import list_runs
+from review_advisor.mockworld.agents import Killed
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded, Consulted, Event, Repaired, ReviewEnded, Verified
+from review_advisor.review.rulings import Outcome
 
 CREDENTIAL = {"ANTHROPIC_API_KEY": "sk-ant-api03-not-a-real-one-5d1f0a77"}
 FAULT = "def mean(rows):\n    return sum(rows) / len(rows)\n" + "".join(f"value_{n} = {n}\n" for n in range(30))

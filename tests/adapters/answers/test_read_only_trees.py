@@ -11,13 +11,13 @@ import pytest
 from tests.adapters.command_line import script, scripted_review
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.answers.read_only_trees import ReadOnlyTrees
-from review_advisor.core.outcome.events import CallEnded, ReviewStopped
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall, Answered, EditGrant, TreeChangedError
-from review_advisor.mockworld.lines import approve
+from review_advisor.agents.calls import AgentCall, Answered, EditGrant, TreeChangedError
+from review_advisor.agents.kept_replies import ReadOnlyTrees
+from review_advisor.mockworld.agents import approve
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded, ReviewStopped
+from review_advisor.review.rulings import Outcome
 
 
 @pytest.fixture

@@ -9,13 +9,19 @@ import pytest
 from tests.adapters.full_disk import no_file_larger_than
 from tests.unit.ledger.test_recorded_call import NAMES, NOON, answer, call
 
-from review_advisor.adapters.answers import recording_folder
-from review_advisor.adapters.answers.recorded_agents import MOST_STREAM_BYTES, CliOutput, RecordedAgents
-from review_advisor.adapters.answers.recording_folder import RecordingFile, RecordingFolder
-from review_advisor.core.ledger.recorded_call import Stopped, read_recording
-from review_advisor.core.roles.calls import AgentCall, Answered, AuthenticationFailedError, Lost, Stop
-from review_advisor.core.safety.redaction import NO_SECRETS, redactor
-from review_advisor.ports.review import Consults
+from review_advisor.agents import recordings as recording_folder
+from review_advisor.agents.calls import AgentCall, Answered, AuthenticationFailedError, Consults, Lost
+from review_advisor.agents.recordings import (
+    MOST_STREAM_BYTES,
+    CliOutput,
+    RecordedAgents,
+    RecordingFile,
+    RecordingFolder,
+    Stopped,
+    read_recording,
+)
+from review_advisor.change.redaction import NO_SECRETS, redactor
+from review_advisor.safety.stop import Stop
 
 TOKEN = "ghp_" + "A1b2C3d4" * 5
 

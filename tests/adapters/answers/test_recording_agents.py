@@ -9,22 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.answers.recorded_agents import RecordedAgents
-from review_advisor.adapters.answers.recording_agents import RecordingAgents
-from review_advisor.adapters.answers.recording_folder import RecordingFile, RecordingFolder
-from review_advisor.adapters.clock import ReplayClock
-from review_advisor.core.ledger.recorded_call import RecordedCall, read_recording
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.budgets import Budgets
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.counterfactual.would_ask import WouldAsk
-from review_advisor.core.roles.calls import Answered, LostReason
-from review_advisor.core.roles.reply_cache import RunNames
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.core.safety.redaction import NO_SECRETS
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, evidence, garbage, lost, veto, vote
+from review_advisor.agents.calls import Answered, LostReason
+from review_advisor.agents.kept_replies import RunNames
+from review_advisor.agents.recordings import (
+    RecordedAgents,
+    RecordedCall,
+    RecordingAgents,
+    RecordingFile,
+    RecordingFolder,
+    WouldAsk,
+    read_recording,
+)
+from review_advisor.change.redaction import NO_SECRETS
+from review_advisor.mockworld.agents import approve, confirm, credit_gone, evidence, garbage, lost, veto, vote
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.budgets import Budgets
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import Role
 from review_advisor.review.consults import ReviewConsults
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.safety.clock import ReplayClock
 
 Told = Callable[[MockWorld], None]
 CAP = "HYDRAFLOW_REVIEW_MIDFLIGHT_MAX_CONSULTS"

@@ -14,7 +14,7 @@ import pytest
 from tests.adapters.command_line import CREDENTIAL, LAST_COMMIT, Done, Terminal, executable
 from tests.adapters.git_repository import Repo
 
-from review_advisor.core.ledger.recorded_call import read_recording
+from review_advisor.agents.recordings import read_recording
 
 pytestmark = pytest.mark.every_case
 

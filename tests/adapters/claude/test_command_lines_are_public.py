@@ -16,11 +16,11 @@ import pytest
 from tests.adapters.command_line import executable
 from tests.adapters.consulting import consults_of_a_call
 
-from review_advisor.adapters.claude.agents import ClaudeAgents
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.mockworld.lines import veto
+from review_advisor.agents.calls import AgentCall
+from review_advisor.agents.claude import ClaudeAgents
+from review_advisor.mockworld.agents import veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
 
 _NOSY = """#!{python} -IS
 import json, os, sys

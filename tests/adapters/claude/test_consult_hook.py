@@ -28,11 +28,11 @@ from tests.adapters.consulting import (
     serving,
 )
 
-from review_advisor.adapters.claude import consult_hook
-from review_advisor.adapters.claude.limits import DEFAULT_LIMITS
-from review_advisor.adapters.claude.stream import TaskStarted
-from review_advisor.core.roles.calls import NamedAdvisor
-from review_advisor.lifetime.belongings import clear_away, folder_of
+from review_advisor.agents import consult_hook
+from review_advisor.agents.calls import NamedAdvisor
+from review_advisor.agents.claude_argv import DEFAULT_LIMITS
+from review_advisor.agents.claude_stream import TaskStarted
+from review_advisor.safety.children import clear_away, folder_of
 
 REFUSED = "The consult could not be registered. Go on without advice."
 

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from review_advisor.adapters.claude.spoken_prompt import user_message
-from review_advisor.core.answers.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.patches.diff_text import render_files, render_statistics
-from review_advisor.core.roles import prompts
-from review_advisor.core.safety.fence import fence
+from review_advisor.agents import prompts
+from review_advisor.agents.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
+from review_advisor.agents.claude_argv import user_message
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.diff_text import render_files, render_statistics
+from review_advisor.safety.fence import fence
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

@@ -19,12 +19,13 @@ import pytest
 from tests.adapters.command_line import executable, wait_for
 from tests.adapters.consulting import consults_of_a_call
 
-from review_advisor.adapters.claude.agents import ClaudeAgents
-from review_advisor.adapters.claude.limits import Limits
-from review_advisor.core.answers.answers import ReviewPlan
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, Answered, ConsultGrant, Lost, LostReason, ReviewInterrupted
-from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.agents.answers import ReviewPlan
+from review_advisor.agents.calls import AgentCall, Answered, ConsultGrant, Lost, LostReason
+from review_advisor.agents.claude import ClaudeAgents
+from review_advisor.agents.claude_argv import Limits
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.safety.interruption import INTERRUPTION
+from review_advisor.safety.stop import ReviewInterrupted
 
 pytestmark = pytest.mark.every_case
 
@@ -246,7 +247,7 @@ def test_signs_of_life_come_from_the_model_and_not_from_the_clis_retries(
 ) -> None:
     """When something is heard, the test says: just before the deadline. A busy machine may be late with it."""
     ticks = chain([0.0], repeat(1.9))
-    monkeypatch.setattr("review_advisor.adapters.claude.agents.time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr("review_advisor.agents.claude.time", SimpleNamespace(monotonic=lambda: next(ticks)))
     claude = executable(tmp_path / "claude", f"#!/bin/sh\nwhile echo '{said}'; do sleep 0.05; done\n")
     assert lost(ask((str(claude),), replace(CALL, timeout_seconds=2.0))) is reason
 
@@ -329,6 +330,6 @@ def test_a_bug_in_the_reader_leaves_no_child(play: Play, monkeypatch: pytest.Mon
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("review_advisor.adapters.claude.stream.StreamReader.feed", broken)
+    monkeypatch.setattr("review_advisor.agents.claude_stream.StreamReader.feed", broken)
     with pytest.raises(ZeroDivisionError):
         ask(play(("write", "{}\n"), ("child", True), ("sleep", 600)))

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from freezegun import freeze_time
 from tests.adapters.ledgers import events_as_json, five, forge, record
 
-from review_advisor.adapters.ledger.transfer import import_lines
+from review_advisor.app.main import group
+from review_advisor.app.options import moment
 from review_advisor.app.review import new_run_id
-from review_advisor.cli import group
-from review_advisor.cli.terminal.options import moment
+from review_advisor.ledger.transfer import import_lines
 
 
 @pytest.fixture

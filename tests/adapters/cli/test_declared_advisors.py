@@ -9,10 +9,10 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.git_repository import Repo
 
-from review_advisor.core.facts.files.declared import LENS_MAP, PRICES
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.metrics.price_list import own_prices
-from review_advisor.core.roster.advisor import ADR_ADVISOR
+from review_advisor.change.guidelines import BaseText
+from review_advisor.change.kinds import LENS_MAP, PRICES
+from review_advisor.policy.prices import own_prices
+from review_advisor.policy.roster import ADR_ADVISOR
 
 FOLDER = ".review-advisor/advisors"
 DATA = "---\nid: dataSteward\non: finish\nscopes: [migrations]\n---\nLooks after the data.\n"

@@ -9,8 +9,8 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.github_rules import ACTIONS_APP, GithubRules, github_rules
 
-from review_advisor.core.pull_request.gate import workflow_remark
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
+from review_advisor.github.branch_rules import workflow_remark
+from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN
 
 pytestmark = pytest.mark.every_case
 

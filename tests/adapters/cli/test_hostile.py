@@ -9,7 +9,7 @@ import pytest
 from tests.adapters.command_line import Terminal, fake_claude, project, script, scripted_review
 from tests.adapters.git_repository import Repo
 
-from review_advisor.core.report.report_text import report_text
+from review_advisor.review.report import report_text
 
 MODULES = ("json", "sitecustomize", "usercustomize", "click", "pydantic", "rich", "signal", "ruff")
 SECRET = "ghp_" + "a1B2" * 9

@@ -9,17 +9,16 @@ import pytest
 from tests.adapters.command_line import Terminal, agreeing_claude, fake_claude
 from tests.adapters.git_repository import Repo
 
-from review_advisor.core.task.messages import TaskMessage
-from review_advisor.embedded import static_checks
+from review_advisor.agents.static import roles as static_checks
+from review_advisor.ledger.task_events import TaskMessage
 
 HEAVY = {"PIL", "asyncio", "github", "google", "grpc", "opentelemetry", "requests", "rich", "yaml"}
 OF_PULL_REQUESTS = {
-    "review_advisor.adapters.actions",
-    "review_advisor.adapters.git.fetch",
+    "review_advisor.github.actions",
+    "review_advisor.change.sources",
     "review_advisor.adapters.github",
-    "review_advisor.app.pull_requests.begin_and_publish",
-    "review_advisor.app.pull_requests.pull_request_source",
-    "review_advisor.core.facts.actions_event",
+    "review_advisor.app.ci",
+    "review_advisor.change.pull_request",
     "review_advisor.core.forge_text",
     "review_advisor.core.pull_request",
     "review_advisor.pull_request",
@@ -28,26 +27,25 @@ OF_OTHERS = {
     "review_advisor.embedded",
     "review_advisor.mockworld",
     "review_advisor.app.init",
-    "review_advisor.cli.runs",
+    "review_advisor.app.runs",
 }
 """The command of another verb stands for all of them."""
 NEEDED_ANYWHERE = {
     "review_advisor.core.forge_text",
-    "review_advisor.core.forge_text.wiki_page",
+    "review_advisor.review.wiki_page",
     "review_advisor.core.pull_request",
-    "review_advisor.core.pull_request.rounds",
-    "review_advisor.core.pull_request.rules",
+    "review_advisor.github.threads",
+    "review_advisor.policy.pull_request_rules",
 }
 """The defaults of the configuration, and the page of what was learned; they import nothing of publishing."""
 OF_FEW_REVIEWS = {
     "markdown_it",
-    "review_advisor.adapters.answers.recorded_agents",
-    "review_advisor.app.base_checks",
+    "review_advisor.agents.recordings",
+    "review_advisor.app.review",
     "review_advisor.core.evaluation",
     "review_advisor.core.observation",
-    "review_advisor.core.shadow.shadow_events",
+    "review_advisor.review.shadow",
     "review_advisor.core.task",
-    "review_advisor.review.shadowing",
 }
 """What tasks, recordings, static checks, records of kinds, observations and shadows need."""
 
@@ -81,7 +79,7 @@ def among(modules: set[str], unwanted: set[str]) -> set[str]:
 
 def test_help_needs_neither_the_review_nor_its_libraries(terminal: Terminal) -> None:
     modules = imported(terminal, "--help")
-    assert "review_advisor.cli.review" in modules
+    assert "review_advisor.app.review" in modules
     assert among(modules, HEAVY | {"pathspec", "pydantic", "pydantic_core", "subprocess"}) == set()
 
 
@@ -113,7 +111,7 @@ def test_a_demonstration_is_such_a_review_put_on_the_simulated_github(terminal: 
 def test_looking_at_the_machine_or_the_settings_imports_no_review(terminal: Terminal, words: tuple[str, ...]) -> None:
     fake_claude(terminal.folder.parent)
     modules = imported(terminal, *words)
-    assert "review_advisor.app.settings" in modules
+    assert "review_advisor.policy.settings" in modules
     assert among(modules, HEAVY | {"review_advisor.app.review", "review_advisor.review.phase"}) == set()
     assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
 
@@ -121,7 +119,7 @@ def test_looking_at_the_machine_or_the_settings_imports_no_review(terminal: Term
 @pytest.mark.every_case
 def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) -> None:
     modules = imported(terminal, "review", "--pr", "no name", code=2)
-    assert {"github", "review_advisor.app.pull_requests.pull_request_source"} <= modules
+    assert {"github", "review_advisor.app.ci"} <= modules
 
 
 @pytest.mark.one_in(2)
@@ -129,7 +127,7 @@ def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) 
     "words, unneeded",
     [
         (("-m", "review_advisor.embedded", "--version"), {"pathspec", "pydantic", "pydantic_core", "ruff", "email"}),
-        (("-c", "import review_advisor.embedded.static_checks"), {"markdown_it", "review_advisor.core.task", "ruff"}),
+        (("-c", "import review_advisor.agents.static.roles"), {"markdown_it", "review_advisor.core.task", "ruff"}),
     ],
 )
 def test_one_call_of_the_embedded_agent_imports_what_it_needs(words: tuple[str, ...], unneeded: set[str]) -> None:

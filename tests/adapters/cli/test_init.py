@@ -17,9 +17,9 @@ from review_advisor.app.init import (
     repository_of,
     workflow_text,
 )
-from review_advisor.app.settings import CONFIG_FILE, BudgetConfig, Config, parse_config, without_links
-from review_advisor.core.facts.tree_bounds import TreeBounds
-from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.change.git import TreeBounds
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.settings import CONFIG_FILE, BudgetConfig, Config, parse_config, without_links
 
 COMMIT = "0123456789" * 4
 ACTION = f"some-owner/review-advisor@{COMMIT}"

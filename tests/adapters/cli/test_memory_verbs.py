@@ -13,12 +13,12 @@ from tests.adapters.ledgers import told
 from tests.scenarios.five_stories import judged_blind_with_something_learned
 from tests.unit.lessons.test_memory_record import record
 
-from review_advisor.adapters.ledger.observations import keep as observe
-from review_advisor.core.lessons.memory_record import MEMORY_FILE, memory_text
-from review_advisor.core.observation.labels import Observed, ObservedLabel
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.agents.prompts import MEMORY_FILE, memory_text
+from review_advisor.ledger.recorder import keep as observe
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.observed import Observed, ObservedLabel
 
 PROPOSAL = {"id": "mem_prop_a", "type": "fact", "content": "The parser is slow.", "source_run": "run_1", "tags": []}
 APPROVE = ("memory", "approve", "mem_prop_a", "--from", "proposed", "--by", "ada", "--finding", "F3")

@@ -12,10 +12,10 @@ from PIL import Image
 from tests.adapters.command_line import CONFIRM, Terminal, project, script, scripted_review
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app.change_source import Selection
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Surface
-from review_advisor.ports.review import ArtifactError
+from review_advisor.app.review import Selection
+from review_advisor.policy.surfaces import Surface
+from review_advisor.review.ports import ArtifactError
+from review_advisor.review.rulings import Outcome
 
 CONFIG = ".review-advisor.toml"
 

@@ -23,12 +23,12 @@ from tests.adapters.command_line import (
 )
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.artifacts import write_whole
-from review_advisor.app.review import ReviewBrokenError
-from review_advisor.core.outcome.document import read_outcome
-from review_advisor.core.outcome.events import CallEnded, Event
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.ports.review import ArtifactError
+from review_advisor.app.terminal import ReviewBrokenError
+from review_advisor.ledger.artifacts import write_whole
+from review_advisor.review.document import read_outcome
+from review_advisor.review.events import CallEnded, Event
+from review_advisor.review.ports import ArtifactError
+from review_advisor.review.rulings import Outcome
 
 pytestmark = pytest.mark.every_case
 

@@ -21,12 +21,11 @@ from tests.adapters.command_line import (
 )
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app.change_source import Selection
-from review_advisor.app.doctor import AgentChoice
-from review_advisor.app.review import StoredReview
-from review_advisor.core.outcome.document import read_outcome
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.app.agent_choice import AgentChoice
+from review_advisor.app.review import Selection, StoredReview
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import read_outcome
+from review_advisor.review.rulings import Outcome
 
 RISK = "import subprocess\n\n\ndef run(command):\n    return subprocess.call([command, '-l'], shell=True)\n"
 

@@ -15,22 +15,20 @@ from tests.adapters.ledger.test_shadows import keep_shadow, shadow
 from tests.adapters.ledgers import five, meddle, record, told
 from tests.unit.shadow.test_shadow_decision import WOULD_VETO
 
-from review_advisor.adapters.ledger import sums as adding
-from review_advisor.adapters.ledger.observations import keep
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.ledger.transfer import rebuild
-from review_advisor.adapters.price_file import read_prices
-from review_advisor.app.rollup import prices_of_user
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.ledger.chain import LedgerError
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.metrics.kpis import Sums
-from review_advisor.core.metrics.prices import Price, PriceError
-from review_advisor.core.observation.labels import Observed, ObservedLabel
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Line, approve, confirm, finding, guidance, lost, reject
+from review_advisor.agents.findings import finding_id
+from review_advisor.ledger import sums as adding
+from review_advisor.ledger.chain import LedgerError
+from review_advisor.ledger.kpis import Sums
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import Period
+from review_advisor.ledger.recorder import keep
+from review_advisor.ledger.sums import add_up
+from review_advisor.ledger.transfer import rebuild
+from review_advisor.mockworld.agents import Line, approve, confirm, finding, guidance, lost, reject
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.prices import Price, PriceError, prices_of_user, read_prices
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.observed import Observed, ObservedLabel
 
 PRICES = """
 [[prices]]

@@ -11,11 +11,11 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import meddle, record, told
 
-from review_advisor.app.dashboard import advisor_api
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, change, finding, guidance, lost, reject
+from review_advisor.app.ui import advisor_api
+from review_advisor.mockworld.agents import approve, change, finding, guidance, lost, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Role
 
 DOUBTED = finding("src/app.py", 3, "value = 3", "medium", confidence=0.5)
 

@@ -12,15 +12,14 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import database, exported, five, meddle, record, rows, told
 
-from review_advisor.cli.runs import STATUSES, between, list_
-from review_advisor.cli.terminal.options import moment
-from review_advisor.core.exports.advisor_log import AdvisorLog, advisor_log
-from review_advisor.core.exports.harness_run import harness_run
-from review_advisor.core.exports.review_files import review_files
-from review_advisor.core.ledger.readings import UNFINISHED
-from review_advisor.core.ledger.runs import Between, RunFilter
-from review_advisor.core.outcome.document import outcome_document, outcome_json, read_outcome
-from review_advisor.core.outcome.outcomes import Outcome
+from review_advisor.app.options import moment
+from review_advisor.app.runs import STATUSES, between, list_
+from review_advisor.ledger.artifacts import AdvisorLog, advisor_log, review_files
+from review_advisor.ledger.queries import Between, RunFilter
+from review_advisor.ledger.rows import UNFINISHED
+from review_advisor.review.document import outcome_document, outcome_json, read_outcome
+from review_advisor.review.rulings import Outcome
+from review_advisor.tasks.harness_run import harness_run
 
 
 @pytest.fixture

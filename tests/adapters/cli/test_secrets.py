@@ -10,7 +10,7 @@ from rich.console import Console
 from tests.adapters.command_line import Terminal
 from tests.adapters.git_repository import Repo
 
-from review_advisor.cli.terminal.progress import LiveProgress
+from review_advisor.app.progress import LiveProgress
 
 SECRET = "Zq7_pX2-mW9kLv4TbN8sYd3R"
 TOKEN = "ghp_" + "A1b2C3d4" * 5
@@ -115,7 +115,7 @@ def test_a_story_that_tells_one_is_shown_without_it(keyed: Terminal) -> None:
 
 
 def test_a_bugs_traceback_tells_none() -> None:
-    code = "from review_advisor.cli.terminal.output import prepare\nprepare()\n"
+    code = "from review_advisor.app.terminal import prepare\nprepare()\n"
     code += "raise KeyError(__import__('os').environ['A_TOKEN'])"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env={"A_TOKEN": SECRET}, capture_output=True, text=True, check=False)

@@ -28,7 +28,7 @@ from tests.adapters.command_line import (
     wait_for,
 )
 
-from review_advisor.core.outcome.events import (
+from review_advisor.review.events import (
     CallEnded,
     CallStarted,
     Event,
@@ -37,8 +37,8 @@ from review_advisor.core.outcome.events import (
     ReviewStopped,
     SurfaceEnded,
 )
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.interruption import INTERRUPTION
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 

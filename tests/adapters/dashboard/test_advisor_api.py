@@ -14,13 +14,12 @@ import pytest
 from tests.adapters.ledgers import five, record
 from tests.scenarios.task_runs import RUN, consult, done, guidance, play
 
-from review_advisor.adapters.dashboard.server import serving
-from review_advisor.adapters.ledger.recorder import TaskRecorder
-from review_advisor.adapters.ledger.run_queries import list_runs
-from review_advisor.app.dashboard import advisor_api
-from review_advisor.core.ledger.advisor_views import stats_view
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.task.task_events import TaskLimits
+from review_advisor.app.ui import advisor_api
+from review_advisor.ledger.dashboard import serving
+from review_advisor.ledger.queries import RunFilter, stats_view
+from review_advisor.ledger.recorder import TaskRecorder
+from review_advisor.ledger.run_queries import list_runs
+from review_advisor.ledger.task_events import TaskLimits
 
 
 @pytest.fixture(scope="module")

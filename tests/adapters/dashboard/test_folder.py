@@ -12,7 +12,7 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.dashboard.written_dashboard import files
 from tests.adapters.ledgers import nothing, record, told
 
-from review_advisor.adapters.dashboard.site import MARKER, SiteError, literal, script, writing
+from review_advisor.ledger.dashboard import MARKER, SiteError, literal, script, writing
 
 
 @pytest.fixture

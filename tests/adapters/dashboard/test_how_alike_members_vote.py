@@ -12,11 +12,11 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.dashboard.written_dashboard import WrittenDashboard
 from tests.adapters.ledgers import record, told
 
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.lines import Line, credit_gone, vote
+from review_advisor.mockworld.agents import Line, credit_gone, vote
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
 
 LEDGER = Path("review_logs/ledger/ledger.sqlite3")
 

@@ -12,8 +12,8 @@ from tests.adapters.ledger.test_shadows import keep_shadow, shadow
 from tests.adapters.ledgers import five, record
 from tests.unit.shadow.test_shadow_decision import AGREED, BEGAN, WOULD_VETO
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.shadow.shadow_events import ShadowReviewed
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.shadow import ShadowReviewed
 
 SUMMARY = "In shadow, without effect"
 

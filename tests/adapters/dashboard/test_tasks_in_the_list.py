@@ -13,8 +13,8 @@ from tests.adapters.dashboard.written_dashboard import WrittenDashboard
 from tests.adapters.ledgers import five, meddle, record
 from tests.scenarios.task_runs import BEGAN, consult, done, guidance, play
 
-from review_advisor.adapters.ledger.recorder import TaskRecorder
-from review_advisor.core.task.task_events import TaskBegun, TaskEvent
+from review_advisor.ledger.recorder import TaskRecorder
+from review_advisor.ledger.task_events import TaskBegun, TaskEvent
 
 REVIEWS = {"run-1", "run-2", "run-3", "run-4", "run-5"}
 

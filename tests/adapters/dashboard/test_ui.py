@@ -21,18 +21,15 @@ from tests.adapters.dashboard.written_dashboard import WrittenDashboard, files
 from tests.adapters.hostile_review import hostile_review
 from tests.adapters.ledgers import five, meddle, nothing, record, told
 
-from review_advisor.adapters.dashboard.server import own_names, serving
-from review_advisor.adapters.dashboard.site import MARKER, STATIC, SiteError, writing
-from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id
-from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.observations import keep
-from review_advisor.adapters.ledger.rows import event_text, write_tables
-from review_advisor.app.dashboard import write_dashboard
-from review_advisor.core.ledger.chain import canonical, links
-from review_advisor.core.ledger.moments import microseconds
-from review_advisor.core.observation.labels import Observed, ObservedLabel
-from review_advisor.core.observation.observation_rows import readings_of_observation
-from review_advisor.core.outcome.events import PartEnded
+from review_advisor.app.ui import write_dashboard
+from review_advisor.ledger.chain import canonical, links
+from review_advisor.ledger.chains import add_link, begin_chain, chain_id
+from review_advisor.ledger.dashboard import MARKER, STATIC, SiteError, own_names, serving, writing
+from review_advisor.ledger.database import open_to_write
+from review_advisor.ledger.recorder import event_text, keep, write_tables
+from review_advisor.ledger.rows import microseconds, readings_of_observation
+from review_advisor.review.events import PartEnded
+from review_advisor.review.observed import Observed, ObservedLabel
 
 UPLOT = "1.6.32"
 VENDORED = {

@@ -10,9 +10,9 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app.diagnosis.calibration_age import MOST_DAYS, examine_calibration
-from review_advisor.core.evaluation.calibration.kind_records import KINDS_FILE
-from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
+from review_advisor.app.doctor import MOST_DAYS, examine_calibration
+from review_advisor.ledger.kind_records import KINDS_FILE
+from review_advisor.policy.thresholds import THRESHOLDS_FILE
 
 TODAY = date(2026, 11, 26)
 YOUNG, OLD = TODAY - timedelta(days=MOST_DAYS), TODAY - timedelta(days=MOST_DAYS + 1)

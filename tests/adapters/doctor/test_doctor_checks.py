@@ -12,10 +12,10 @@ from tests.adapters.command_line import CLAUDE, Done, Terminal, fake_claude
 from tests.adapters.git_repository import Repo
 from tests.adapters.ledgers import five, record
 
-from review_advisor.adapters.claude import argv
-from review_advisor.app.diagnosis import security
-from review_advisor.app.diagnosis.fit import examine_fit
-from review_advisor.app.doctor import repository_top
+from review_advisor.agents import claude_argv as argv
+from review_advisor.app import doctor as security
+from review_advisor.app.agent_choice import repository_top
+from review_advisor.app.doctor import examine_fit
 
 PASSING = {"HYDRAFLOW_REVIEW_POSTVERIFY_FAIL_AS_VETO": "on"}
 LONG = "Zq7_pX2-mW9kLv4TbN8sYd3R"

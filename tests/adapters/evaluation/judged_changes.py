@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from review_advisor.core.evaluation.judged_change import JudgedChange, ToolFinding
-from review_advisor.core.evaluation.scores import Score
+from review_advisor.lab.recorded_reviews import JudgedChange, Score, ToolFinding
 
 MEMBERS = tuple(f"member-{letter}" for letter in "abcdef")
 TOOLS = ("lead", *MEMBERS)

@@ -12,14 +12,12 @@ from threading import Barrier, Condition, Event
 import pytest
 from tests.adapters.command_line import CREDENTIAL, Terminal, executable, fake_claude, wait_for
 
-from review_advisor.adapters.evaluation_folder import results_so_far
-from review_advisor.app.evaluation.evaluate import Evaluated, EvaluationError, evaluate, merge, scored
-from review_advisor.app.evaluation.reviewed import REVIEW_USD, EvaluationPurse
-from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, golden_set
-from review_advisor.core.evaluation.trials.kept_trials import spent_on
-from review_advisor.core.evaluation.trials.manifest import ArmFacts, EvaluationManifest
-from review_advisor.core.evaluation.trials.trial import Trial, TrialKey
-from review_advisor.core.roles.calls import ReviewInterrupted
+from review_advisor.app.eval import REVIEW_USD, Evaluated, EvaluationPurse, evaluate, scored
+from review_advisor.app.eval import merge_evaluations as merge
+from review_advisor.lab.evaluation_folder import EvaluationError, results_so_far
+from review_advisor.lab.golden_cases import FilesChange, GoldenCase, golden_set
+from review_advisor.lab.trials import ArmFacts, EvaluationManifest, Trial, TrialKey, spent_on
+from review_advisor.safety.stop import ReviewInterrupted
 
 CASES = golden_set(
     "ours", "1", [GoldenCase(id=f"c{n}", group=f"g{n}", kind="clean", change=FilesChange(())) for n in range(6)]

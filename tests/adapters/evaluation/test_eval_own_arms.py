@@ -11,8 +11,8 @@ import pytest
 from tests.adapters.command_line import Done, Terminal
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app.evaluation.own_arm import read_arm, write_arm
-from review_advisor.core.evaluation.trials.arms import configured
+from review_advisor.app.eval import read_arm, write_arm
+from review_advisor.lab.trials import configured
 
 pytestmark = pytest.mark.every_case
 

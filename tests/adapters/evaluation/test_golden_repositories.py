@@ -9,16 +9,9 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.making.golden_repository import GoldenClones, make_golden_repository
-from review_advisor.core.evaluation.golden.golden_case import (
-    CommitsChange,
-    FilesChange,
-    GoldenCase,
-    GoldenFile,
-    NamedChange,
-    PatchChange,
-)
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SourceError
+from review_advisor.lab.golden_cases import CommitsChange, FilesChange, GoldenCase, GoldenFile, NamedChange, PatchChange
+from review_advisor.lab.golden_repository import GoldenClones, make_golden_repository
 
 FILES = FilesChange(
     (

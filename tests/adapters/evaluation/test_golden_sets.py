@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from review_advisor.app.evaluation.golden_sets import GoldenSetError, read_golden_set
-from review_advisor.core.evaluation.golden.case_file import read_case
-from review_advisor.core.evaluation.golden.golden_case import CommitsChange, NamedChange
-from review_advisor.core.evaluation.golden.matching import RaisedFinding, matched
+from review_advisor.app.golden import read_golden_set
+from review_advisor.lab.golden_cases import CommitsChange, GoldenSetError, NamedChange, read_case
+from review_advisor.lab.matching import RaisedFinding, matched
 
 PULL = "https://github.com/octo/hello/pull/7"
 ONE, TWO = "1" * 40, "2" * 40

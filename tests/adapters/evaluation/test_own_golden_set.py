@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.git.making.golden_repository import make_golden_repository
-from review_advisor.app.evaluation.golden_sets import read_golden_set
-from review_advisor.core.evaluation.golden.case_text import case_text
-from review_advisor.core.evaluation.golden.changed_lines import lines_of, new_lines
-from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, GoldenFile
-from review_advisor.core.evaluation.golden.matching import RaisedFinding, matched
-from review_advisor.core.evaluation.trials.chance_reviewer import chance_sums
-from review_advisor.core.evaluation.trials.measures import MEASURES
+from review_advisor.app.golden import read_golden_set
+from review_advisor.lab.golden_cases import FilesChange, GoldenCase, GoldenFile, case_text, lines_of, new_lines
+from review_advisor.lab.golden_repository import make_golden_repository
+from review_advisor.lab.matching import RaisedFinding, matched
+from review_advisor.lab.trials import MEASURES, chance_sums
 
 FOLDER = Path(__file__).parents[3] / "golden"
 OWN = read_golden_set(FOLDER)

@@ -12,12 +12,12 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import record, told
 
-from review_advisor.app.roster.declared_files import roster_of, working_files
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roster.advisor import ADR_ADVISOR
-from review_advisor.mockworld.lines import approve, confirm, evidence, finding, lost, reject, veto, vote
+from review_advisor.app.configuration import roster_of, working_files
+from review_advisor.mockworld.agents import approve, confirm, evidence, finding, lost, reject, veto, vote
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.roster import ADR_ADVISOR
+from review_advisor.policy.surfaces import Role
 
 NOTED = approve(
     finding("src/app.py", 7, "value = 7", severity="medium", title="seven is taken"),

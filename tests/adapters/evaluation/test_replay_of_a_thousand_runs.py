@@ -13,23 +13,22 @@ import pytest
 from tests.adapters.command_line import Terminal, executable
 from tests.adapters.ledgers import record, retold
 
-from review_advisor.app.roster.declared_files import roster_of, working_files
-from review_advisor.app.settings import Config
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.switches import FAIL_AS_VETO
-from review_advisor.core.pull_request.counterfactual.counterfactual_table import usd_of
-from review_advisor.core.pull_request.counterfactual.pull_request_otherwise import posted_anew
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.roster.advisor import ADR_ADVISOR
-from review_advisor.core.shadow.shadow_comparison import concluded
-from review_advisor.mockworld.lines import approve, vote
-from review_advisor.mockworld.seeds.worlds import story_of
-from review_advisor.mockworld.stories.stage import play
-from review_advisor.mockworld.stories.story import Story
+from review_advisor.app.configuration import roster_of, working_files
+from review_advisor.lab.replay import posted_anew, usd_of
+from review_advisor.mockworld.agents import approve, vote
+from review_advisor.mockworld.seeds import story_of
+from review_advisor.mockworld.stage import play
+from review_advisor.mockworld.story import Story
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.roster import ADR_ADVISOR
+from review_advisor.policy.settings import Config
+from review_advisor.policy.surfaces import Role
+from review_advisor.policy.switches import FAIL_AS_VETO
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded
+from review_advisor.review.shadow import concluded
+from review_advisor.review.soundness import unsound
 
 RUNS, STORIES = 1_000, 100
 LEAST = 0.95

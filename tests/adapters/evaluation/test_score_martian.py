@@ -11,8 +11,8 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.evaluation.judged_changes import TOOLS, judged_changes, put, write_results
 
-from review_advisor.adapters.martian_results import read_results
-from review_advisor.app.evaluation import martian_score
+from review_advisor.app import score as martian_score
+from review_advisor.lab.recorded_reviews import read_results
 
 JUDGES = {"judge-1": judged_changes(agreeing=True), "judge-2": judged_changes(agreeing=False)}
 

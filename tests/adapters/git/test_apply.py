@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.pull_request.writes import CommittedFile
-from review_advisor.ports.forge import PatchRefused
+from review_advisor.change.change import CommittedFile, PatchRefused
+from review_advisor.change.git_diff import GitPatcher
 
 APP = CommittedFile("src/app.py", "100755", b"a = 1\nb = 2\n")
 OTHER = CommittedFile("t\u00e4st.py", "100644", b"one\r\ntwo")

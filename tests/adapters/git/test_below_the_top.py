@@ -10,7 +10,7 @@ import pytest
 from tests.adapters.command_line import Done, Terminal
 from tests.adapters.git_repository import Repo
 
-from review_advisor.core.lessons.memory_record import MEMORY_FILE
+from review_advisor.agents.prompts import MEMORY_FILE
 
 NOWHERE = {"PATH": "/nonexistent"}
 UNKNOWN_KEY = ".review-advisor.toml: unknown key 'no_such_setting'"

@@ -10,13 +10,12 @@ from tests.adapters.command_line import APPROVE, project, script, scripted_revie
 from tests.adapters.git.counting import counting
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.open import open_range
-from review_advisor.adapters.git.source import GitSource
-from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
-from review_advisor.core.outcome.events import Event
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.lifetime.belongings import make_folder, remove_folder
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SourceError
+from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.change.sources import GitSource, open_range
+from review_advisor.review.events import Event
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.children import make_folder, remove_folder
 
 
 @pytest.fixture

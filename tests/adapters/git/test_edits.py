@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.open import open_range, open_staged
-from review_advisor.adapters.git.source import GitSource
-from review_advisor.core.facts.change import Status
-from review_advisor.core.facts.repair_edits import Edits
+from review_advisor.change.change import Edits, Status
+from review_advisor.change.sources import GitSource, open_range, open_staged
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.open import open_patch, open_range, open_staged
-from review_advisor.core.facts.guidelines import MOST_READ, BaseText
+from review_advisor.change.guidelines import MOST_READ, BaseText
+from review_advisor.change.sources import open_patch, open_range, open_staged
 
 PATHS = ("src/api/REVIEW.md", "src/REVIEW.md", "REVIEW.md")
 

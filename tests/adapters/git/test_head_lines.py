@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import head_lines
-from review_advisor.adapters.git.open import open_patch, open_range
-from review_advisor.adapters.git.source import GitSource
-from review_advisor.core.facts.patches.around import LARGEST_FILE, UseCollector, looked_into
-from review_advisor.core.roles.around_prompt import around_section, look_around
+from review_advisor.agents.prompts import around_section, look_around
+from review_advisor.change import git_trees as head_lines
+from review_advisor.change.around import LARGEST_FILE, UseCollector, looked_into
+from review_advisor.change.sources import GitSource, open_patch, open_range
 
 OPENED: list[GitSource] = []
 

@@ -14,12 +14,12 @@ import pytest
 from tests.adapters.command_line import executable, processes_that_know
 from tests.adapters.git_remote import Served, served
 
-from review_advisor.adapters.git.fetch import Remote
-from review_advisor.adapters.git.history import merged_history as history
-from review_advisor.adapters.git.history.merged_history import GitHistory, open_history
-from review_advisor.adapters.git.run import Git
-from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.ports.review import SourceError
+from review_advisor.change import git_history as history
+from review_advisor.change.change import SourceError
+from review_advisor.change.git import Git
+from review_advisor.change.git_history import GitHistory, open_history
+from review_advisor.change.pull_request import PullRequest
+from review_advisor.change.sources import Remote
 
 Open = Callable[..., GitHistory]
 

@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.open import open_base, open_range, open_staged
-from review_advisor.adapters.git.run import checkout_around, find_git, nearest_checkout
-from review_advisor.adapters.git.source import GitSource
-from review_advisor.app.doctor import repository_top
-from review_advisor.ports.review import SourceError
+from review_advisor.app.agent_choice import repository_top
+from review_advisor.change.change import SourceError
+from review_advisor.change.git import checkout_around, find_git, nearest_checkout
+from review_advisor.change.sources import GitSource, open_base, open_range, open_staged
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.making.new_branch import NewBranch, make_branch
-from review_advisor.adapters.git.repository import open_repository
-from review_advisor.ports.review import SourceError
+from review_advisor.app.retro import NewBranch, make_branch
+from review_advisor.change.change import SourceError
+from review_advisor.change.git import open_repository
 
 AT = datetime(2027, 1, 1, tzinfo=UTC)
 

@@ -12,11 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.open import open_patch, open_range
-from review_advisor.adapters.git.source import About
-from review_advisor.core.facts.change import FileChange, Spec
-from review_advisor.core.facts.patches.patch_files import entries_of_patch, merged_types
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import FileChange, SourceError, Spec
+from review_advisor.change.patch import entries_of_patch, merged_types
+from review_advisor.change.sources import About, open_patch, open_range
 
 NAMES = [
     "plain.py",

@@ -10,10 +10,9 @@ from tests.adapters.command_line import project, script, scripted_review
 from tests.adapters.git.counting import counting
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.object_store import ObjectStore
-from review_advisor.adapters.git.open import open_range
-from review_advisor.adapters.git.repository import open_repository
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SourceError
+from review_advisor.change.git import ObjectStore, open_repository
+from review_advisor.change.sources import open_range
 
 
 def asked(started: Path) -> Counter[str]:

@@ -15,16 +15,12 @@ from tests.adapters.command_line import executable
 from tests.adapters.git_remote import NAME, Served, git_by_http, served
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git import fetch
-from review_advisor.adapters.git.fetch import DEPTHS, Remote
-from review_advisor.adapters.git.open import open_base
-from review_advisor.adapters.git.source import About, GitSource
-from review_advisor.core.facts.change import Spec
-from review_advisor.core.facts.earlier_review import Age, CompleteReview, Earlier, Touched, TouchedLines
-from review_advisor.core.facts.pull_request import BelievedBase, LinkedIssue, PullRequest
-from review_advisor.core.facts.shards import Shard
-from review_advisor.core.outcome.coverage import file_facts
-from review_advisor.ports.review import SourceError
+from review_advisor.change import sources as fetch
+from review_advisor.change.change import Age, CompleteReview, Earlier, SourceError, Spec, Touched, TouchedLines
+from review_advisor.change.pull_request import BelievedBase, LinkedIssue, PullRequest
+from review_advisor.change.shards import Shard
+from review_advisor.change.sources import DEPTHS, About, GitSource, Remote, open_base
+from review_advisor.review.document import file_facts
 
 pytestmark = pytest.mark.every_case
 

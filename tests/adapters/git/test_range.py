@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.open import open_base, open_range
-from review_advisor.adapters.git.source import About
-from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Spec, Status
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, SourceError, Spec, Status
+from review_advisor.change.sources import About, open_base, open_range
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.history.release_history import open_release_history, origin_of
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SourceError
+from review_advisor.change.git_history import open_release_history, origin_of
 
 
 @pytest.fixture

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.open import open_staged
-from review_advisor.adapters.git.source import About
-from review_advisor.core.facts.change import Spec, Status
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SourceError, Spec, Status
+from review_advisor.change.sources import About, open_staged
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.open import open_range
-from review_advisor.adapters.git.source import GitSource
-from review_advisor.ports.review import SourceError
+from review_advisor.change.change import SourceError
+from review_advisor.change.sources import GitSource, open_range
 
 
 @pytest.fixture

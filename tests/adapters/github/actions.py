@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from review_advisor.core.organisation.believed_runs import OWN_WORKFLOW
-from review_advisor.mockworld.github.ground import moment
-from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import Repository
-from review_advisor.mockworld.github.requests.access import Access
-from review_advisor.mockworld.github.traffic import RefusedRequest, missing
+from review_advisor.lab.collected import OWN_WORKFLOW
+from review_advisor.mockworld.github import GitHub, RefusedRequest, Repository, missing, moment
+from review_advisor.mockworld.github_doors import Access
 
 RETENTION_DAYS = 90
 """So long GitHub keeps artifacts, unless a repository says otherwise."""

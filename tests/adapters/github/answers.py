@@ -6,19 +6,12 @@ from typing import Any
 from tests.adapters.github.actions import ActionsRun, StoredArtifact
 from tests.adapters.github.payloads import Payloads
 
-from review_advisor.core.facts.change import SYMLINK_MODE
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.pull_request.writes import Annotation
-from review_advisor.mockworld.github.ground import moment
-from review_advisor.mockworld.github.objects import Commit
-from review_advisor.mockworld.github.records import (
-    CheckRun,
-    PullFile,
-    Push,
-    Review,
-)
-from review_advisor.mockworld.github.requests.facts import StandingPath
-from review_advisor.mockworld.object_names import FOLDER_MODE
+from review_advisor.change.change import SYMLINK_MODE
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.writes import Annotation
+from review_advisor.mockworld.copies import FOLDER_MODE
+from review_advisor.mockworld.github import CheckRun, Commit, PullFile, Push, Review, moment
+from review_advisor.mockworld.github_doors import StandingPath
 
 Json = dict[str, Any]
 

@@ -5,9 +5,8 @@ from typing import Any
 
 from tests.adapters.github.payloads import Payloads
 
-from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import Pull, Token
-from review_advisor.mockworld.github.requests.session import Session
+from review_advisor.mockworld.github import GitHub, Pull, Token
+from review_advisor.mockworld.github_doors import Session
 
 
 @dataclass(frozen=True)

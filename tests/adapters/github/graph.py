@@ -6,13 +6,18 @@ from typing import Any
 from graphql import GraphQLError, execute_sync
 from tests.adapters.github.description import query_problems, schema
 
-from review_advisor.core.pull_request.standing import CheckMark
-from review_advisor.mockworld.github.ground import moment
-from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import IssueComment, ReviewComment, ReviewThread, Token
-from review_advisor.mockworld.github.requests.facts import RecentPull
-from review_advisor.mockworld.github.requests.session import Session
-from review_advisor.mockworld.github.traffic import RefusedRequest, Trouble
+from review_advisor.github.state import CheckMark
+from review_advisor.mockworld.github import (
+    GitHub,
+    IssueComment,
+    RefusedRequest,
+    ReviewComment,
+    ReviewThread,
+    Token,
+    Trouble,
+    moment,
+)
+from review_advisor.mockworld.github_doors import RecentPull, Session
 
 Json = dict[str, Any]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from review_advisor.mockworld.github.ground import Ground, moment
-from review_advisor.mockworld.github.records import Account, IssueComment, Pull, Repository
+from review_advisor.mockworld.github import Account, Ground, IssueComment, Pull, Repository, moment
 
 Json = dict[str, Any]
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from tests.adapters.github.door import Door, opened
 
-from review_advisor.adapters.github.forge import GitHubForge, connect
-from review_advisor.core.pull_request.writes import Annotation, Check, Conclusion
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.model import READING_ABILITIES, WORKFLOW_ABILITIES, GitHub
-from review_advisor.mockworld.github.records import CheckRun, Pull, Token
+from review_advisor.github.client import GitHubForge, connect
+from review_advisor.github.writes import Annotation, Check, Conclusion
+from review_advisor.mockworld.github import READING_ABILITIES, WORKFLOW_ABILITIES, CheckRun, GitHub, Pull, Token
+from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.world import FakeClock
 
 REPOSITORY = "octo/app"

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from review_advisor.adapters.github.forge import GitHubForge, connect
-from review_advisor.core.facts.pull_request import PullRequest
+from review_advisor.change.pull_request import PullRequest
+from review_advisor.github.client import GitHubForge, connect
 from review_advisor.mockworld.world import FakeClock
 
 PULL_REQUEST = PullRequest(

@@ -8,10 +8,9 @@ from typing import get_args
 import pytest
 from tests.adapters.github.scene import REPOSITORY, Scene, open_scene
 
-from review_advisor.core.pull_request.writes import CommittedFile
-from review_advisor.mockworld.github.records import Protection
-from review_advisor.mockworld.github.traffic import RequestMoment, ServerFailure
-from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.change.change import CommittedFile
+from review_advisor.github.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.mockworld.github import Protection, RequestMoment, ServerFailure
 
 BRANCH = "fix/50% of #1"
 FILES = (

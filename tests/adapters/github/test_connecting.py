@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.adapters.github.scripted import TOKEN, Reply, github_answers
 
-from review_advisor.adapters.github.forge import connect
-from review_advisor.core.facts.pull_request import Permission
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.client import connect
+from review_advisor.github.forge import ForgeError, ForgeRejected
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.ports.forge import ForgeError, ForgeRejected
 
 READ = Reply(body={"permission": "read", "role_name": "read"})
 NO_THREADS = Reply(

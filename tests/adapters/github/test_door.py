@@ -7,9 +7,7 @@ import pytest
 from github import Auth, Github, RateLimitExceededException
 from tests.adapters.github.door import Door, opened
 
-from review_advisor.mockworld.github.model import GitHub
-from review_advisor.mockworld.github.records import Token
-from review_advisor.mockworld.github.traffic import Limited, RequestMoment
+from review_advisor.mockworld.github import GitHub, Limited, RequestMoment, Token
 
 SHOP = "octo/shop"
 

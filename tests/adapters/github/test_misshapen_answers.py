@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.adapters.github.scripted import PULL_REQUEST, Reply, github_answers
 
-from review_advisor.adapters.github.forge import GitHubForge
-from review_advisor.ports.forge import ForgeUnavailable
+from review_advisor.github.client import GitHubForge
+from review_advisor.github.forge import ForgeUnavailable
 
 HEAD = "a" * 40
 Path = tuple[str | int, ...]

@@ -8,18 +8,12 @@ from dataclasses import replace
 import pytest
 from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, Scene, open_scene
 
-from review_advisor.app.roster.on_forge import MOST_FOLDERS, declared_at
-from review_advisor.app.settings import ConfigError
-from review_advisor.core.facts.change import REGULAR_MODE, SUBMODULE_MODE, SYMLINK_MODE
-from review_advisor.core.facts.files.declared import LENS_MAP, MOST_DECLARED, TOO_MANY
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.facts.pull_request import Makers, Permission
-from review_advisor.core.facts.remark import Reaction, StandingRemark
-from review_advisor.core.pull_request.standing import CheckMark, Thread
-from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
-from review_advisor.mockworld.github.ground import time_of
-from review_advisor.mockworld.github.records import PullFile, Push
-from review_advisor.ports.forge import (
+from review_advisor.app.configuration import MOST_FOLDERS, declared_at
+from review_advisor.change.change import REGULAR_MODE, SUBMODULE_MODE, SYMLINK_MODE
+from review_advisor.change.guidelines import BaseText
+from review_advisor.change.kinds import LENS_MAP, MOST_DECLARED, TOO_MANY
+from review_advisor.change.pull_request import Makers, Permission, Reaction, StandingRemark
+from review_advisor.github.forge import (
     MOST_LISTED_COMMITS,
     MOST_RECENT,
     FolderEntry,
@@ -27,6 +21,10 @@ from review_advisor.ports.forge import (
     ForgeMissing,
     ForgeRejected,
 )
+from review_advisor.github.state import CheckMark, Thread
+from review_advisor.github.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
+from review_advisor.mockworld.github import PullFile, Push, time_of
+from review_advisor.policy.settings import ConfigError
 
 
 @pytest.fixture

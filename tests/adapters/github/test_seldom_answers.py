@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.adapters.github.scripted import PULL_REQUEST, Reply, github_answers
 
-from review_advisor.core.facts.pull_request import Makers, Permission
-from review_advisor.ports.forge import ForgeDenied, ForgeUnavailable
+from review_advisor.change.pull_request import Makers, Permission
+from review_advisor.github.forge import ForgeDenied, ForgeUnavailable
 
 HEAD = "a" * 40
 

@@ -10,13 +10,13 @@ from tests.scenarios.publishing import REPOSITORY, Desk
 from tests.scenarios.test_publishing_is_killed import FINDINGS
 from tests.scenarios.test_two_publishers import LINT, left_pending
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.adapters.github.forge import GitHubForge, connect
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.mockworld.github.traffic import RequestMoment
-from review_advisor.mockworld.lines import reject
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.github.client import GitHubForge, connect
+from review_advisor.github.publish import PublishPhase
+from review_advisor.mockworld.agents import reject
+from review_advisor.mockworld.github import RequestMoment
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.pull_request.publish import PublishPhase
+from review_advisor.review.document import OutcomeDocument
 
 
 @pytest.fixture

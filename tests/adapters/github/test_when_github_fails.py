@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from tests.adapters.github.scripted import PULL_REQUEST, TOKEN, Reply, github_answers
 
-from review_advisor.adapters.github.forge import GitHubForge
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.pull_request.writes import Check, Conclusion
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.client import GitHubForge
+from review_advisor.github.forge import ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.github.writes import Check, Conclusion
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.ports.forge import ForgeDenied, ForgeError, ForgeMissing, ForgeRejected, ForgeUnavailable
 
 HEAD = "a" * 40
 READ = Reply(body={"permission": "read", "role_name": "read"})
@@ -285,9 +285,8 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_writes_to_githubs_own_servers_keep_a_second_between_them() -> None:
-    from review_advisor.adapters.github.address import api_address
-    from review_advisor.adapters.github.transport import Exchange
-    from review_advisor.adapters.github.wire import Wire
+    from review_advisor.github.client import Exchange, Wire
+    from review_advisor.github.responses import api_address
 
     clock = FakeClock()
     with github_answers(Reply(201, {"id": 1})) as github:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.adapters.github.scene import APPROVED, HOSTILE_NAMES, PATCH, Scene, annotated, open_scene
 
-from review_advisor.adapters.github.forge import GitHubForge
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
-from review_advisor.mockworld.github.records import Pull, PullFile
-from review_advisor.mockworld.github.traffic import RefusedRequest, RequestMoment, Reset, ServerFailure
-from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.client import GitHubForge
+from review_advisor.github.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
+from review_advisor.github.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
+from review_advisor.mockworld.github import Pull, PullFile, RefusedRequest, RequestMoment, Reset, ServerFailure
 
 
 @pytest.fixture

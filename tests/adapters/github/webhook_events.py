@@ -8,8 +8,7 @@ from typing import Literal
 from tests.adapters.github.filled import filled_event
 from tests.adapters.github.payloads import Json, Payloads
 
-from review_advisor.mockworld.github.ground import Ground
-from review_advisor.mockworld.github.records import IssueComment, Pull
+from review_advisor.mockworld.github import Ground, IssueComment, Pull
 
 PullAction = Literal["opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "closed"]
 

@@ -6,9 +6,8 @@ from typing import Any
 from tests.adapters.github import answers
 from tests.adapters.github.calls import Call, Reply
 
-from review_advisor.core.pull_request.writes import Annotation, InlineComment
-from review_advisor.mockworld.github.requests.checks import CheckValues
-from review_advisor.mockworld.github.requests.git_objects import TreeEntry
+from review_advisor.github.writes import Annotation, InlineComment
+from review_advisor.mockworld.github_doors import CheckValues, TreeEntry
 
 Json = dict[str, Any]
 

@@ -9,14 +9,14 @@ from tests.adapters.ledgers import record
 from tests.unit.outcome.altered import of_a_council
 from tests.unit.pages.test_report_changes import DOUBTED, dropped_by_advice, identity_of
 
-from review_advisor.adapters.ledger.run_queries import show_run
-from review_advisor.core.ledger.runs import RunRecord, run_text
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.advice_text import advice_lines
-from review_advisor.mockworld.lines import approve, change, guidance, reject
+from review_advisor.ledger.queries import RunRecord, run_text
+from review_advisor.ledger.run_queries import show_run
+from review_advisor.mockworld.agents import approve, change, guidance, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.report import advice_lines
 
 
 def attrition() -> MockWorld:

@@ -12,12 +12,11 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import exported, five, meddle, record, retold, told
 
-from review_advisor.adapters.ledger.checkpoints import Checkpoints, checkpoints_of
-from review_advisor.adapters.ledger.observations import keep
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.transfer import import_lines, merge
-from review_advisor.core.ledger.checkpoint import Checkpoint
-from review_advisor.core.observation.labels import Observed, ObservedLabel
+from review_advisor.ledger.chain import Checkpoint
+from review_advisor.ledger.proving import Checkpoints, checkpoints_of, verify
+from review_advisor.ledger.recorder import keep
+from review_advisor.ledger.transfer import import_lines, merge
+from review_advisor.review.observed import Observed, ObservedLabel
 
 _FACTS: tuple[Literal["judged", "reverted"], ...] = ("judged", "reverted")
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.adapters.ledgers import exported, five, record, rows
 
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.run_queries import list_runs
-from review_advisor.adapters.ledger.transfer import import_lines, merge, rebuild
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import RunFilter
+from review_advisor.ledger.run_queries import list_runs
+from review_advisor.ledger.transfer import import_lines, merge, rebuild
+from review_advisor.review.document import OutcomeDocument, outcome_document
 
 DOCUMENTS = five()
 NOW = datetime.now(UTC)

@@ -9,16 +9,15 @@ import pytest
 from tests.adapters.ledgers import Story, record, told
 from tests.scenarios.five_stories import a_veto_then_a_recovery, three_parts_and_an_escalation
 
-from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.run_queries import list_runs, show_run
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.metrics.kpis import kpis
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Line, approve, confirm, evidence, finding, lost, plan, reject, veto
+from review_advisor.ledger.database import open_to_write
+from review_advisor.ledger.kpis import kpis
+from review_advisor.ledger.queries import Period, RunFilter
+from review_advisor.ledger.run_queries import list_runs, show_run
+from review_advisor.ledger.sums import add_up
+from review_advisor.mockworld.agents import Line, approve, confirm, evidence, finding, lost, plan, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded
 
 
 @pytest.fixture

@@ -15,18 +15,18 @@ import pytest
 from tests.adapters.ledgers import events_as_json, exported, five, forge, meddle, record, retold, rows, told
 from tests.scenarios.five_stories import a_veto_then_a_recovery, answers_that_do_not_come
 
-from review_advisor.adapters.ledger.organisation.collected import collected_before
-from review_advisor.adapters.ledger.proving import Proof, verify
-from review_advisor.adapters.ledger.run_queries import list_runs
-from review_advisor.adapters.ledger.transfer import Folded, events_of_run, fold, import_lines, ledger_chains, merge
 from review_advisor.app.ledger import export_ledger
-from review_advisor.core.ledger.chain import Chain, LedgerError, canonical, links
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.outcome.cost import role_costs
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, guidance
+from review_advisor.lab.collected import collected_before
+from review_advisor.ledger.chain import Chain, LedgerError, canonical, links
+from review_advisor.ledger.proving import Proof, verify
+from review_advisor.ledger.queries import RunFilter
+from review_advisor.ledger.run_queries import list_runs
+from review_advisor.ledger.transfer import Folded, events_of_run, fold, import_lines, ledger_chains, merge
+from review_advisor.mockworld.agents import approve, guidance
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import role_costs
+from review_advisor.review.events import CallEnded
 
 
 @pytest.fixture

@@ -14,16 +14,14 @@ from typing import Any
 import pytest
 from tests.adapters.ledgers import database, events_as_json, exported, forge, meddle, record, rows, told
 
-from review_advisor.adapters.ledger.browsing import read_reviews
-from review_advisor.adapters.ledger.chains import add_link, begin_chain, chain_id, read_chain
-from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.rows import Rebuilt, read_all_anew
-from review_advisor.adapters.ledger.run_queries import list_runs
-from review_advisor.adapters.ledger.transactions import transaction
-from review_advisor.adapters.ledger.transfer import Folded, events_of_run, import_lines, merge, rebuild
-from review_advisor.core.ledger.chain import FIRST, LARGEST_RUN, LedgerError, canonical, link, links
-from review_advisor.core.ledger.runs import RunFilter
+from review_advisor.ledger.chain import FIRST, LARGEST_RUN, LedgerError, canonical, link, links
+from review_advisor.ledger.chains import add_link, begin_chain, chain_id, read_chain
+from review_advisor.ledger.database import open_to_write, transaction
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import RunFilter
+from review_advisor.ledger.recorder import Rebuilt, read_all_anew
+from review_advisor.ledger.run_queries import list_runs, read_reviews
+from review_advisor.ledger.transfer import Folded, events_of_run, import_lines, merge, rebuild
 
 Events = list[dict[str, Any]]
 

@@ -21,19 +21,18 @@ from tests.scenarios.five_stories import (
     three_parts_and_an_escalation,
 )
 
-from review_advisor.adapters.ledger.database import latest, migrations, open_to_write
-from review_advisor.adapters.ledger.proving import Proof, verify
-from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.rows import Rebuilt
-from review_advisor.adapters.ledger.run_queries import list_runs, show_run
-from review_advisor.adapters.ledger.transfer import events_of_run, rebuild
-from review_advisor.app.storing.recording import FanOut
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import Consulted, Event, ReviewEnded, Verified
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Killed, credit_gone
+from review_advisor.app.review import FanOut
+from review_advisor.ledger.database import latest, migrations, open_to_write
+from review_advisor.ledger.proving import Proof, verify
+from review_advisor.ledger.queries import RunFilter
+from review_advisor.ledger.recorder import Rebuilt, Recorder
+from review_advisor.ledger.run_queries import list_runs, show_run
+from review_advisor.ledger.transfer import events_of_run, rebuild
+from review_advisor.mockworld.agents import Killed, credit_gone
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import Consulted, Event, ReviewEnded, Verified
 
 WRITERS = 8
 EACH = 6

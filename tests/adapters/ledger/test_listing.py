@@ -12,20 +12,19 @@ import pytest
 from tests.adapters.ledgers import database, exported, five, record, retold, rows, told
 from tests.scenarios.five_stories import an_approval_after_consults
 
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.rows import Rebuilt
-from review_advisor.adapters.ledger.run_queries import chosen, list_runs, show_run
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.ledger.transfer import rebuild
-from review_advisor.core.ledger.chain import LedgerError
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.runs import Between, RunFilter, run_text, runs_text
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, Consulted, Event
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role
-from review_advisor.core.safety.redaction import Redactor
-from review_advisor.mockworld.lines import approve, credit_gone, finding
+from review_advisor.change.redaction import Redactor
+from review_advisor.ledger.chain import LedgerError
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import Between, Period, RunFilter, run_text, runs_text
+from review_advisor.ledger.recorder import Rebuilt
+from review_advisor.ledger.run_queries import chosen, list_runs, show_run
+from review_advisor.ledger.sums import add_up
+from review_advisor.ledger.transfer import rebuild
+from review_advisor.mockworld.agents import approve, credit_gone, finding
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import REVIEW_ROLES, Role
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import CallEnded, Consulted, Event
 
 HOSTILE = "'; DROP TABLE runs; -- \" %_\\ \x00\x1b[2J\u202e <script>alert(1)</script>\r\nrun run_2 approved"
 

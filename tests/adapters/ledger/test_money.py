@@ -13,16 +13,16 @@ from tests.adapters.answers.restarts import run, store_of
 from tests.adapters.dashboard.written_dashboard import WrittenDashboard
 from tests.adapters.ledgers import Heard, refuse
 
-from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.sums import Added, add_up
-from review_advisor.adapters.ledger.transfer import merge
-from review_advisor.app.dashboard import write_dashboard
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import Killed, approve, confirm, garbage, plan
+from review_advisor.app.ui import write_dashboard
+from review_advisor.ledger.queries import Period
+from review_advisor.ledger.recorder import Recorder
+from review_advisor.ledger.sums import Added, add_up
+from review_advisor.ledger.transfer import merge
+from review_advisor.mockworld.agents import Killed, approve, confirm, garbage, plan
 from review_advisor.mockworld.world import MemoryArtifacts, MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded
 
 
 def with_prices(world: MockWorld) -> None:

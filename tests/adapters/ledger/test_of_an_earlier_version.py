@@ -11,12 +11,12 @@ from pathlib import Path
 
 from tests.adapters.ledgers import database, exported
 
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.transfer import Folded, events_of_run, import_lines
-from review_advisor.core.metrics.made_calls import made_calls
-from review_advisor.core.outcome.document import outcome_document
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.telemetry import made_calls
+from review_advisor.ledger.transfer import Folded, events_of_run, import_lines
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import outcome_document
+from review_advisor.review.soundness import unsound
 
 EARLIER = Path(__file__).with_name("earlier") / "run.jsonl"
 

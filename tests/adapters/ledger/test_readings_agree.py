@@ -16,26 +16,24 @@ from tests.adapters.dashboard.written_dashboard import WrittenDashboard
 from tests.adapters.ledgers import Story, record, told
 from tests.scenarios.five_stories import STORIES
 
-from review_advisor.adapters.ledger.run_queries import show_run
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.app.dashboard import write_dashboard
-from review_advisor.core.exports.advisor_log import advisor_log
-from review_advisor.core.exports.harness_run import harness_run
-from review_advisor.core.forge_text.account import how
-from review_advisor.core.forge_text.sections import cost
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.runs import RunRecord
-from review_advisor.core.metrics import metrics
-from review_advisor.core.metrics.kpis import kpis
-from review_advisor.core.metrics.metrics import Metric, measurements
-from review_advisor.core.metrics.prices import Price, money
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import ModelUsage, Usage
-from review_advisor.mockworld.lines import approve, confirm, guidance, lost, plan, veto
+from review_advisor.app.ui import write_dashboard
+from review_advisor.github.sections import cost, how
+from review_advisor.ledger import telemetry as metrics
+from review_advisor.ledger.artifacts import advisor_log
+from review_advisor.ledger.kpis import kpis
+from review_advisor.ledger.queries import Period, RunRecord
+from review_advisor.ledger.run_queries import show_run
+from review_advisor.ledger.sums import add_up
+from review_advisor.ledger.telemetry import Metric, measurements
+from review_advisor.mockworld.agents import approve, confirm, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.prices import Price, money
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_document, outcome_json
+from review_advisor.review.events import CallEnded
+from review_advisor.review.report import report_text
+from review_advisor.safety.stop import ModelUsage, Usage
+from review_advisor.tasks.harness_run import harness_run
 
 ADVISORS = ("pre_flight", "mid_flight", "post_verify")
 

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from tests.adapters.ledgers import Story, meddle, record, rows, told
 
-from review_advisor.adapters.ledger.observations import keep
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.shadows.shadow_mode_sums import shadow_mode_sums
-from review_advisor.adapters.ledger.transfer import merge, rebuild
-from review_advisor.core.ledger.chain import LedgerError
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.observation.labels import Observed, ObservedLabel, Value
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.shadow.shadow_mode import ShadowModeSums, WouldHave
-from review_advisor.mockworld.lines import Line, approve, credit_gone, finding, lost, reject, veto
+from review_advisor.ledger.chain import LedgerError
+from review_advisor.ledger.kpis import ShadowModeSums, WouldHave
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import Period
+from review_advisor.ledger.recorder import keep
+from review_advisor.ledger.sums import shadow_mode_sums
+from review_advisor.ledger.transfer import merge, rebuild
+from review_advisor.mockworld.agents import Line, approve, credit_gone, finding, lost, reject, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.observed import Observed, ObservedLabel, Value
 
 ALWAYS = Period()
 BAD = finding("src/app.py", 3, "value = 3", "critical")

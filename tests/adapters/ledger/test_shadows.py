@@ -13,27 +13,22 @@ import pytest
 from tests.adapters.ledgers import record, told
 from tests.unit.shadow.test_shadow_decision import AGREED, BEGAN, CALL, WOULD_PASS, WOULD_VETO
 
-from review_advisor.adapters.ledger.chains import add_link, begin_chain
-from review_advisor.adapters.ledger.database import migrations, open_to_write
-from review_advisor.adapters.ledger.observations import keep
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.recorder import ChainRecorder
-from review_advisor.adapters.ledger.rows import event_text
-from review_advisor.adapters.ledger.run_queries import list_runs, show_run
-from review_advisor.adapters.ledger.shadows.shadow_sums import shadow_sums
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.ledger.transactions import transaction
-from review_advisor.adapters.ledger.transfer import merge, rebuild
-from review_advisor.core.ledger.chain import FIRST, LedgerError, link
-from review_advisor.core.ledger.moments import microseconds
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.observation.labels import Observed, ObservedLabel
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.shadow.shadow_decision import readings_of_shadow
-from review_advisor.core.shadow.shadow_events import ShadowEnded, ShadowEvent, ShadowReviewed
-from review_advisor.mockworld.lines import approve
+from review_advisor.ledger.chain import FIRST, LedgerError, link
+from review_advisor.ledger.chains import add_link, begin_chain
+from review_advisor.ledger.database import migrations, open_to_write, transaction
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import Period, RunFilter
+from review_advisor.ledger.recorder import ChainRecorder, event_text, keep
+from review_advisor.ledger.rows import microseconds
+from review_advisor.ledger.run_queries import list_runs, show_run
+from review_advisor.ledger.shadow_rollup import readings_of_shadow
+from review_advisor.ledger.sums import add_up, shadow_sums
+from review_advisor.ledger.transfer import merge, rebuild
+from review_advisor.mockworld.agents import approve
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.observed import Observed, ObservedLabel
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.shadow import ShadowEnded, ShadowEvent, ShadowReviewed
 
 ALWAYS = Period()
 END = ShadowEnded(at=BEGAN.at, status="finished")

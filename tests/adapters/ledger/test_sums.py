@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from tests.adapters.ledgers import Story, record, told
 
-from review_advisor.adapters.ledger.run_queries import list_runs, show_run
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.metrics.kpis import Sums, kpis
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, evidence, guidance, lost, veto
+from review_advisor.ledger.kpis import Sums, kpis
+from review_advisor.ledger.queries import Period, RunFilter
+from review_advisor.ledger.run_queries import list_runs, show_run
+from review_advisor.ledger.sums import add_up
+from review_advisor.mockworld.agents import approve, confirm, credit_gone, evidence, guidance, lost, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
 
 
 @pytest.fixture

@@ -11,20 +11,17 @@ from pathlib import Path
 import pytest
 from tests.scenarios.task_runs import BEGAN, consult, done, guidance, play
 
-from review_advisor.adapters.ledger.chains import add_link, begin_chain
-from review_advisor.adapters.ledger.database import open_to_write
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.recorder import TaskRecorder
-from review_advisor.adapters.ledger.rows import event_text
-from review_advisor.adapters.ledger.run_queries import list_runs, list_tasks, show_run
-from review_advisor.adapters.ledger.transactions import transaction
-from review_advisor.adapters.ledger.transfer import import_lines, merge, rebuild
 from review_advisor.app.ledger import export_ledger
-from review_advisor.core.ledger.chain import FIRST, LedgerError, link
-from review_advisor.core.ledger.moments import microseconds
-from review_advisor.core.ledger.runs import Between, RunFilter
-from review_advisor.core.ledger.task_lines import TaskFilter, TaskLine
-from review_advisor.core.task.task_events import TaskBegun, TaskCalled, TaskEvent
+from review_advisor.ledger.chain import FIRST, LedgerError, link
+from review_advisor.ledger.chains import add_link, begin_chain
+from review_advisor.ledger.database import open_to_write, transaction
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import Between, RunFilter, TaskFilter, TaskLine
+from review_advisor.ledger.recorder import TaskRecorder, event_text
+from review_advisor.ledger.rows import microseconds
+from review_advisor.ledger.run_queries import list_runs, list_tasks, show_run
+from review_advisor.ledger.task_events import TaskBegun, TaskCalled, TaskEvent
+from review_advisor.ledger.transfer import import_lines, merge, rebuild
 
 BROKEN = '<ADVISOR_CONSULT nonce="0123456789abcdef">no</ADVISOR_CONSULT>'
 

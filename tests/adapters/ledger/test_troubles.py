@@ -20,16 +20,14 @@ from tests.adapters.full_disk import no_file_larger_than
 from tests.adapters.ledgers import database, exported, meddle, record, refuse, rows, told
 from tests.scenarios.five_stories import an_approval_after_consults, three_parts_and_an_escalation
 
-from review_advisor.adapters.ledger.database import latest, open_to_read, open_to_write, sentences
-from review_advisor.adapters.ledger.observations import finding_places
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.run_queries import list_runs
-from review_advisor.adapters.ledger.salvage import repair
-from review_advisor.adapters.ledger.transfer import Folded, events_of_run, merge, rebuild
-from review_advisor.core.ledger.chain import Break, LedgerError
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.ledger.chain import Break, LedgerError
+from review_advisor.ledger.database import latest, open_to_read, open_to_write, sentences
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import RunFilter
+from review_advisor.ledger.recorder import Recorder, finding_places
+from review_advisor.ledger.run_queries import list_runs
+from review_advisor.ledger.transfer import Folded, events_of_run, merge, rebuild, repair
+from review_advisor.review.document import OutcomeDocument
 
 ROOT = Path(__file__).parents[3]
 RUNS = {"run-1", "run-2", "run-3", "run-4", "run-5"}

@@ -11,15 +11,14 @@ import pytest
 from tests.adapters.ledgers import Story, exported, record, refuse, rows, told
 from tests.scenarios.five_stories import STORIES, an_approval_after_consults
 
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.recorder import Recorder
-from review_advisor.adapters.ledger.run_queries import list_runs, show_run
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.ledger.transfer import events_of_run, import_lines, merge, rebuild
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.ledger.runs import Between, RunFilter
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, Consulted
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import Between, Period, RunFilter
+from review_advisor.ledger.recorder import Recorder
+from review_advisor.ledger.run_queries import list_runs, show_run
+from review_advisor.ledger.sums import add_up
+from review_advisor.ledger.transfer import events_of_run, import_lines, merge, rebuild
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import CallEnded, Consulted
 
 
 def without_its_end(document: OutcomeDocument) -> int:

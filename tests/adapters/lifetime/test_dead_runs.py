@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from tests.adapters.command_line import LAST_COMMIT, Terminal, fake_claude, processes_that_know, wait_for
 
-from review_advisor.lifetime import owner_file
-from review_advisor.lifetime.owner_file import Owner, clear_after_the_dead, this_owner
+from review_advisor.safety import leftovers as owner_file
+from review_advisor.safety.leftovers import Owner, clear_after_the_dead, this_owner
 
 # Signs in, makes a folder with a part that is read-only, and starts a child with a child in a session of its own.
 RUN = """

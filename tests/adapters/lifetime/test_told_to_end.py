@@ -17,14 +17,14 @@ from tests.adapters.command_line import Terminal, executable, processes_that_kno
 
 import review_advisor
 from review_advisor import __main__ as process
-from review_advisor.adapters.claude.limits import DEFAULT_LIMITS
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.run_queries import list_runs
-from review_advisor.core.ledger.chain import LEDGER_FILE
-from review_advisor.core.ledger.runs import RunFilter
-from review_advisor.core.roles.calls import ReviewInterrupted
-from review_advisor.lifetime import belongings
-from review_advisor.lifetime.interruption import INTERRUPTION, Interruption
+from review_advisor.agents.claude_argv import DEFAULT_LIMITS
+from review_advisor.ledger.chain import LEDGER_FILE
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import RunFilter
+from review_advisor.ledger.run_queries import list_runs
+from review_advisor.safety import children as belongings
+from review_advisor.safety.interruption import INTERRUPTION, Interruption
+from review_advisor.safety.stop import ReviewInterrupted
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 
@@ -77,7 +77,7 @@ def run(arguments):
 
 sign_in = lambda: owner_file.sign_in(os.environ, print)
 process._ALL_SECONDS = 60.0  # a busy machine must not fail a test
-sys.modules['review_advisor.cli'] = types.SimpleNamespace(run=run, sign_in=sign_in)
+sys.modules['review_advisor.app.main'] = types.SimpleNamespace(run=run, sign_in=sign_in)
 process.main()
 """
 

@@ -13,8 +13,8 @@ from tests.adapters.pull_request_world import (
     Actions,
 )
 
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.lines import approve, reject, veto
+from review_advisor.mockworld.agents import approve, reject, veto
+from review_advisor.mockworld.github import Pull
 
 
 @pytest.fixture

@@ -16,14 +16,14 @@ from tests.adapters.pull_request_world import (
     WorkflowRun,
 )
 
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.ledger.transfer import merge
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.metrics.kpis import Kpi, kpis
-from review_advisor.core.observation.labels import ObservedLabel
-from review_advisor.mockworld.github.traffic import RequestMoment
-from review_advisor.mockworld.lines import finding
+from review_advisor.agents.findings import finding_id
+from review_advisor.ledger.kpis import Kpi, kpis
+from review_advisor.ledger.queries import Period
+from review_advisor.ledger.sums import add_up
+from review_advisor.ledger.transfer import merge
+from review_advisor.mockworld.agents import finding
+from review_advisor.mockworld.github import RequestMoment
+from review_advisor.review.observed import ObservedLabel
 
 FAULTY, RIGHT = LINES + "value = 31\n", LINES + "value = 32\n"
 FAULT = finding(APP, 31, "value = 31", title="thirty-one is wrong")

@@ -11,13 +11,13 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import record, told
 
-from review_advisor.adapters.ledger.observations import keep
-from review_advisor.core.evaluation.calibration.kind_records import parse_kind_records
-from review_advisor.core.observation.labels import Observed, ObservedLabel
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.thresholds import parse_threshold_file, parse_thresholds
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.ledger.kind_records import parse_kind_records
+from review_advisor.ledger.recorder import keep
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.policy.thresholds import parse_threshold_file, parse_thresholds
+from review_advisor.review.observed import Observed, ObservedLabel
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 PROPOSAL = Path(".review-advisor/proposed-thresholds.toml")

@@ -12,9 +12,9 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.observing.observed import FAULT, observed, whole
 from tests.adapters.pull_request_world import APP, AUTHOR, MAINTAINER, Actions
 
-from review_advisor.app.evaluation.golden_sets import read_golden_set
-from review_advisor.core.evaluation.golden.golden_case import CommitsChange
-from review_advisor.mockworld.github.records import Pull
+from review_advisor.app.golden import read_golden_set
+from review_advisor.lab.golden_cases import CommitsChange
+from review_advisor.mockworld.github import Pull
 
 
 def gathered(terminal: Terminal, ledger: Path, folder: Path) -> dict[str, Any]:

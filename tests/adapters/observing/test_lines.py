@@ -9,9 +9,9 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.observing.observed import FAULT, FAULTY, ID, RIGHT, kpi, observed, sources, whole
 from tests.adapters.pull_request_world import APP, LINES, MAINTAINER, STRANGER, Actions
 
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.lines import finding, reject
-from review_advisor.observation import closed_pull_request as phase
+from review_advisor.github import observation as phase
+from review_advisor.mockworld.agents import finding, reject
+from review_advisor.mockworld.github import Pull
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

@@ -27,16 +27,14 @@ from tests.adapters.pull_request_world import (
     Actions,
 )
 
-from review_advisor.core.forge_text.summary import amended
-from review_advisor.core.pull_request import threads
-from review_advisor.core.pull_request.markers import SUMMARY, finding_in, finding_marker
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import read_state, with_dismissed
-from review_advisor.core.pull_request.writes import InlineComment
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.github.requests.session import Session
-from review_advisor.mockworld.lines import reject
+from review_advisor.github import threads
+from review_advisor.github.comment_text import amended
+from review_advisor.github.state import SUMMARY, StandingComment, finding_in, finding_marker, read_state, with_dismissed
+from review_advisor.github.writes import InlineComment
+from review_advisor.mockworld.agents import reject
+from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_doors import Session
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

@@ -29,18 +29,16 @@ from tests.adapters.pull_request_world import (
     Actions,
 )
 
-from review_advisor.adapters.git.history import merged_history as history
-from review_advisor.adapters.ledger.observations import keep, open_ended
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.adapters.ledger.sums import add_up
-from review_advisor.adapters.ledger.transfer import Folded, import_lines, merge, rebuild
-from review_advisor.app.runs import show_run
-from review_advisor.core.ledger.chain import LedgerError, canonical, links
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.observation.labels import JUDGED_AFTER, Observed, ObservedLabel
-from review_advisor.mockworld.github.ground import second_of
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.github.traffic import RefusedRequest
+from review_advisor.change import git_history as history
+from review_advisor.ledger.chain import LedgerError, canonical, links
+from review_advisor.ledger.proving import verify
+from review_advisor.ledger.queries import Period
+from review_advisor.ledger.recorder import keep, open_ended
+from review_advisor.ledger.run_queries import show_run
+from review_advisor.ledger.sums import add_up
+from review_advisor.ledger.transfer import Folded, import_lines, merge, rebuild
+from review_advisor.mockworld.github import Pull, RefusedRequest, second_of
+from review_advisor.review.observed import JUDGED_AFTER, Observed, ObservedLabel
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

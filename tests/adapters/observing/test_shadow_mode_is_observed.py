@@ -7,10 +7,10 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.observing.observed import FAULT, FAULTY, ID, observed, whole
 from tests.adapters.pull_request_world import APP, Actions
 
-from review_advisor.adapters.ledger.shadows.shadow_mode_sums import shadow_mode_sums
-from review_advisor.core.ledger.periods import Period
-from review_advisor.core.shadow.shadow_mode import WouldHave
-from review_advisor.mockworld.lines import reject
+from review_advisor.ledger.kpis import WouldHave
+from review_advisor.ledger.queries import Period
+from review_advisor.ledger.sums import shadow_mode_sums
+from review_advisor.mockworld.agents import reject
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

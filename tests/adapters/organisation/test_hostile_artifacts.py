@@ -14,9 +14,8 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import meddle, record, told
 from tests.adapters.organisation.workflows import BANK, LEDGER, SHOP, Fleet, fleet, ledger_bytes, zipped
 
-from review_advisor.adapters.ledger.organisation.archive import MOST_PACKED, RefusedArtifact, unpack_ledger
-from review_advisor.adapters.ledger.organisation.collected import MOST_RUNS
-from review_advisor.core.ledger.chain import LARGEST_RUN
+from review_advisor.lab.collected import MOST_PACKED, MOST_RUNS, RefusedArtifact, unpack_ledger
+from review_advisor.ledger.chain import LARGEST_RUN
 from review_advisor.mockworld.world import MockWorld
 
 pytestmark = pytest.mark.every_case

@@ -10,8 +10,8 @@ import pytest
 from tests.adapters.command_line import Done, Terminal
 from tests.adapters.ledgers import five, record, retold, told
 
-from review_advisor.adapters.ledger.sums import GroupedBy, add_up, add_up_groups, count_authors
-from review_advisor.core.ledger.periods import Period
+from review_advisor.ledger.queries import Period
+from review_advisor.ledger.sums import GroupedBy, add_up, add_up_groups, count_authors
 
 ORGANISATION = """
 [teams]

@@ -10,11 +10,11 @@ from threading import Thread
 import pytest
 from tests.adapters.github.scripted import Reply, github_answers
 
-from review_advisor.adapters.github.address import ApiAddress, api_address
-from review_advisor.adapters.github.stored_files import fetch_stored
+from review_advisor.github.artifacts import fetch_stored
+from review_advisor.github.forge import ForgeRejected, ForgeUnavailable
+from review_advisor.github.responses import ApiAddress, api_address
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.ports.forge import ForgeRejected, ForgeUnavailable
-from review_advisor.ports.review import Clock
+from review_advisor.review.ports import Clock
 
 GITHUB = api_address("")
 HERE = api_address("http://127.0.0.1:1")

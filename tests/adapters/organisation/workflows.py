@@ -17,11 +17,11 @@ from tests.adapters.github.actions import GitHubWithActions, StoredArtifact
 from tests.adapters.github.door import Door, opened
 from tests.adapters.ledgers import database, record, told
 
-from review_advisor.app.organisation.collect import CollectOptions, collect_ledgers
-from review_advisor.core.organisation.collection import CollectedRepository
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.mockworld.github.records import Token
+from review_advisor.app.ledger import CollectOptions, collect_ledgers
+from review_advisor.lab.collected import CollectedRepository
+from review_advisor.mockworld.github import Token
 from review_advisor.mockworld.world import FakeClock
+from review_advisor.review.document import OutcomeDocument
 
 ABILITIES = frozenset({"actions:read", "contents:read"})
 LEDGER = "ledger.sqlite3"

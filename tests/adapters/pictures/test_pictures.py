@@ -14,16 +14,18 @@ import pytest
 from PIL import Image, ImageOps
 from tests.adapters.git_repository import Repo
 
-from review_advisor.adapters.git.open import open_patch, open_range
-from review_advisor.adapters.pictures import deadline, frames, pairs, pixels
-from review_advisor.adapters.pictures.deadline import Deadline
-from review_advisor.adapters.pictures.pairs import ComparedPictures
-from review_advisor.adapters.pictures.pixels import Gallery, compare
-from review_advisor.adapters.worktree import WorkFolder
-from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.roles.calls import ReviewInterrupted
-from review_advisor.ports.review import SourceError
+from review_advisor.change import picture_deadline as deadline
+from review_advisor.change import pictures as pairs
+from review_advisor.change import pixels
+from review_advisor.change import pixels as frames
+from review_advisor.change.change import Change, FileChange, SourceError, Status
+from review_advisor.change.picture_deadline import Deadline
+from review_advisor.change.picture_pairs import PictureDifference
+from review_advisor.change.pictures import ComparedPictures
+from review_advisor.change.pixels import Gallery, compare
+from review_advisor.change.sources import open_patch, open_range
+from review_advisor.safety.stop import ReviewInterrupted
+from review_advisor.tasks.worktree import WorkFolder
 
 WHITE, RED = (255, 255, 255, 255), (255, 0, 0, 255)
 Saved = Callable[..., bytes]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.adapters.pull_request_world import MAINTAINER, STRANGER, Actions, WorkflowRun
 
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.lines import approve
+from review_advisor.mockworld.agents import approve
+from review_advisor.mockworld.github import Pull
 
 CONFIG = ".review-advisor.toml"
 ATTRITION = '[escalation]\nprofile = "attrition"\n'

@@ -13,19 +13,15 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.pull_request_world import MAINTAINER, Actions, WorkflowRun
 from tests.project.workflow_files import ROOT
 
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.observation.labels import ObservedLabel
-from review_advisor.core.pull_request.markers import finding_in
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.mockworld.expectations import OF_REVIEWS, clicks_since_red, differences
-from review_advisor.mockworld.github.model import Contents
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.stories.roster import report_line
-from review_advisor.mockworld.stories.snapshot import Snapshot, snapshot
-from review_advisor.mockworld.stories.stage import PlayedStep, PlayedStory
-from review_advisor.mockworld.stories.story import ReviewBlock, StepBlock, Story
-from review_advisor.mockworld.stories.story_events import CloseStep, CommandStep, PushStep, ResolveStep
-from review_advisor.mockworld.stories.story_file import Loader
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.state import finding_in
+from review_advisor.mockworld.github import Contents, Pull
+from review_advisor.mockworld.stage import PlayedStep, PlayedStory, Snapshot, report_line, snapshot
+from review_advisor.mockworld.story import CloseStep, CommandStep, PushStep, ResolveStep, ReviewBlock, StepBlock, Story
+from review_advisor.mockworld.story_file import Loader
+from review_advisor.mockworld.trace import OF_REVIEWS, clicks_since_red, differences
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.review.observed import ObservedLabel
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

@@ -10,15 +10,14 @@ from tests.adapters.pull_request_world import APP, LINES, Actions
 from tests.scenarios.publishing import REPOSITORY, Desk
 from tests.unit.outcome.altered import KINDS, Altered, alterations
 
-from review_advisor.app.pull_requests.begin_and_publish import read_document
-from review_advisor.core.forge_text.check import check_in_progress
-from review_advisor.core.forge_text.conclusion import conclusion_of
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document, outcome_json
-from review_advisor.mockworld.github.traffic import RefusedRequest, RequestMoment
-from review_advisor.mockworld.lines import finding, reject
-from review_advisor.ports.forge import ForgeError
-from review_advisor.pull_request.publish import DidNotRun
-from review_advisor.pull_request.unfinished import Unfinished
+from review_advisor.app.ci import read_document
+from review_advisor.github.check_text import check_in_progress
+from review_advisor.github.forge import ForgeError
+from review_advisor.github.publish import DidNotRun, Unfinished
+from review_advisor.github.sections import conclusion_of
+from review_advisor.mockworld.agents import finding, reject
+from review_advisor.mockworld.github import RefusedRequest, RequestMoment
+from review_advisor.review.document import OutcomeDocument, outcome_document, outcome_json
 
 NOT_RUN = "The review did not run"
 NOT_PUBLISHED = "The review could not be published"

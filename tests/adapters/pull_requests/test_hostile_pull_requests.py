@@ -13,14 +13,14 @@ from tests.adapters.pull_request_world import APP, AUTHOR, KEY, LINES, MAINTAINE
 from tests.unit.forge_text.judge import ACTED_ON, OURS, offences
 from tests.unit.forge_text.stories import HOSTILE, PATHS
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.patches.diff_text import shown_path
-from review_advisor.core.pull_request.commands import MOST_REASON
-from review_advisor.core.pull_request.markers import PREFIX
-from review_advisor.core.pull_request.rounds import MOST_GRAVE
-from review_advisor.core.pull_request.writes import ANNOTATIONS_PER_REQUEST, MOST_CHARACTERS
-from review_advisor.core.safety.fence import clean
-from review_advisor.mockworld.lines import approve, finding, plan, reject, veto
+from review_advisor.agents.findings import finding_id
+from review_advisor.change.diff_text import shown_path
+from review_advisor.github.commands import MOST_REASON
+from review_advisor.github.state import PREFIX
+from review_advisor.github.threads import MOST_GRAVE
+from review_advisor.github.writes import ANNOTATIONS_PER_REQUEST, MOST_CHARACTERS
+from review_advisor.mockworld.agents import approve, finding, plan, reject, veto
+from review_advisor.safety.fence import clean
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from tests.adapters.pull_request_world import APP, LINES, OTHER, Actions, WorkflowRun
 
-from review_advisor.core.facts.change import Status
-from review_advisor.core.facts.files.declared import LENS_MAP
-from review_advisor.core.outcome.document import outcome_document, outcome_json, read_outcome
-from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.blast import blast_radius
-from review_advisor.core.policy.budgets import surface_retry_budget
-from review_advisor.core.policy.policy import Policy
-from review_advisor.core.roster.advisor import Advisor
-from review_advisor.mockworld.github.records import Pull, PullFile
+from review_advisor.change.change import Status
+from review_advisor.change.kinds import LENS_MAP
+from review_advisor.mockworld.github import Pull, PullFile
+from review_advisor.policy.budgets import surface_retry_budget
+from review_advisor.policy.policy import Policy
+from review_advisor.policy.risk import blast_radius
+from review_advisor.policy.roster import Advisor
+from review_advisor.review.document import outcome_document, outcome_json, read_outcome
+from review_advisor.review.events import PolicyFrozen
+from review_advisor.review.soundness import unsound
 
 CONFIG = ".review-advisor.toml"
 NOT_RUN = ("failure", "The review did not run")

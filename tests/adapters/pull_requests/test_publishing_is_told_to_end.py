@@ -13,14 +13,13 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.pull_request_world import APP, LINES, Actions, WorkflowRun
 from tests.scenarios.publishing import Desk
 
-from review_advisor.adapters.git.apply import GitPatcher
-from review_advisor.core.forge_text.check import check_in_progress
-from review_advisor.core.pull_request.markers import external_id, seal_in
-from review_advisor.mockworld.github.traffic import NoAnswer, RequestMoment
-from review_advisor.mockworld.lines import finding, reject
-from review_advisor.pull_request.publish import PublishPhase
-from review_advisor.pull_request.unfinished import Unfinished
-from review_advisor.pull_request.writer import PullRequestWriter
+from review_advisor.change.git_diff import GitPatcher
+from review_advisor.github.check_text import check_in_progress
+from review_advisor.github.publish import PublishPhase, Unfinished
+from review_advisor.github.state import external_id, seal_in
+from review_advisor.github.writer import PullRequestWriter
+from review_advisor.mockworld.agents import finding, reject
+from review_advisor.mockworld.github import NoAnswer, RequestMoment
 
 PATIENCE = 60.0
 """Seconds for a process that has two: this machine may be busy."""

@@ -22,14 +22,12 @@ from tests.adapters.pull_request_world import (
     WorkflowRun,
 )
 
-from review_advisor.adapters.artifacts import BROKEN
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.lifetime.interruption import INTERRUPTION
-from review_advisor.mockworld.github.model import Contents
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.github.traffic import RequestMoment
-from review_advisor.mockworld.lines import Line, approve, finding, reject, veto
+from review_advisor.agents.findings import finding_id
+from review_advisor.change.pull_request import Permission
+from review_advisor.ledger.artifacts import BROKEN
+from review_advisor.mockworld.agents import Line, approve, finding, reject, veto
+from review_advisor.mockworld.github import Contents, Pull, RequestMoment
+from review_advisor.safety.interruption import INTERRUPTION
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

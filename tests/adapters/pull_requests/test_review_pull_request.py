@@ -13,17 +13,14 @@ from tests.adapters.command_line import APPROVE, CONFIRM, Done, Terminal, script
 from tests.adapters.git_remote import NAME, Served, served
 from tests.adapters.github.door import Door, opened
 
-from review_advisor.adapters.git.source import About
-from review_advisor.app.change_source import Selection, open_change
-from review_advisor.app.settings import ConfigError
-from review_advisor.core.facts.change import Change
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.pull_request.markers import SUMMARY
-from review_advisor.core.pull_request.state import State, state_block
-from review_advisor.mockworld.github.model import READING_ABILITIES, GitHub
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.ports.review import SourceError
+from review_advisor.app.review import Selection, open_change
+from review_advisor.change.change import Change, SourceError
+from review_advisor.change.sources import About
+from review_advisor.github.state import SUMMARY, State, state_block
+from review_advisor.mockworld.github import READING_ABILITIES, GitHub, Pull
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.settings import ConfigError
+from review_advisor.review.rulings import Outcome
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

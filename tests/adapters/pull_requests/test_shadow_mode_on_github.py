@@ -10,8 +10,8 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.github.webhook_events import Events
 from tests.adapters.pull_request_world import APP, AUTHOR, LINES, MAINTAINER, OWNER, Actions, WorkflowRun
 
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.lines import approve, finding, reject, veto
+from review_advisor.mockworld.agents import approve, finding, reject, veto
+from review_advisor.mockworld.github import Pull
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.adapters.pull_request_world import APP, LINES, MAINTAINER, OTHER, Actions
 
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.pull_request.markers import seal_in
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.agents.findings import finding_id
+from review_advisor.github.state import seal_in
+from review_advisor.mockworld.agents import finding, reject
+from review_advisor.mockworld.github import Pull
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from tests.adapters.pull_request_world import APP, AUTHOR, LINES, MAINTAINER, Actions
 
-from review_advisor.core.pull_request.markers import day_in, external_id
-from review_advisor.mockworld.github.ground import second_of
-from review_advisor.mockworld.github.records import CheckRun, Pull
+from review_advisor.github.state import day_in, external_id
+from review_advisor.mockworld.github import CheckRun, Pull, second_of
 
 CONFIG = ".review-advisor.toml"
 BOUND = "[github]\nauthor_day_usd = 20.0\nrepository_day_usd = 30.0\n"

@@ -11,10 +11,10 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.github.webhook_events import Events
 from tests.adapters.pull_request_world import APP, AUTHOR, LINES, OTHER, OWNER, WORKFLOW, Actions, WorkflowRun
 
-from review_advisor.core.facts.files.declared import LENS_MAP
-from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
-from review_advisor.mockworld.github.records import Pull
-from review_advisor.mockworld.lines import approve, finding, reject
+from review_advisor.change.kinds import LENS_MAP
+from review_advisor.mockworld.agents import approve, finding, reject
+from review_advisor.mockworld.github import Pull
+from review_advisor.policy.thresholds import THRESHOLDS_FILE
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

@@ -10,12 +10,12 @@ import pytest
 from tests.adapters.command_line import Terminal
 from tests.adapters.ledgers import record, told
 
-from review_advisor.adapters.ledger.observations import keep
-from review_advisor.core.observation.labels import LabelName, Observed, ObservedLabel, Value
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.retro.proposals import ImprovementProposals, read_proposals
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.ledger.recorder import keep
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.observed import LabelName, Observed, ObservedLabel, Value
+from review_advisor.tasks.retro import ImprovementProposals, read_proposals
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 FILE = Path("review_logs/retro/observations/improvement_proposals.json")

@@ -13,8 +13,8 @@ from tests.adapters.command_line import Done, Terminal
 from tests.adapters.git_repository import Repo
 from tests.adapters.ledgers import record, told
 
-from review_advisor.core.retro.proposals import REQUIRED_TARGETS, read_proposals
-from review_advisor.core.task.task_files import is_prompt_digest
+from review_advisor.tasks.retro import REQUIRED_TARGETS, read_proposals
+from review_advisor.tasks.run_files import is_prompt_digest
 
 pytestmark = pytest.mark.every_case
 

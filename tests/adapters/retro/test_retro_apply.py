@@ -12,14 +12,11 @@ from tests.adapters.command_line import Done, Terminal
 from tests.adapters.git_repository import Repo
 from tests.unit.retro.test_proposals import answer, proposal
 
-from review_advisor.adapters.evaluation_folder import keep_evaluation
-from review_advisor.app.evaluation.own_arm import read_arm
-from review_advisor.app.shadows.instruction_texts import load_instructions
-from review_advisor.core.evaluation.trials.arms import USUAL_ARMS, Arm
-from review_advisor.core.evaluation.trials.manifest import EvaluationManifest
-from review_advisor.core.evaluation.trials.measures import ReviewSums
-from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial
-from review_advisor.core.retro.proposals import checked_proposals
+from review_advisor.app.configuration import load_instructions
+from review_advisor.app.eval import read_arm
+from review_advisor.lab.evaluation_folder import keep_evaluation
+from review_advisor.lab.trials import USUAL_ARMS, Arm, CountedTrial, EvaluationManifest, ReviewSums, Trial
+from review_advisor.tasks.retro import checked_proposals
 
 pytestmark = pytest.mark.every_case
 

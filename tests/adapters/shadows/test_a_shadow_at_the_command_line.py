@@ -18,13 +18,13 @@ from tests.adapters.command_line import LAST_COMMIT, Terminal, lines
 from tests.adapters.git_repository import Repo
 from tests.adapters.scripted_models import Models
 
-from review_advisor.adapters.ledger.proving import verify
-from review_advisor.app.pull_requests.begin_and_publish import read_document
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.money.counting import with_cost
-from review_advisor.lifetime.interruption import INTERRUPTION
-from review_advisor.mockworld.lines import confirm, reject, veto
+from review_advisor.app.ci import read_document
+from review_advisor.github.money import with_cost
+from review_advisor.ledger.proving import verify
+from review_advisor.mockworld.agents import confirm, reject, veto
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.interruption import INTERRUPTION
 
 pytestmark = pytest.mark.every_case
 

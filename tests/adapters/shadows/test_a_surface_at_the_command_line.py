@@ -12,7 +12,7 @@ from tests.adapters.scripted_models import Models
 from tests.adapters.shadows.test_a_shadow_at_the_command_line import questions, rows
 from tests.scenarios.test_adr_review import SOUND
 
-from review_advisor.mockworld.lines import approve, reject
+from review_advisor.mockworld.agents import approve, reject
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from tests.adapters.command_line import CLAUDE, CREDENTIAL, LAST_COMMIT, Terminal, executable, script
 from tests.adapters.shadows.test_a_shadow_at_the_command_line import kept, rows
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.mockworld.lines import approve, confirm, finding, reject
+from review_advisor.mockworld.agents import approve, confirm, finding, reject
+from review_advisor.review.rulings import Outcome
 
 FAULT = finding("app.py", 2, "y = 2", "high", "two is odd")
 SHADOW = '[[shadow]]\nid = "whole"\npercent = 100\npart = "review"\nmodel = "small"\nadvisor_model = "other"\n'

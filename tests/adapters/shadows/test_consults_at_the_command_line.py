@@ -9,7 +9,7 @@ from tests.adapters.command_line import CREDENTIAL, LAST_COMMIT, Terminal
 from tests.adapters.scripted_models import Models
 from tests.adapters.shadows.test_a_shadow_at_the_command_line import questions, rows
 
-from review_advisor.mockworld.lines import approve
+from review_advisor.mockworld.agents import approve
 
 CONFIG = (
     '[escalation]\nprofile = "attrition"\n[[shadow]]\nid = "other"\npercent = 100\npart = "consulted"\nmodel = "x"\n'

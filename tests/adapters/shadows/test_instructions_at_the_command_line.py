@@ -11,9 +11,9 @@ from tests.adapters.git_repository import Repo
 from tests.adapters.scripted_models import Models
 from tests.adapters.shadows.test_a_shadow_at_the_command_line import kept, rows
 
-from review_advisor.app.shadows.instruction_texts import load_instructions
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.mockworld.lines import confirm, veto
+from review_advisor.app.configuration import load_instructions
+from review_advisor.mockworld.agents import confirm, veto
+from review_advisor.review.rulings import Outcome
 
 JUDGE = '[[shadow]]\nid = "terse"\npercent = 100\ninstructions = "terse"\n'
 FILE = ".review-advisor/instructions/terse/post_verify.md"

@@ -12,23 +12,21 @@ import pytest
 from tests.adapters.command_line import CREDENTIAL, Done, Terminal
 from tests.scenarios.act_017 import RISK_ANALYST
 
-from review_advisor.app.review import ReviewBrokenError
-from review_advisor.app.settings import ConfigError
-from review_advisor.app.tasks.brief_council import CouncilOptions, vote_on_brief
-from review_advisor.core.roles.calls import (
+from review_advisor.agents.calls import (
     AgentCall,
     Answered,
     AuthenticationFailedError,
+    Consults,
     CreditExhaustedError,
     Lost,
     LostReason,
     ModelUnknownError,
-    Receipt,
-    ReviewInterrupted,
-    Stop,
-    Usage,
 )
-from review_advisor.ports.review import Consults
+from review_advisor.app.council import CouncilOptions
+from review_advisor.app.council import take_vote as vote_on_brief
+from review_advisor.app.terminal import ReviewBrokenError
+from review_advisor.policy.settings import ConfigError
+from review_advisor.safety.stop import Receipt, ReviewInterrupted, Stop, Usage
 
 ANSWER_OF_ACT_017 = """\
 {

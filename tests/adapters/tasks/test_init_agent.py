@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.adapters.command_line import Terminal
 
-from review_advisor.core.task.agent_files import AGENTS_FILE, BLOCK, END, SKILL, SKILL_FILE, START
+from review_advisor.tasks.run_files import AGENTS_FILE, BLOCK, END, SKILL, SKILL_FILE, START
 
 COMMAND = ("init", "--agent", "claude-code")
 

@@ -11,7 +11,7 @@ from tests.adapters.command_line import Terminal
 from tests.adapters.git_repository import Repo
 from tests.adapters.tasks.test_run_task import FAKE, printed
 
-from review_advisor.adapters.kept_prompts import forget_prompts
+from review_advisor.tasks.run_files import forget_prompts
 
 NOW = datetime.now(UTC)
 OLD = (NOW - timedelta(days=15)).timestamp()

@@ -13,8 +13,8 @@ from tests.adapters.command_line import Done, Terminal, wait_for
 from tests.adapters.git_repository import Repo
 from tests.unit.lessons.test_memory_record import record
 
-from review_advisor.core.facts.files.declared import PRICES
-from review_advisor.core.lessons.memory_record import MEMORY_FILE, memory_text
+from review_advisor.agents.prompts import MEMORY_FILE, memory_text
+from review_advisor.change.kinds import PRICES
 
 pytestmark = pytest.mark.every_case
 

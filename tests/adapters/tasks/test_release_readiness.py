@@ -19,9 +19,9 @@ from tests.adapters.tasks.test_other_clis import SPEAKER
 from tests.adapters.tasks.test_run_task import FAKE, outcome, printed
 from tests.scenarios.five_stories import three_parts_and_an_escalation
 
-from review_advisor.adapters.ledger.observations import keep
-from review_advisor.core.observation.labels import Observed, ObservedLabel
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.ledger.recorder import keep
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.observed import Observed, ObservedLabel
 
 pytestmark = pytest.mark.every_case
 

@@ -22,9 +22,9 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality, Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from review_advisor.core.metrics.metrics import measurements
-from review_advisor.core.metrics.spans import Span as ReviewSpan
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.ledger.telemetry import Span as ReviewSpan
+from review_advisor.ledger.telemetry import measurements
+from review_advisor.review.document import OutcomeDocument
 
 PROTOCOLS = ("http/protobuf", "grpc")
 Points = dict[str, dict[tuple[str, ...], float]]

@@ -21,23 +21,25 @@ from tests.adapters.command_line import Terminal, project, script, scripted_revi
 from tests.adapters.telemetry.otlp import PROTOCOLS, Receiver, attributes, points_of, receiver, span_names
 
 from review_advisor import __version__
-from review_advisor.adapters.telemetry import export, sending
-from review_advisor.adapters.telemetry.destination import (
+from review_advisor.ledger import telemetry as export
+from review_advisor.ledger import telemetry_sender as sending
+from review_advisor.ledger.telemetry import (
+    METRICS,
+    SECONDS_BUCKETS,
     Destination,
     TelemetryError,
     Way,
     destination,
+    review_span,
     sender_environment,
+    telemetry,
 )
-from review_advisor.adapters.telemetry.export import telemetry
-from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS
-from review_advisor.core.metrics.spans import review_span
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.lifetime import belongings
-from review_advisor.mockworld.lines import approve, confirm, finding, guidance, lost, plan, veto
+from review_advisor.mockworld.agents import approve, confirm, finding, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import CallEnded
+from review_advisor.safety import children as belongings
 
 pytestmark = pytest.mark.every_case
 
@@ -620,6 +622,6 @@ def test_a_review_imports_nothing_of_opentelemetry(terminal: Terminal, tmp_path:
     modules = listing.read_text().splitlines()
     imported = {name.partition(".")[0] for name in modules}
     assert "review_advisor" in imported
-    assert ("review_advisor.adapters.telemetry.export" in modules) is asked_for
+    assert ("review_advisor.ledger.telemetry" in modules) is asked_for
     assert imported & {"opentelemetry", "grpc", "google", "requests"} == set()
     assert asked_for or collector.requests == []

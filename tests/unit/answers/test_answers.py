@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from review_advisor.core.answers.answers import (
+from review_advisor.agents.answers import (
     Answer,
     Consult,
     Disagreement,
@@ -14,6 +14,7 @@ from review_advisor.core.answers.answers import (
     FocusArea,
     Guidance,
     KnowledgeEntry,
+    Notes,
     PostVerifyResult,
     ReportedFinding,
     ReviewPlan,
@@ -21,10 +22,10 @@ from review_advisor.core.answers.answers import (
     RuledReport,
     answer_schema,
 )
-from review_advisor.core.answers.tolerant import Notes
-from review_advisor.core.roles.calls import Answered, Lost, LostReason, Receipt, Usage
-from review_advisor.core.roles.replies import checked_reply
-from review_advisor.mockworld.lines import approve, confirm, finding, guidance, plan, reject, veto
+from review_advisor.agents.calls import Answered, Lost, LostReason
+from review_advisor.agents.replies import checked_reply
+from review_advisor.mockworld.agents import approve, confirm, finding, guidance, plan, reject, veto
+from review_advisor.safety.stop import Receipt, Usage
 
 BLOCKING = {"executor_claim": "fine", "advisor_assessment": "not fine", "severity": "blocking"}
 CONCERN = {**BLOCKING, "severity": "concern"}

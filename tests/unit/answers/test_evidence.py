@@ -5,11 +5,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import DisagreementAnswer, KnowledgeEntry, ReportedFinding, ReviewReport
-from review_advisor.core.answers.evidence import CheckedReport, DroppedKnowledge, Knowledge, ShownChange
-from review_advisor.core.answers.findings import Finding
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.patches.diff_text import render_files
+from review_advisor.agents.answers import DisagreementAnswer, KnowledgeEntry, ReportedFinding, ReviewReport
+from review_advisor.agents.evidence import CheckedReport, DroppedKnowledge, Knowledge, ShownChange
+from review_advisor.agents.findings import Finding
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.diff_text import render_files
 
 LINES = (
     " def pay(amount):",

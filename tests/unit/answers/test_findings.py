@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import SEVERITIES, DisagreementAnswer, ReportedFinding, ReviewReport
-from review_advisor.core.answers.evidence import ShownChange
-from review_advisor.core.answers.findings import FINDING_ID, Finding, finding_id, id_at, merged, ordered
-from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
-from review_advisor.core.facts.shards import shards
-from review_advisor.core.safety.fence import clean
+from review_advisor.agents.answers import SEVERITIES, DisagreementAnswer, ReportedFinding, ReviewReport
+from review_advisor.agents.evidence import ShownChange
+from review_advisor.agents.findings import FINDING_ID, Finding, finding_id, id_at, merged, ordered
+from review_advisor.change.change import Change, FileChange, Hunk, Status
+from review_advisor.change.shards import shards
+from review_advisor.safety.fence import clean
 
 TEXTS = ("same()", "other()", "deeply.same()", "x")
 SEVERITY = st.sampled_from(SEVERITIES)

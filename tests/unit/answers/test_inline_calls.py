@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.inline_calls import InlineCalls, UnreadableCallsError, inline_calls
-from review_advisor.core.answers.member_vote import ACTIONS, MemberVote
-from review_advisor.core.roles.calls import Answered, Lost
-from review_advisor.core.roles.replies import checked_reply
+from review_advisor.agents.answers import ACTIONS, InlineCalls, MemberVote, UnreadableCallsError, inline_calls
+from review_advisor.agents.calls import Answered, Lost
+from review_advisor.agents.replies import checked_reply
 
 SEED = '{"deploy": 10, "rollback": 5, "delay": 95}'
 

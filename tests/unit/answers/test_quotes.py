@@ -14,11 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import KnowledgeEntry, ReportedFinding, ReviewReport
-from review_advisor.core.answers.evidence import Knowledge, ShownChange
-from review_advisor.core.answers.quotes import Place, Places, occurrences, sides
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.safety.redaction import Redactor
+from review_advisor.agents.answers import KnowledgeEntry, ReportedFinding, ReviewReport
+from review_advisor.agents.evidence import Knowledge, Place, Places, ShownChange, occurrences, sides
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.redaction import Redactor
 
 WORDS = st.sampled_from(["a", "b", "ab", "ba", "aa"])
 LINES = st.lists(st.tuples(st.sampled_from(" +-"), WORDS), max_size=24)

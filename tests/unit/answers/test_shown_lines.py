@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import pytest
 from benchmarks._secret_samples import CONTEXTS, KEYS, NAMED, PASSWORDS, TOKENS, Draw, left
 
-from review_advisor.core.answers.answers import ReportedFinding, ReviewReport
-from review_advisor.core.answers.evidence import ShownChange
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.patches.diff_text import changed_lines
-from review_advisor.core.roles.prompts import DIFF, diff
-from review_advisor.core.safety.fence import fenced
-from review_advisor.core.safety.redaction import redactor
+from review_advisor.agents.answers import ReportedFinding, ReviewReport
+from review_advisor.agents.evidence import ShownChange
+from review_advisor.agents.prompts import DIFF, diff
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.diff_text import changed_lines
+from review_advisor.change.redaction import redactor
+from review_advisor.safety.fence import fenced
 
 NONCE = "n0nce-7f3a"
 SHAPES = TOKENS + NAMED + PASSWORDS + KEYS

@@ -8,19 +8,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import (
+from review_advisor.agents.answers import (
     Answer,
     Guidance,
     PostVerifyResult,
     Recommendation,
     ReviewPlan,
     ReviewReport,
+    bare,
 )
-from review_advisor.core.answers.spoken_no import joined, spoken_no
-from review_advisor.core.answers.words import bare
-from review_advisor.core.roles.calls import Answered, Cause, Lost, LostReason
-from review_advisor.core.roles.replies import CheckedReply, checked_reply, lost_twice
-from review_advisor.mockworld.lines import approve, confirm, finding, guidance, plan, reject, veto
+from review_advisor.agents.calls import Answered, Cause, Lost, LostReason
+from review_advisor.agents.replies import CheckedReply, checked_reply, joined, lost_twice, spoken_no
+from review_advisor.mockworld.agents import approve, confirm, finding, guidance, plan, reject, veto
 
 Json = dict[str, Any]
 BLOCKING = {"executor_claim": "fine", "advisor_assessment": "it breaks", "severity": "blocking"}

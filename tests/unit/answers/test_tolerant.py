@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from review_advisor.core.answers.tolerant import (
+from review_advisor.agents.answers import (
     Notes,
     at_most,
     complaints,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from review_advisor.core.answers.words import bare, every_word, values_under, worst_named
+from review_advisor.agents.answers import bare, every_word, values_under, worst_named
 
 SAID = {"a": ["One", {"b": "two!"}], "**Verdict**": {"verdict": "no"}, "c": 3}
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.council.ballots import Ballot, Tally, tally
-from review_advisor.core.roles.calls import Cause
+from review_advisor.agents.calls import Cause
+from review_advisor.review.votes import Ballot, Tally, tally
 
 SEED = ("deploy", "delay", "rollback")
 ACTIONS = ("approve", "request_changes", "block")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.member_vote import ACTIONS
-from review_advisor.core.council.ballots import Ballot, tally
-from review_advisor.core.council.correlation import LEAST_VOTES, Correlation, MemberPair, chosen_actions, pair_rows
-from review_advisor.core.roles.calls import Cause
+from review_advisor.agents.answers import ACTIONS
+from review_advisor.agents.calls import Cause
+from review_advisor.ledger.kpis import LEAST_VOTES, Correlation, MemberPair, chosen_actions, pair_rows
+from review_advisor.review.votes import Ballot, tally
 
 YES, NO, BLOCK = ACTIONS
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.council.voices import voice_of
-from review_advisor.core.roles.calls import Cause, Lost, LostReason
-from review_advisor.core.roster.advisor import Advisor
+from review_advisor.agents.calls import Cause, Lost, LostReason
+from review_advisor.policy.roster import Advisor
+from review_advisor.review.votes import voice_of
 
 ACTIONS = ("deploy", "delay", "rollback")
 OWN = json.dumps({"type": "object", "properties": {"thought": {"type": "string"}}, "required": ["thought"]})

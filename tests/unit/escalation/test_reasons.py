@@ -4,13 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.answers.findings import Finding, RefusedFinding
-from review_advisor.core.escalation.after_advice import after_advice
-from review_advisor.core.escalation.packet import middle_out
-from review_advisor.core.escalation.reasons import Turn, Watched, reasons_to_consult, state_digest
-from review_advisor.core.policy.escalation_rules import EscalationProfile, EscalationRules, ReasonKind, Threshold
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.agents.evidence import CheckedReport
+from review_advisor.agents.findings import Finding, RefusedFinding
+from review_advisor.policy.escalation_rules import EscalationProfile, EscalationRules, ReasonKind, Threshold
+from review_advisor.policy.surfaces import Surface
+from review_advisor.review.escalation import Turn, Watched, after_advice, middle_out, reasons_to_consult, state_digest
 
 FINDING = Finding("f-" + "0" * 32, "src/app.py", 3, 3, False, "high", "security", "a fault", "", None, 0.9, "value = 3")
 REPORT = CheckedReport("reject", "it is wrong", 0.9, (FINDING,))

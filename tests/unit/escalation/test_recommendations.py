@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.escalation.test_reasons import REPORT, reports
 
-from review_advisor.core.answers.answers import Guidance, RecommendedChange
-from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.escalation.reasons import Watched
-from review_advisor.core.escalation.recommendations import is_applied, merge_recommendations
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.agents.answers import Guidance, RecommendedChange
+from review_advisor.agents.evidence import CheckedReport
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Surface
+from review_advisor.review.escalation import Watched, is_applied, merge_recommendations
 
 ABOUT = Watched(EscalationRules("attrition"), Surface.PR_REVIEW)
 identities = st.sampled_from(["f-" + digit * 32 for digit in "0123"])

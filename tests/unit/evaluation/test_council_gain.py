@@ -8,8 +8,7 @@ from random import Random
 import pytest
 from tests.adapters.evaluation.judged_changes import TOOLS, judged_changes
 
-from review_advisor.core.evaluation.council_gain import JudgeScore, judge_score
-from review_advisor.core.evaluation.judged_change import JudgeResults
+from review_advisor.lab.recorded_reviews import JudgeResults, JudgeScore, judge_score
 
 
 @cache

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from review_advisor.core.evaluation.judged_change import JudgedChange, ToolFinding, is_trigger_command, placebo
+from review_advisor.lab.recorded_reviews import JudgedChange, ToolFinding, is_trigger_command, placebo
 
 RIGHT = frozenset({0})
 

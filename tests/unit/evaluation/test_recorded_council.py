@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.evaluation.judged_change import JudgedChange, ToolFinding
-from review_advisor.core.evaluation.recorded_council import council_shows, credited
+from review_advisor.lab.recorded_reviews import JudgedChange, ToolFinding, council_shows, credited
 
 RIGHT = frozenset({0})
 WRONG: frozenset[int] = frozenset()

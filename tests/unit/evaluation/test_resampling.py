@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from review_advisor.core.evaluation.resampling import Middle, chosen_elsewhere, f1_of, middle, resamples
-from review_advisor.core.evaluation.scores import Score
+from review_advisor.lab.recorded_reviews import Middle, Score, chosen_elsewhere, f1_of, middle, resamples
 
 REPOSITORIES = ["a", "a", "b", "a", "b"]
 

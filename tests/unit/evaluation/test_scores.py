@@ -6,7 +6,7 @@ from itertools import permutations, product
 
 import pytest
 
-from review_advisor.core.evaluation.scores import Score, pooled, strict
+from review_advisor.lab.recorded_reviews import Score, pooled, strict
 
 NONE: frozenset[int] = frozenset()
 BOTH = frozenset({0, 1})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.evaluation.text_clusters import clusters, joined, likeness, weights
+from review_advisor.lab.recorded_reviews import clusters, joined, likeness, weights
 
 TEXTS = [
     "readAll leaks the open file handle",

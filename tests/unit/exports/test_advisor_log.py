@@ -14,12 +14,12 @@ from tests.scenarios.five_stories import (
 )
 from tests.unit.outcome.altered import of_a_council
 
-from review_advisor.core.exports.advisor_log import AdvisorLog, advisor_log
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, confirm, plan, veto
+from review_advisor.ledger.artifacts import AdvisorLog, advisor_log
+from review_advisor.mockworld.agents import approve, confirm, plan, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded
 
 
 def told(story: object) -> OutcomeDocument:

@@ -21,18 +21,9 @@ from tests.scenarios.five_stories import (
     three_parts_and_an_escalation,
 )
 
-from review_advisor.core.council.member_calls import asked_as
-from review_advisor.core.exports.council_verdict import council_verdict, roster_version
-from review_advisor.core.exports.harness_run import harness_run
-from review_advisor.core.exports.harness_status import status_of
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, Consulted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
-from review_advisor.core.task.task_status import HarnessStatus
-from review_advisor.mockworld.lines import (
+from review_advisor.ledger.artifacts import council_verdict, roster_version
+from review_advisor.ledger.task_events import HarnessStatus
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     change,
@@ -49,6 +40,14 @@ from review_advisor.mockworld.lines import (
     vote,
 )
 from review_advisor.mockworld.world import INSTRUCTIONS, MockWorld, edited
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded, Consulted
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.votes import asked_as
+from review_advisor.tasks.harness_run import harness_run, status_of
 
 Story = Callable[[MockWorld], object]
 EVENT: TypeAdapter[CallEnded | Consulted] = TypeAdapter(CallEnded | Consulted)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.exports.harness_status import status_of
-from review_advisor.core.outcome.events import CallEnded, PartEnded, ReviewEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import CallEnded, PartEnded, ReviewEnded
+from review_advisor.review.rulings import Outcome
+from review_advisor.tasks.harness_run import status_of
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 STEP: dict[str, Any] = {"at": AT, "surface": Surface.PR_REVIEW}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 
-from review_advisor.core.exports.advisor_log import advisor_log
-from review_advisor.core.exports.review_files import log_file, review_files
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.repair_text import PATCH_FILE
-from review_advisor.core.report.report_text import report_text
-from review_advisor.mockworld.lines import approve, confirm, finding, veto
+from review_advisor.ledger.artifacts import advisor_log, log_file, review_files
+from review_advisor.mockworld.agents import approve, confirm, finding, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.report import PATCH_FILE, report_text
 
 
 def vetoed() -> OutcomeDocument:

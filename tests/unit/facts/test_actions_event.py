@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.facts.actions_event import (
-    CommentEvent,
-    EventError,
-    MergeGroupEvent,
-    PullRequestEvent,
-    read_event,
-)
+from review_advisor.change.pull_request import CommentEvent, EventError, MergeGroupEvent, PullRequestEvent, read_event
 
 HEAD, BASE = "a" * 40, "b" * 40
 REPOSITORY = {"full_name": "octo/app", "private": False}

@@ -1,7 +1,7 @@
 import pytest
 
-from review_advisor.core.facts.adr_record import changed_records, may_be_record, same_decision, structure_faults
-from review_advisor.core.facts.change import Change, FileChange, Status
+from review_advisor.change.change import Change, FileChange, Status
+from review_advisor.change.decision_records import changed_records, may_be_record, same_decision, structure_faults
 from review_advisor.mockworld.world import deleted, edited
 
 DECIDED = "We keep every value for ever, in the order in which it came, at any cost."

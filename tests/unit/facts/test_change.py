@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
-from review_advisor.core.facts.remark import StandingRemark
-from review_advisor.core.policy.guard import guard
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
+from review_advisor.change.pull_request import StandingRemark
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.risk import guard
+from review_advisor.policy.surfaces import Role
 
 
 def test_what_a_source_does_not_state_is_not_claimed() -> None:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.earlier_review import MOST_GROWTH, Age, age_of
-from review_advisor.core.facts.patches.touched_lines import touched_lines
+from review_advisor.change.change import MOST_GROWTH, Age, FileChange, Hunk, Status, age_of
+from review_advisor.change.diff_text import touched_lines
 
 PATH = "src/a.py"
 

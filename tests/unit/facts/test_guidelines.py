@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.guidelines import (
+from review_advisor.change.guidelines import (
     LONGEST_GUIDELINE,
     MOST_GUIDELINES,
     BaseText,

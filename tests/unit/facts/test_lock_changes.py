@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.attacks.further_lock_files import FORMATS
 from tests.attacks.lock_files import changed, npm, old, pnpm, sha512, yarn
 
-from review_advisor.core.facts.lockfiles.lock_changes import MOST_TOLD_ENTRIES, Incoming, incoming
-from review_advisor.core.facts.lockfiles.lock_text import MOST_CHARACTERS, read_tree
+from review_advisor.change.lockfiles import MOST_CHARACTERS, MOST_TOLD_ENTRIES, Incoming, incoming, read_tree
 
 FEW = 6
 KEYS = {

@@ -1,7 +1,7 @@
 import pytest
 
-from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.pictures import (
+from review_advisor.change.change import Change, FileChange, Status
+from review_advisor.change.picture_pairs import (
     PictureDifference,
     changed_pictures,
     is_compared,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.facts.pull_request import LARGEST_PULL_REQUEST, Permission, PullRequest
+from review_advisor.change.pull_request import LARGEST_PULL_REQUEST, Permission, PullRequest
 
 
 def pull_request(head_repository: str | None) -> PullRequest:

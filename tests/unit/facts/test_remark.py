@@ -1,6 +1,6 @@
 """What is taken for granted of a comment on the diff where the forge says nothing else."""
 
-from review_advisor.core.facts.remark import StandingRemark
+from review_advisor.change.pull_request import StandingRemark
 
 
 def test_a_comment_has_no_reactions_unless_the_forge_says_so() -> None:

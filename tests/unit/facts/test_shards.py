@@ -5,17 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.change import (
-    EXECUTABLE_MODE,
-    SUBMODULE_MODE,
-    Change,
-    FileChange,
-    Hunk,
-    Spec,
-    Status,
-)
-from review_advisor.core.facts.patches.diff_text import render_files, render_statistics
-from review_advisor.core.facts.shards import (
+from review_advisor.change.change import EXECUTABLE_MODE, SUBMODULE_MODE, Change, FileChange, Hunk, Spec, Status
+from review_advisor.change.diff_text import render_files, render_statistics
+from review_advisor.change.shards import (
     CHARACTERS_PER_TOKEN,
     LONGEST_SPEC,
     Shard,

@@ -1,8 +1,7 @@
 import pytest
 
-from review_advisor.core.facts.change import Spec
-from review_advisor.core.facts.pull_request import LinkedIssue
-from review_advisor.core.facts.spec import spec_of_issues, spec_path
+from review_advisor.change.change import Spec
+from review_advisor.change.pull_request import LinkedIssue, spec_of_issues, spec_path
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.facts.this_machine import is_this_machine
+from review_advisor.safety.this_machine import is_this_machine
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.255.0.254"])

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from review_advisor import __version__
-from review_advisor.core.facts.tool_remarks import MOST_REMARKS, NotSarifError, ToolRemark, on_files, read_sarif
-from review_advisor.core.forge_text.sarif import sarif_json
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.change.tool_remarks import MOST_REMARKS, NotSarifError, ToolRemark, on_files, read_sarif
+from review_advisor.github.sarif import sarif_json
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
 
 
 def result(uri: Any = "src/app.py", line: Any = 3, text: Any = "not closed", rule: Any = "R1") -> dict[str, Any]:

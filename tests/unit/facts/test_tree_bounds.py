@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from review_advisor.app.settings import Config, make_settings
-from review_advisor.core.facts.tree_bounds import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.policy.settings import Config, make_settings
 
 
 def test_the_bounds_are_those_of_the_decision_record() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from review_advisor.core.answers.findings import FINDING_ID
+from review_advisor.agents.findings import FINDING_ID
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 

@@ -5,14 +5,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.memory import remembered
-from review_advisor.core.pull_request.rounds import Posting
-from review_advisor.core.pull_request.state import State
-from review_advisor.core.roles.calls import CreditExhaustedError
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import CreditExhaustedError
+from review_advisor.change.change import FileChange, Status
+from review_advisor.github.memory import remembered
+from review_advisor.github.state import State
+from review_advisor.github.threads import Posting
+from review_advisor.mockworld.agents import (
     Line,
     approve,
     confirm,
@@ -25,6 +23,8 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
 
 HOSTILE = (
     "@ada @org/team fixes #12 GH-13 owner/repo#14 0123456789abcdef0123456789abcdef01234567\n/advisor review\n"
@@ -125,7 +125,7 @@ def hostile(world: MockWorld) -> None:
 
 
 def _shown(path: str) -> str:
-    from review_advisor.core.facts.patches.diff_text import shown_path
+    from review_advisor.change.diff_text import shown_path
 
     return shown_path(path)
 

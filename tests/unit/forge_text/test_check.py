@@ -6,10 +6,11 @@ import pytest
 from tests.unit.forge_text.judge import OURS, offences
 from tests.unit.forge_text.stories import STORIES, remark, told
 
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.forge_text.account import how
-from review_advisor.core.forge_text.check import (
+from review_advisor.change.change import FileChange, Status
+from review_advisor.change.pull_request import PullRequest
+from review_advisor.change.redaction import NO_SECRETS
+from review_advisor.github.beginning import Waiting, breaker_open, draft_waits, fork_waits, rounds_used_up, same_head
+from review_advisor.github.check_text import (
     annotations_of,
     check_did_not_run,
     check_in_progress,
@@ -19,22 +20,13 @@ from review_advisor.core.forge_text.check import (
     check_superseded,
     check_waiting,
 )
-from review_advisor.core.forge_text.conclusion import conclusion_of
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.pull_request.waiting import (
-    Waiting,
-    breaker_open,
-    draft_waits,
-    fork_waits,
-    rounds_used_up,
-    same_head,
-)
-from review_advisor.core.pull_request.writes import Conclusion
-from review_advisor.core.safety.redaction import NO_SECRETS
-from review_advisor.mockworld.lines import approve, confirm, lost, reject
+from review_advisor.github.sections import conclusion_of, how
+from review_advisor.github.writes import Conclusion
+from review_advisor.mockworld.agents import approve, confirm, lost, reject
 from review_advisor.mockworld.world import MockWorld, deleted, edited
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.rulings import Outcome
 
 RULES = PublicationRules()
 

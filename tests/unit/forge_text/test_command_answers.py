@@ -2,7 +2,8 @@
 
 import pytest
 
-from review_advisor.core.forge_text.command_answers import (
+from review_advisor.github.commands import USAGE
+from review_advisor.github.comment_text import (
     DOES,
     a_review_decides,
     approved,
@@ -14,8 +15,7 @@ from review_advisor.core.forge_text.command_answers import (
     unknown,
     verdict_stays,
 )
-from review_advisor.core.pull_request.commands import USAGE
-from review_advisor.core.pull_request.state import KnownFinding, State
+from review_advisor.github.state import KnownFinding, State
 
 
 def test_every_command_is_listed_with_what_it_does() -> None:

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from tests.unit.forge_text.stories import told
 
-from review_advisor.core.answers.answers import Severity
-from review_advisor.core.forge_text.conclusion import conclusion_of, heading_of, title_of
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.switches import MASTER
-from review_advisor.mockworld.lines import lost
+from review_advisor.agents.answers import Severity
+from review_advisor.github.sections import conclusion_of, heading_of, title_of
+from review_advisor.mockworld.agents import lost
+from review_advisor.policy.surfaces import Role
+from review_advisor.policy.switches import MASTER
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import EXIT_CODES, Outcome
 
 DOCUMENT = told()
 VERDICTS = {

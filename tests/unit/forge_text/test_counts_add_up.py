@@ -13,22 +13,21 @@ from tests.unit.forge_text.judge import OURS, offences, words
 from tests.unit.forge_text.stories import placed_nowhere, remembers, told
 from tests.unit.ledger.test_runs import RUN
 
-from review_advisor.core.answers.answers import SEVERITIES
-from review_advisor.core.answers.findings import merged_into
-from review_advisor.core.forge_text.check import annotations_of, check_of
-from review_advisor.core.forge_text.inline import finding_body, finding_words, inline_comments
-from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.forge_text.sarif import sarif
-from review_advisor.core.forge_text.sections import MOST_MERGED
-from review_advisor.core.forge_text.summary import summary_body
-from review_advisor.core.ledger.readings import readings_of
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json, read_outcome
-from review_advisor.core.pages.pages import RunPage
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.report_text import report_text
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.agents.answers import SEVERITIES
+from review_advisor.agents.findings import merged_into
+from review_advisor.github.check_text import annotations_of, check_of
+from review_advisor.github.comment_text import finding_body, finding_words, inline_comments, summary_body
+from review_advisor.github.log_text import job_summary
+from review_advisor.github.sarif import sarif
+from review_advisor.github.sections import MOST_MERGED
+from review_advisor.ledger.pages import RunPage
+from review_advisor.ledger.rows import readings_of
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld, deleted, edited
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
+from review_advisor.review.report import report_text
 
 RULES = PublicationRules()
 PATHS = ("src/a.py", "src/b.py", "src/gone.py")

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from tests.unit.forge_text.stories import STORIES, told
 
-from review_advisor.core.forge_text.disputes import MOST_AHEAD, disputes, positions, transcript, vetoes, with_next
-from review_advisor.core.forge_text.fitting import Section
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.safety.markdown import phrase
-from review_advisor.mockworld.lines import approve, veto
+from review_advisor.github.findings_text import MOST_AHEAD, disputes, positions, transcript, vetoes, with_next
+from review_advisor.github.sections import Section
+from review_advisor.mockworld.agents import approve, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.safety.markdown import phrase
 
 
 def escalated(parts: int) -> OutcomeDocument:

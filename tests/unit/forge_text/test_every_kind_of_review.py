@@ -8,18 +8,14 @@ import pytest
 from tests.unit.forge_text.judge import OURS, offences, tokens
 from tests.unit.forge_text.stories import STORIES, placed_nowhere, remembers, told
 
-from review_advisor.core.forge_text.check import check_of
-from review_advisor.core.forge_text.inline import inline_comments, review_body
-from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.forge_text.log_lines import log_lines
-from review_advisor.core.forge_text.sarif import sarif_json
-from review_advisor.core.forge_text.summary import summary_body
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.pull_request.markers import SUMMARY, finding_in
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules
-from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import own_summaries, read_state
-from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Conclusion
+from review_advisor.github.check_text import check_of
+from review_advisor.github.comment_text import inline_comments, review_body, summary_body
+from review_advisor.github.log_text import job_summary, log_lines
+from review_advisor.github.sarif import sarif_json
+from review_advisor.github.state import SUMMARY, StandingComment, finding_in, own_summaries, read_state
+from review_advisor.github.writes import MOST_CHARACTERS, Conclusion
+from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN, PublicationRules
+from review_advisor.review.document import OutcomeDocument
 
 RULES = PublicationRules(reviewers=("grace", "org/reviewers"))
 REPETITIVE = {"300 findings", "hostile", "taught"}

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from tests.unit.forge_text.judge import OURS, PARSER, offences
 from tests.unit.forge_text.stories import placed_nowhere, remembers, told
 
-from review_advisor.core.answers.answers import SEVERITIES, Severity
-from review_advisor.core.answers.findings import Finding, finding_id, ordered
-from review_advisor.core.forge_text.finding_list import MOST_FILES, MOST_IN_FULL, MOST_ROWS, Listed, finding_list
-from review_advisor.core.forge_text.fitting import size
-from review_advisor.core.forge_text.log_lines import log_lines
-from review_advisor.core.forge_text.sarif import MOST_RESULTS, sarif
-from review_advisor.core.forge_text.summary import MOST_SUMMARY, summary_body, summary_did_not_run
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.safety.markdown import cell, code, phrase
+from review_advisor.agents.answers import SEVERITIES, Severity
+from review_advisor.agents.findings import Finding, finding_id, ordered
+from review_advisor.github.comment_text import MOST_SUMMARY, summary_body, summary_did_not_run
+from review_advisor.github.findings_text import MOST_FILES, MOST_IN_FULL, MOST_ROWS, Listed, finding_list
+from review_advisor.github.log_text import log_lines
+from review_advisor.github.sarif import MOST_RESULTS, sarif
+from review_advisor.github.sections import size
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.markdown import cell, code, phrase
 
 RULES = PublicationRules()
 PLAIN = told()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.forge_text.judge import PARSER
 
-from review_advisor.core.forge_text.fitting import LEFT_OUT, Order, Section, cut, details, fitted, size
+from review_advisor.github.sections import LEFT_OUT, Order, Section, cut, details, fitted, size
 
 FIRST = Section(("one", "two"), "head", gives_way=Order.FINDINGS, what="things")
 LAST = Section(("three", "four"), gives_way=Order.COVERAGE, what="files")

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.forge_text.stories import rejecting, remark, told
 
-from review_advisor.core.answers.findings import Finding, MergedRemark
-from review_advisor.core.forge_text.check import annotations_of
-from review_advisor.core.forge_text.inline import (
+from review_advisor.agents.findings import Finding, MergedRemark
+from review_advisor.github.check_text import annotations_of
+from review_advisor.github.comment_text import (
     MOST_COMMENT,
     finding_body,
     inline_comments,
     may_be_committed,
     review_body,
 )
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import reject
+from review_advisor.mockworld.agents import reject
 from review_advisor.mockworld.world import MockWorld, deleted
+from review_advisor.policy.surfaces import Role
 
 
 def found(*remarks: dict[str, object]) -> tuple[Finding, ...]:

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
 
-from review_advisor.core.forge_text.job_summary import MOST_JOB_SUMMARY, job_summary
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import approve, veto
+from review_advisor.github.log_text import MOST_JOB_SUMMARY, job_summary
+from review_advisor.mockworld.agents import approve, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
 
 
 def test_an_offered_repair_stands_on_the_page() -> None:

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
 
-from review_advisor.core.forge_text.log_lines import log_lines
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import reject
+from review_advisor.github.log_text import log_lines
+from review_advisor.mockworld.agents import reject
 from review_advisor.mockworld.world import MockWorld, deleted
+from review_advisor.policy.surfaces import Role
 
 
 def test_the_log_shows_ten_of_a_level_and_says_how_many_it_does_not() -> None:

@@ -7,11 +7,11 @@ from tests.unit.forge_text.judge import OURS, offences, tokens
 from tests.unit.forge_text.stories import remembers, told
 from tests.unit.forge_text.test_finding_list import RULES, a_finding, mixed, with_findings
 
-from review_advisor.core.forge_text.check import check_of
-from review_advisor.core.forge_text.finding_list import MOST_IN_FULL
-from review_advisor.core.forge_text.page_links import MOST_TARGET, CommitLinks, run_link
-from review_advisor.core.forge_text.summary import summary_body
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.github.check_text import check_of
+from review_advisor.github.comment_text import summary_body
+from review_advisor.github.findings_text import MOST_IN_FULL
+from review_advisor.github.sections import MOST_TARGET, CommitLinks, run_link
+from review_advisor.review.document import OutcomeDocument
 
 HEAD, BASE = told().head_sha, told().base_sha
 RUN = "https://github.example/run/1"

@@ -10,10 +10,10 @@ import pytest
 from tests.unit.forge_text.sarif_standard import SCHEMA, offences
 from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
 
-from review_advisor.core.forge_text.sarif import relative_uri, sarif, sarif_json
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import reject
+from review_advisor.github.sarif import relative_uri, sarif, sarif_json
+from review_advisor.mockworld.agents import reject
 from review_advisor.mockworld.world import MockWorld, deleted
+from review_advisor.policy.surfaces import Role
 
 
 def run_of(log: dict[str, Any]) -> dict[str, Any]:

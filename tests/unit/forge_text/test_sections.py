@@ -6,20 +6,22 @@ from typing import Any
 import pytest
 from tests.unit.forge_text.stories import STORIES, placed_nowhere, rejecting, remark, remembers, told
 
-from review_advisor.core.answers.findings import MergedRemark, ordered
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.forge_text.account import MOST_QUOTED_REPORTS, account, why
-from review_advisor.core.forge_text.conclusion import heading_of
-from review_advisor.core.forge_text.disputes import disputes
-from review_advisor.core.forge_text.finding_list import Listed, listed
-from review_advisor.core.forge_text.fitting import Order, Section, size
-from review_advisor.core.forge_text.job_summary import job_summary
-from review_advisor.core.forge_text.sections import (
+from review_advisor.agents.findings import MergedRemark, ordered
+from review_advisor.change.change import FileChange, Status
+from review_advisor.change.picture_pairs import PictureDifference
+from review_advisor.github.comment_text import summary_body
+from review_advisor.github.findings_text import Listed, disputes, listed
+from review_advisor.github.log_text import job_summary
+from review_advisor.github.sections import (
     MOST_NAMED_FILES,
+    MOST_QUOTED_REPORTS,
     MOST_REASONS,
+    Order,
+    Section,
+    account,
     cost,
     coverage,
+    heading_of,
     learned,
     merged_remarks,
     notes_on,
@@ -27,18 +29,19 @@ from review_advisor.core.forge_text.sections import (
     refused,
     repair,
     signature,
+    size,
     stake,
     surfaces,
     whose_rules,
+    why,
 )
-from review_advisor.core.forge_text.summary import summary_body
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.guard import Guard
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.mockworld.lines import picture, picture_differs, reject
+from review_advisor.mockworld.agents import picture, picture_differs, reject
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.risk import Guard
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded
+from review_advisor.review.rulings import Outcome
 
 
 def read_of(*pictures: PictureDifference) -> str:

@@ -6,14 +6,12 @@ import pytest
 from tests.unit.forge_text.judge import OURS, offences
 from tests.unit.forge_text.stories import STORIES, placed_nowhere, rejecting, remark, remembers, told
 
-from review_advisor.core.forge_text.finding_list import MOST_IN_FULL
-from review_advisor.core.forge_text.fitting import LEFT_OUT
-from review_advisor.core.forge_text.summary import MOST_SUMMARY, amended, summary_body, summary_did_not_run
-from review_advisor.core.pull_request.markers import SUMMARY
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules
-from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import KnownFinding, State, read_state, state_block
-from review_advisor.core.pull_request.writes import MOST_CHARACTERS
+from review_advisor.github.comment_text import MOST_SUMMARY, amended, summary_body, summary_did_not_run
+from review_advisor.github.findings_text import MOST_IN_FULL
+from review_advisor.github.sections import LEFT_OUT
+from review_advisor.github.state import SUMMARY, KnownFinding, StandingComment, State, read_state, state_block
+from review_advisor.github.writes import MOST_CHARACTERS
+from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN, PublicationRules
 
 RULES = PublicationRules()
 

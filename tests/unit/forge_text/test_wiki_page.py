@@ -5,9 +5,9 @@ from hypothesis import given
 from tests.unit.forge_text.judge import OURS, offences
 from tests.unit.safety.test_markdown import HOSTILE
 
-from review_advisor.core.answers.evidence import Knowledge
-from review_advisor.core.forge_text.wiki_page import Origin, page_text
-from review_advisor.core.roles.knowledge import Page
+from review_advisor.agents.evidence import Knowledge
+from review_advisor.agents.surface_inputs import Page
+from review_advisor.review.wiki_page import Origin, page_text
 
 ORIGIN = Origin("run-1", "pr-7", None, "VETO")
 

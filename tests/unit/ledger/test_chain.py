@@ -10,18 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.ledger.chain import (
-    FIRST,
-    LARGEST_RUN,
-    Break,
-    Chain,
-    Link,
-    Noted,
-    canonical,
-    link,
-    links,
-    proven,
-)
+from review_advisor.ledger.chain import FIRST, LARGEST_RUN, Break, Chain, Link, Noted, canonical, link, links, proven
 
 Links = tuple[Link, ...]
 EVENTS = tuple(canonical({"kind": "said", "number": number}) for number in range(4))

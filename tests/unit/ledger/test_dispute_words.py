@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from review_advisor.core.ledger.dispute_words import dispute_lines
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.safety.fence import as_facts
-from review_advisor.mockworld.lines import approve, confirm, veto
+from review_advisor.ledger.queries import dispute_lines
+from review_advisor.mockworld.agents import approve, confirm, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.safety.fence import as_facts
 
 
 def told(world: MockWorld) -> tuple[str, ...]:

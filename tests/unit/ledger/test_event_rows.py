@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.answers.answers import Consult, DisagreementAnswer, Guidance
-from review_advisor.core.ledger.event_rows import event_rows, rows_of_events
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded, Consulted, Reported, SurfaceEnded, Verified
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Usage
-from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.mockworld.lines import approve, confirm, finding, veto
+from review_advisor.agents.answers import Consult, DisagreementAnswer, Guidance
+from review_advisor.agents.mid_flight import ConsultNote
+from review_advisor.ledger.rows import event_rows, rows_of_events
+from review_advisor.mockworld.agents import approve, confirm, finding, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import CallEnded, Consulted, Reported, SurfaceEnded, Verified
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.stop import Usage
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 POLICY = MockWorld().review().policy

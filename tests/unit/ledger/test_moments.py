@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.ledger.moments import EPOCH, LATEST, in_the_record, microseconds, moment_of
+from review_advisor.ledger.rows import EPOCH, LATEST, in_the_record, microseconds, moment_of
 
 AT = datetime(2026, 1, 5, 9, 30, 15, 250_000, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.ledger.periods import MOST_PERIODS, Period, periods
+from review_advisor.ledger.queries import MOST_PERIODS, Period, periods
 
 FIRST = datetime(2026, 1, 5, 9, 30, 15, 250_000, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 1, 5, tzinfo=UTC)

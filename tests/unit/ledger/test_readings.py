@@ -8,13 +8,9 @@ from dataclasses import replace
 import pytest
 from benchmarks._side_by_side import SharedClock
 
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.ledger.readings import readings_of, readings_so_far
-from review_advisor.core.ledger.row import Participant, Row
-from review_advisor.core.outcome.events import CallEnded, Consulted
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.mockworld.lines import (
+from review_advisor.change.change import FileChange, Status
+from review_advisor.ledger.rows import Participant, Row, readings_of, readings_so_far
+from review_advisor.mockworld.agents import (
     approve,
     confirm,
     finding,
@@ -26,6 +22,9 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import CallEnded, Consulted
+from review_advisor.review.rulings import Outcome
 
 FAULT = finding("src/app.py", 7, "value = 7")
 OTHER = finding("src/app.py", 8, "value = 8")

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.ledger.recorded_call import CallIdentity, read_recording, recorded_call, recording_line
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, Answered, Receipt
-from review_advisor.core.roles.reply_cache import RunNames
-from review_advisor.core.safety.redaction import NO_SECRETS
+from review_advisor.agents.answers import PostVerifyResult
+from review_advisor.agents.calls import AgentCall, Answered
+from review_advisor.agents.kept_replies import RunNames
+from review_advisor.agents.recordings import CallIdentity, read_recording, recorded_call, recording_line
+from review_advisor.change.redaction import NO_SECRETS
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.safety.stop import Receipt
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 NAMES = RunNames("run_20260105T120000Z_00000001", "00c0ffee00c0ffee")

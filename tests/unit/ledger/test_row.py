@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from review_advisor.core.ledger.row import Participant, Scalar, casting_of, row, storable, storable_text
+from review_advisor.ledger.rows import Participant, Scalar, casting_of, row, storable, storable_text
 
 
 @pytest.mark.parametrize(

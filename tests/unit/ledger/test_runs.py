@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.ledger.runs import RunLine, RunRecord, letters, run_text, runs_text
-from review_advisor.core.report.wording import printable_line
+from review_advisor.ledger.queries import RunLine, RunRecord, letters, run_text, runs_text
+from review_advisor.safety.wording import printable_line
 
 RUN = RunLine(
     run_id="run_20260105T090000Z_0123abcd",

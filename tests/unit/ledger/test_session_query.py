@@ -2,9 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.ledger.runs import Between
-from review_advisor.core.ledger.session_query import EVERY_SESSION, session_query
-from review_advisor.core.ledger.task_lines import TaskFilter
+from review_advisor.ledger.queries import EVERY_SESSION, Between, TaskFilter, session_query
 
 Asked = list[tuple[str, str]]
 

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.lessons.test_memory_record import AT, record
 
-from review_advisor.core.lessons.approval import (
+from review_advisor.agents.prompts import MemoryRecord, ReadMemory, memory_text, read_memory
+from review_advisor.safety.secrets import redact
+from review_advisor.tasks.memory import (
     MemoryRefusedError,
     approved,
     with_expired,
@@ -14,8 +16,6 @@ from review_advisor.core.lessons.approval import (
     with_uses,
     without_record,
 )
-from review_advisor.core.lessons.memory_record import MemoryRecord, ReadMemory, memory_text, read_memory
-from review_advisor.core.safety.secret_shapes import redact
 
 PROPOSAL = {"id": "mem_prop_2", "type": "decision", "content": "Use  UTC.", "source_run": "run-1", "tags": ["time"]}
 

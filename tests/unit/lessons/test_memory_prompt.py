@@ -3,16 +3,17 @@ from datetime import timedelta
 
 from tests.unit.lessons.test_memory_record import AT, record
 
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.lessons.memory_prompt import (
+from review_advisor.agents.prompts import (
     NO_LESSONS,
     Lessons,
+    MemoryRecord,
     cited_lessons_section,
     lessons_of,
     lessons_section,
+    memory_text,
 )
-from review_advisor.core.lessons.memory_record import MemoryRecord, memory_text
-from review_advisor.core.safety.fence import fenced
+from review_advisor.change.guidelines import BaseText
+from review_advisor.safety.fence import fenced
 
 
 def lessons(*records: MemoryRecord) -> Lessons:

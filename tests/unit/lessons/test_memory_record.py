@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.lessons.memory_record import MemoryRecord, memory_text, read_memory
+from review_advisor.agents.prompts import MemoryRecord, memory_text, read_memory
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 

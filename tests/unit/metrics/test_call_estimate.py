@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.adapters.price_file import read_prices
-from review_advisor.core.answers.answers import ReviewReport
-from review_advisor.core.metrics.call_estimate import ANSWER_TOKENS, CallEstimates
-from review_advisor.core.metrics.prices import Price
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import DEFAULT_ADVISOR_MODEL, DEFAULT_EXECUTOR_MODEL
-from review_advisor.core.roles.calls import AgentCall
+from review_advisor.agents.answers import ReviewReport
+from review_advisor.agents.calls import AgentCall
+from review_advisor.agents.purse import ANSWER_TOKENS, CallEstimates
+from review_advisor.policy.prices import Price, read_prices
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.policy.switches import DEFAULT_ADVISOR_MODEL, DEFAULT_EXECUTOR_MODEL
 
 TODAY = date(2026, 11, 23)
 DEAR = Price("claude-opus-5", date(2026, 7, 24), 5.0, 25.0, 0.5, 6.25)

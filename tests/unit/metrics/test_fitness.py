@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.metrics.fitness import FEWEST_RATINGS, FEWEST_REVIEWS, Fitness, fitness
-from review_advisor.core.metrics.kpis import Sums
+from review_advisor.ledger.kpis import FEWEST_RATINGS, FEWEST_REVIEWS, Fitness, Sums, fitness
 
 FITTING = Sums(
     runs=40, judged=40, advised=40, consulting=4, vetoed=6, recovered=5, timed=40, wall_ms=1_200, executor_ms=1_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from review_advisor.core.metrics.intervals import wilson
+from review_advisor.ledger.kpis import wilson
 
 
 def test_no_share_has_an_interval_without_a_case() -> None:

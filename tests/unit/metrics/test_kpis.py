@@ -9,9 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.core.metrics.kpis import Alarm, Kpi, Rollup, Sums, alarms, alarms_text, kpis, rollup_text, windows
-from review_advisor.core.metrics.prices import Money, Price, Unpriced, money
-from review_advisor.core.metrics.targets import DAY, DEGRADED, RULES, SELF_REPAIR, WEEK, Target, format_value
+from review_advisor.ledger.kpis import (
+    DAY,
+    DEGRADED,
+    RULES,
+    SELF_REPAIR,
+    WEEK,
+    Alarm,
+    Kpi,
+    Rollup,
+    Sums,
+    Target,
+    alarms,
+    alarms_text,
+    format_value,
+    kpis,
+    rollup_text,
+    windows,
+)
+from review_advisor.policy.prices import Money, Price, Unpriced, money
 
 RULES_FOR_PROMETHEUS = Path(__file__).parents[3] / "docs" / "observability" / "prometheus-rules.yml"
 

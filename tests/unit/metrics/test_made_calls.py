@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from review_advisor.core.answers.answers import Consult, ReviewPlan
-from review_advisor.core.metrics.made_calls import made_calls
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Consulted, Planned
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.agents.answers import Consult, ReviewPlan
+from review_advisor.agents.mid_flight import ConsultNote
+from review_advisor.ledger.telemetry import made_calls
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import CallEnded, CallStarted, Consulted, Planned
 
 
 def at(second: int) -> datetime:

@@ -8,13 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.metrics.metrics import METRICS, SECONDS_BUCKETS, measurements
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, Event, Verified
-from review_advisor.core.policy.surfaces import REVIEW_SURFACES, Role, Surface
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import LostReason
+from review_advisor.change.change import FileChange, Status
+from review_advisor.ledger.telemetry import METRICS, SECONDS_BUCKETS, measurements
+from review_advisor.mockworld.agents import (
     approve,
     confirm,
     credit_gone,
@@ -30,6 +27,9 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import REVIEW_SURFACES, Role, Surface
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import CallEnded, Event, Verified
 
 TRIVIAL = edited("src/app.py", 3)
 LOGIN = "shots/login.png"

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.metrics.price_list import NO_PRICES, OwnPrices, own_prices, parse_prices
-from review_advisor.core.metrics.prices import Price, PriceError, price_on
+from review_advisor.change.guidelines import BaseText
+from review_advisor.policy.prices import NO_PRICES, OwnPrices, Price, PriceError, own_prices, parse_prices, price_on
 
 OLD, NEW = date(2026, 1, 1), date(2026, 6, 1)
 

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from review_advisor.core.metrics.prices import Money, Price, Unpriced, cost, money, price_on
+from review_advisor.policy.prices import Money, Price, Unpriced, cost, money, price_on
 
 DAY = date(2026, 1, 15)
 OPUS = Price("opus", date(2026, 1, 1), input=4, output=20, cache_read=0.5, cache_write=5)

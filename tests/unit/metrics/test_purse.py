@@ -7,12 +7,13 @@ from datetime import date
 
 import pytest
 
-from review_advisor.core.metrics.prices import Price
-from review_advisor.core.metrics.purse import Purse
-from review_advisor.core.policy.budgets import Allowance, Budgets, Refused
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import AgentCall, ModelUsage, Receipt, Usage
-from review_advisor.core.task.messages import TaskMessage
+from review_advisor.agents.calls import AgentCall
+from review_advisor.agents.purse import Purse
+from review_advisor.ledger.task_events import TaskMessage
+from review_advisor.policy.budgets import Allowance, Budgets, Refused
+from review_advisor.policy.prices import Price
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.safety.stop import ModelUsage, Receipt, Usage
 
 TODAY = date(2026, 11, 23)
 A_CALL = AgentCall(

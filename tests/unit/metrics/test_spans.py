@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.metrics.spans import Span, review_span
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import CallEnded, Consulted, Event
-from review_advisor.core.policy.surfaces import REVIEW_ROLES, Role
-from review_advisor.core.roles.calls import LostReason, ModelUsage, Usage
-from review_advisor.mockworld.lines import Line, approve, confirm, finding, garbage, guidance, lost, plan, veto
+from review_advisor.agents.calls import LostReason
+from review_advisor.ledger.telemetry import Span, review_span
+from review_advisor.mockworld.agents import Line, approve, confirm, finding, garbage, guidance, lost, plan, veto
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import REVIEW_ROLES, Role
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import CallEnded, Consulted, Event
+from review_advisor.safety.stop import ModelUsage, Usage
 
 EXECUTORS = Usage(100, 20, 1000, 50, 0.25)
 ADVISORS = Usage(7, 5, 0, 0, 0.5)

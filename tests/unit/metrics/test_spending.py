@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from review_advisor.core.metrics.spending import Spent, spent, unreported
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import ModelUsage, Usage
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import Spent, spent, unreported
+from review_advisor.review.events import CallEnded
+from review_advisor.safety.stop import ModelUsage, Usage
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from review_advisor.core.metrics.targets import (
+from review_advisor.ledger.kpis import (
     CONSULT_RATE,
     CONSULT_SHARE,
     DEGRADED,

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from review_advisor.core.pull_request.writes import Annotation, Check, Conclusion, InlineComment
-from review_advisor.mockworld.github.forge import FakeForge
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES, GitHub
-from review_advisor.mockworld.github.records import Pull, Token
-from review_advisor.mockworld.github.requests.session import Session
+from review_advisor.github.writes import Annotation, Check, Conclusion, InlineComment
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES, GitHub, Pull, Token
+from review_advisor.mockworld.github_doors import FakeForge, Session
 
 SHOP = "octo/shop"
 BOT = "github-actions[bot]"

@@ -3,15 +3,11 @@
 import pytest
 from tests.unit.mockworld.shop import AFTER, BEFORE, BOT, DONE, NUMBER, SHOP, Shop, remark, remarks_of_check
 
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.core.pull_request.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
-from review_advisor.mockworld.github.model import WORKFLOW_ABILITIES
-from review_advisor.mockworld.github.records import PullFile
-from review_advisor.mockworld.github.requests.checks import CheckValues
-from review_advisor.mockworld.github.requests.git_objects import TreeEntry
-from review_advisor.mockworld.github.requests.session import Session
-from review_advisor.mockworld.github.traffic import RefusedRequest
-from review_advisor.ports.forge import ForgeDenied, ForgeMissing, ForgeRejected, ReviewPending
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.forge import ForgeDenied, ForgeMissing, ForgeRejected, ReviewPending
+from review_advisor.github.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES, PullFile, RefusedRequest
+from review_advisor.mockworld.github_doors import CheckValues, Session, TreeEntry
 
 TOO_LONG = "x" * (MOST_CHARACTERS + 1)
 

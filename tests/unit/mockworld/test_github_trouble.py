@@ -5,10 +5,11 @@ from collections.abc import Callable
 import pytest
 from tests.unit.mockworld.shop import DONE, NUMBER, SHOP, Shop, remark
 
-from review_advisor.core.facts.pull_request import Permission
-from review_advisor.mockworld.github.forge import MOST_READS, FakeForge
-from review_advisor.mockworld.github.model import READING_ABILITIES
-from review_advisor.mockworld.github.traffic import (
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.mockworld.agents import Killed
+from review_advisor.mockworld.github import (
+    READING_ABILITIES,
     Limited,
     NoAnswer,
     RequestMoment,
@@ -19,8 +20,7 @@ from review_advisor.mockworld.github.traffic import (
     killed,
     missing,
 )
-from review_advisor.mockworld.lines import Killed
-from review_advisor.ports.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
+from review_advisor.mockworld.github_doors import MOST_READS, FakeForge
 
 TROUBLE = (ServerFailure(), ServerFailure(503), Reset(), NoAnswer(), Limited(), Limited(secondary=True))
 WRITES: tuple[Callable[[Shop, Forge], object], ...] = (

@@ -1,10 +1,10 @@
 """MockWorld's agents can take their time by what they are asked."""
 
-from review_advisor.core.outcome.events import CallEnded, Verified
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import AgentCall
-from review_advisor.mockworld.lines import Line, confirm
+from review_advisor.agents.calls import AgentCall
+from review_advisor.mockworld.agents import Line, confirm
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded, Verified
 
 SECONDS = {Role.PRE_FLIGHT: 20.0, Role.EXECUTOR: 60.0, Role.POST_VERIFY: 40.0}
 

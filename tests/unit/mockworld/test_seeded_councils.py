@@ -2,9 +2,8 @@
 
 from collections import Counter
 
-from review_advisor.mockworld.seeds.councils import COUNCILS, LOSSES, MOST_MEMBERS, with_council
-from review_advisor.mockworld.seeds.worlds import of_one_judge
-from review_advisor.mockworld.stories.story import Story
+from review_advisor.mockworld.seeds import COUNCILS, LOSSES, MOST_MEMBERS, of_one_judge, with_council
+from review_advisor.mockworld.story import Story
 
 SEEDS = range(1, 3_001)
 PLAIN = Story.model_validate({"story": "plain", "steps": [{"push": {}}, {"review": {}}]})

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.observation.after_merge import FindingPlace, is_revert, lines_at_merge, quoted_lines
+from review_advisor.review.observed import FindingPlace, is_revert, lines_at_merge, quoted_lines
 
 PLACE = FindingPlace("app.py", "c" * 40, 2, 3)
 REVIEWED = "one\ntwo = 2\nthree = 3\nfour\n"

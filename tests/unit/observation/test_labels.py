@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.core.observation.labels import (
+from review_advisor.ledger.rows import readings_of_observation
+from review_advisor.review.observed import (
     JUDGED_AFTER,
     CommentFate,
     LabelName,
@@ -22,7 +23,6 @@ from review_advisor.core.observation.labels import (
     of_pull_request,
     proved_right,
 )
-from review_advisor.core.observation.observation_rows import readings_of_observation
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 SEEN = Observed(

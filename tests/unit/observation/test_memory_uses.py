@@ -8,13 +8,12 @@ import pytest
 from tests.adapters.ledgers import retold, told
 from tests.unit.lessons.test_memory_record import record
 
-from review_advisor.core.lessons.memory_record import MemoryRecord
-from review_advisor.core.observation.labels import LabelName, ObservedLabel, Value
-from review_advisor.core.observation.memory_uses import memory_uses
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.agents.prompts import MemoryRecord
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.observed import LabelName, ObservedLabel, Value, memory_uses
 
 
 def citing(body: str) -> OutcomeDocument:

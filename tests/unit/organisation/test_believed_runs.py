@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from review_advisor.app.init import WORKFLOW_FILE
-from review_advisor.core.organisation.believed_runs import OWN_WORKFLOW, Believing, WorkflowRun
+from review_advisor.github.artifacts import WorkflowRun
+from review_advisor.lab.collected import OWN_WORKFLOW, Believing
 
 HERE, FORK = 1, 2
 OURS = Believing(HERE, OWN_WORKFLOW, {"main", "master"})

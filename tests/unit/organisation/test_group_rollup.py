@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.metrics.kpis import Rollup, Sums, kpis
-from review_advisor.core.metrics.prices import money
-from review_advisor.core.organisation.group_rollup import group_rollup
-from review_advisor.core.organisation.organisation import UNKNOWN_AUTHOR
+from review_advisor.ledger.kpis import Rollup, Sums, kpis
+from review_advisor.ledger.organisation import UNKNOWN_AUTHOR, group_rollup
+from review_advisor.policy.prices import money
 
 ROLLUP = Rollup(Sums(), money(0.0, (), {}), kpis(Sums()))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.organisation.organisation import NO_ORGANISATION, OTHERS, OrganisationError
-from review_advisor.core.organisation.organisation_file import parse_organisation
+from review_advisor.ledger.organisation import NO_ORGANISATION, OTHERS, OrganisationError, parse_organisation
 
 FILE = """
 repositories = ["octo/tools", "octo/pay"]

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from review_advisor.core.organisation.believed_runs import OWN_WORKFLOW, Believing, WorkflowRun
-from review_advisor.core.organisation.shelf import LedgerArtifact, Shelf, attempts, sort_artifacts
+from review_advisor.github.artifacts import LedgerArtifact, WorkflowRun
+from review_advisor.lab.collected import OWN_WORKFLOW, Believing, Shelf, attempts, sort_artifacts
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 HERE = 1

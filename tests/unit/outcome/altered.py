@@ -14,13 +14,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from tests.unit.forge_text.stories import STORIES, told
 
-from review_advisor.core.facts.change import Status
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import Event
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.lines import (
+from review_advisor.agents.calls import LostReason
+from review_advisor.change.change import Status
+from review_advisor.mockworld.agents import (
     approve,
     confirm,
     finding,
@@ -34,6 +30,10 @@ from review_advisor.mockworld.lines import (
     vote,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import Event
 
 Json = dict[str, Any]
 Tell = Callable[[MockWorld], object]

@@ -9,21 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.metrics.spending import spent, unreported
-from review_advisor.core.outcome.cost import (
+from review_advisor.agents.calls import tokens
+from review_advisor.ledger.page_entries import cost_json
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import (
     RoleCost,
     Turns,
     executor_turns,
     role_costs,
+    spent,
     together,
-    tokens,
     unpriced_calls,
+    unreported,
     used_within,
 )
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.pages.costs import cost_json
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import ModelUsage, Usage
+from review_advisor.review.events import CallEnded
+from review_advisor.safety.stop import ModelUsage, Usage
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 WHOLE, OWN, CONSULTS = Usage(300, 60, 30, 6, 0.9), Usage(200, 40, 20, 4), Usage(100, 20, 10, 2)

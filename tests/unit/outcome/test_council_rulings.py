@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import Disagreement, PostVerifyResult
-from review_advisor.core.answers.member_vote import ACTIONS, MemberVote
-from review_advisor.core.council.panel import MemberAnswer
-from review_advisor.core.outcome.rulings import Move, Ruling, Standing, Verdict, rule, rule_panel
-from review_advisor.core.policy.budgets import RefusalReason, Refused
-from review_advisor.core.policy.surfaces import Authority
-from review_advisor.core.roles.calls import Cause, Lost, LostReason
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor
+from review_advisor.agents.answers import ACTIONS, Disagreement, MemberVote, PostVerifyResult
+from review_advisor.agents.calls import Cause, Lost, LostReason
+from review_advisor.policy.budgets import RefusalReason, Refused
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor
+from review_advisor.policy.surfaces import Authority
+from review_advisor.review.rulings import Move, Ruling, Standing, Verdict, rule, rule_panel
+from review_advisor.review.votes import MemberAnswer
 
 BLOCKING = Disagreement(executor_claim="fine", advisor_assessment="not fine", severity="blocking")
 CONCERN = Disagreement(executor_claim="fine", advisor_assessment="hardly fine", severity="concern")

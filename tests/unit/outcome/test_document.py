@@ -6,25 +6,25 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.shards import shards
-from review_advisor.core.outcome.cost import total_usage
-from review_advisor.core.outcome.coverage import file_facts
-from review_advisor.core.outcome.document import (
+from review_advisor.agents.calls import total_usage
+from review_advisor.change.change import Change, FileChange, Status
+from review_advisor.change.shards import shards
+from review_advisor.mockworld.agents import approve, confirm, credit_gone, finding, guidance, lost, veto
+from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.policy import Rules, decide_policy
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.policy.switches import read_switches
+from review_advisor.review.document import (
     OutcomeDocument,
+    file_facts,
     outcome_document,
     outcome_json,
     outcome_schema,
     read_outcome,
 )
-from review_advisor.core.outcome.events import CallEnded, Ended, Event, PolicyFrozen, ReviewEnded, RoleSkipped
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.policy import Rules, decide_policy
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roles.calls import ModelUsage, Usage
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, finding, guidance, lost, veto
-from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.review.events import CallEnded, Ended, Event, PolicyFrozen, ReviewEnded, RoleSkipped
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.stop import ModelUsage, Usage
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 CHANGE = Change("pr-7", files=(FileChange(Status.MODIFIED, "a.py"),))

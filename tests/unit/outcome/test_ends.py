@@ -4,14 +4,19 @@ from types import MappingProxyType
 
 import pytest
 
-from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.answers.findings import Finding
-from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.files.kinds import Kind
-from review_advisor.core.facts.repair_edits import RefusedPath, RepairState
-from review_advisor.core.facts.shards import Unsent
-from review_advisor.core.outcome.ends import (
+from review_advisor.agents.answers import PostVerifyResult
+from review_advisor.agents.calls import AuthenticationFailedError, CreditExhaustedError, Lost, LostReason
+from review_advisor.agents.evidence import CheckedReport
+from review_advisor.agents.findings import Finding
+from review_advisor.agents.transcript import Attempt
+from review_advisor.change.change import Change, FileChange, RefusedPath, RepairState, Status
+from review_advisor.change.kinds import Kind
+from review_advisor.change.shards import Unsent
+from review_advisor.policy.budgets import Refused
+from review_advisor.policy.policy import Rules, SurfacePolicy, decide_policy
+from review_advisor.policy.surfaces import Surface
+from review_advisor.policy.switches import read_switches, surface_switch
+from review_advisor.review.ends import (
     Ending,
     NotRun,
     PartEnding,
@@ -28,22 +33,9 @@ from review_advisor.core.outcome.ends import (
     unseen_blind,
     why_not_run,
 )
-from review_advisor.core.outcome.events import FileFact, PartEnded
-from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome, worst
-from review_advisor.core.outcome.rulings import Move, Ruling
-from review_advisor.core.policy.budgets import Refused
-from review_advisor.core.policy.policy import Rules, SurfacePolicy, decide_policy
-from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.policy.switches import read_switches, surface_switch
-from review_advisor.core.roles.calls import (
-    AuthenticationFailedError,
-    CreditExhaustedError,
-    Lost,
-    LostReason,
-    ReviewInterrupted,
-    Stop,
-)
-from review_advisor.core.roles.transcript import Attempt
+from review_advisor.review.events import FileFact, PartEnded
+from review_advisor.review.rulings import EXIT_CODES, Move, Outcome, Ruling, worst
+from review_advisor.safety.stop import ReviewInterrupted, Stop
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 YES = CheckedReport("approve", "fine", 0.9)

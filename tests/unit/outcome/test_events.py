@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 
 from tests.unit.outcome.altered import reviewed
 
-from review_advisor.core.outcome.document import outcome_document
-from review_advisor.core.outcome.events import Event, PartEnded
-from review_advisor.core.outcome.steps.happened import Step
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.policy.surfaces import Surface
+from review_advisor.review.document import outcome_document
+from review_advisor.review.events import Event, PartEnded, Step
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from review_advisor.core.answers.evidence import CheckedReport, Knowledge
-from review_advisor.core.outcome.events import PartEnded, Reported
-from review_advisor.core.outcome.learned import finding_behind, judgement_on, knowledge_of
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.surface_inputs import SURFACE_INPUTS
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.agents.evidence import CheckedReport, Knowledge
+from review_advisor.agents.surface_inputs import SURFACE_INPUTS
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import finding_behind, judgement_on, knowledge_of
+from review_advisor.review.events import PartEnded, Reported
+from review_advisor.review.rulings import Outcome
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 TEACHES = [surface for surface in Surface if SURFACE_INPUTS[surface].teaches]

@@ -8,22 +8,20 @@ import pytest
 from tests.unit.outcome.altered import KINDS, reviewed
 from tests.unit.outcome.test_questions import NOON, without_numbers
 
-from review_advisor.core.outcome.events import (
+from review_advisor.policy.outage_rules import OutageRules
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import (
     CallEnded,
     CallStarted,
     Consulted,
     Ended,
     Event,
+    OfCall,
     PolicyFrozen,
     Reported,
     Verified,
 )
-from review_advisor.core.outcome.numbering import check_numbers
-from review_advisor.core.outcome.replayed.steps_in_order import Unsound
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.outcome.steps.happened import OfCall
-from review_advisor.core.policy.outage_rules import OutageRules
-from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.review.soundness import Unsound, check_numbers, unsound
 
 
 def each_changed(events: tuple[Event, ...], name: str, *values: Any) -> Iterator[tuple[Event, ...]]:

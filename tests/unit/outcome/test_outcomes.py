@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from review_advisor.core.outcome.outcomes import EXIT_CODES, Outcome, worst
+from review_advisor.review.rulings import EXIT_CODES, Outcome, worst
 
 FROM_BEST_TO_WORST = [Outcome.APPROVED, Outcome.CHANGES_REQUESTED, Outcome.ESCALATED, Outcome.STOPPED]
 

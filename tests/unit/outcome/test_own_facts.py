@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.facts.files.critical import CriticalPaths
-from review_advisor.core.outcome.events import FileFact, PolicyFrozen
-from review_advisor.core.outcome.own_facts import UNREADABLE, OwnFacts, contradiction
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.guard import Guard
-from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
+from review_advisor.change.kinds import CriticalPaths
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.risk import BlastRadius, Guard
+from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
+from review_advisor.review.events import FileFact, PolicyFrozen
+from review_advisor.review.own_facts import UNREADABLE, OwnFacts, contradiction
 
 WORLD = MockWorld()
 FIRST = WORLD.review().events[0]

@@ -13,38 +13,34 @@ from hypothesis import strategies as st
 from tests.unit.ledger.test_runs import RUN
 from tests.unit.outcome.altered import KINDS, reviewed
 
-from review_advisor.core.answers.answers import Consult
-from review_advisor.core.exports.harness_status import status_of
-from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.shards import shards
-from review_advisor.core.forge_text.sections import MOST_REASONS, stake
-from review_advisor.core.ledger.event_rows import rows_of_events
-from review_advisor.core.metrics.made_calls import made_calls
-from review_advisor.core.metrics.metrics import CALLS, measurements
-from review_advisor.core.metrics.spans import review_span
-from review_advisor.core.outcome.coverage import file_facts
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import (
+from review_advisor.agents.answers import Consult
+from review_advisor.agents.mid_flight import ConsultNote
+from review_advisor.change.change import Change, FileChange, Status
+from review_advisor.change.shards import shards
+from review_advisor.github.sections import MOST_REASONS, stake
+from review_advisor.ledger.pages import RunPage
+from review_advisor.ledger.rows import rows_of_events
+from review_advisor.ledger.telemetry import CALLS, made_calls, measurements, review_span
+from review_advisor.policy.policy import Rules, decide_policy
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.policy.switches import read_switches
+from review_advisor.review.document import OutcomeDocument, ends_of_calls, file_facts, outcome_document, unanswered
+from review_advisor.review.events import (
     CallEnded,
     CallStarted,
     Consulted,
     Ended,
     Event,
+    OfCall,
     PolicyFrozen,
     ReviewEnded,
     ReviewStopped,
     UnfoundedRejection,
     Voted,
 )
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.questions import ends_of_calls, unanswered
-from review_advisor.core.outcome.steps.happened import OfCall
-from review_advisor.core.pages.pages import RunPage
-from review_advisor.core.policy.policy import Rules, decide_policy
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.mid_flight import ConsultNote
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.tasks.harness_run import status_of
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 CHANGE = Change("pr-7", files=(FileChange(Status.MODIFIED, "a.py"),))

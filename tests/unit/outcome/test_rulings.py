@@ -1,10 +1,10 @@
 import pytest
 
-from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.outcome.rulings import Disabled, Move, Standing, Verdict, rule
-from review_advisor.core.policy.budgets import Refused
-from review_advisor.core.policy.surfaces import Authority
-from review_advisor.core.roles.calls import Lost, LostReason
+from review_advisor.agents.answers import PostVerifyResult
+from review_advisor.agents.calls import Lost, LostReason
+from review_advisor.policy.budgets import Refused
+from review_advisor.policy.surfaces import Authority
+from review_advisor.review.rulings import Disabled, Move, Standing, Verdict, rule
 
 CONFIRMED = PostVerifyResult(verdict="APPROVE")
 VETOED = PostVerifyResult(verdict="VETO", reasoning="it is wrong")

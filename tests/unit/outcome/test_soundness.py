@@ -11,24 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.outcome.altered import KINDS, alteration, alterations, reviewed
 
-from review_advisor.core.forge_text.conclusion import conclusion_of
-from review_advisor.core.outcome import numbering, soundness
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_document
-from review_advisor.core.outcome.events import (
-    Event,
-    PartEnded,
-    PolicyFrozen,
-    Reported,
-    ReviewEnded,
-    SurfaceEnded,
-    Verified,
-)
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.replayed import part_replay, replayed_repair, steps_in_order
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.scope import Scope
-from review_advisor.core.policy.surfaces import Authority, Surface
-from review_advisor.core.pull_request.writes import Conclusion
+from review_advisor.github.sections import conclusion_of
+from review_advisor.github.writes import Conclusion
+from review_advisor.policy.scope import Scope
+from review_advisor.policy.surfaces import Authority, Surface
+from review_advisor.review import soundness
+from review_advisor.review import soundness as numbering
+from review_advisor.review import soundness as part_replay
+from review_advisor.review import soundness as replayed_repair
+from review_advisor.review import soundness as steps_in_order
+from review_advisor.review.document import OutcomeDocument, outcome_document
+from review_advisor.review.events import Event, PartEnded, PolicyFrozen, Reported, ReviewEnded, SurfaceEnded, Verified
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 STEP = 5
 """Of the altered fields every fifth is tried, and in each kind of review others."""

@@ -2,8 +2,8 @@
 
 from tests.unit.outcome.altered import reviewed
 
-from review_advisor.core.outcome.surface_records import surface_records
-from review_advisor.core.policy.surfaces import Surface
+from review_advisor.policy.surfaces import Surface
+from review_advisor.review.document import surface_records
 
 
 def test_parts_stand_in_their_order_whichever_was_worked_on_first() -> None:

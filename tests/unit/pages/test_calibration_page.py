@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind
-from review_advisor.core.pages.calibration_page import MOST_PLOTTED, MOST_POINTS, calibration_json
+from review_advisor.lab.pages import MOST_PLOTTED, MOST_POINTS, calibration_json
+from review_advisor.ledger.kind_records import ConfidencePair, FindingKind
 
 
 def of_kind(category: str, many: int) -> list[ConfidencePair]:

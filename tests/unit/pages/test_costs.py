@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.outcome.cost import RoleCost
-from review_advisor.core.pages.costs import cost_json
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roles.calls import Usage
+from review_advisor.ledger.page_entries import cost_json
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import RoleCost
+from review_advisor.safety.stop import Usage
 
 COST = RoleCost(Role.MID_FLIGHT, "opus", 4, Usage(1, 2, 4, 8, 1.5), unpriced=1)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.outcome.events import CallEnded, KnowledgeStored, PolicyFrozen, RoleSkipped
-from review_advisor.core.pages.entries import call_json, entry_of
-from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.ledger.page_entries import call_json, entry_of
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import CallEnded, KnowledgeStored, PolicyFrozen, RoleSkipped
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 CALL = CallEnded(

@@ -2,12 +2,16 @@
 
 from random import Random
 
-from review_advisor.core.evaluation.trials.manifest import ArmFacts, EvaluationManifest
-from review_advisor.core.evaluation.trials.measures import ReviewSums
-from review_advisor.core.evaluation.trials.result_table import besides
-from review_advisor.core.evaluation.trials.results import evaluation_result
-from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial
-from review_advisor.core.pages.evaluation_pages import evaluations_json
+from review_advisor.lab.pages import evaluations_json
+from review_advisor.lab.trials import (
+    ArmFacts,
+    CountedTrial,
+    EvaluationManifest,
+    ReviewSums,
+    Trial,
+    besides,
+    evaluation_result,
+)
 
 
 def test_it_tells_the_table_the_gates_and_that_no_model_answered() -> None:

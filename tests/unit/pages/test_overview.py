@@ -10,24 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.ledger.test_runs import other
 
-from review_advisor.core.ledger.periods import MOST_PERIODS, Period, periods
-from review_advisor.core.ledger.row import Participant
-from review_advisor.core.metrics.kpis import Rollup, Sums, alarms, kpis, windows
-from review_advisor.core.metrics.prices import Money
-from review_advisor.core.outcome.cost import role_costs, together
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.pages.costs import cost_json
-from review_advisor.core.pages.overview import (
-    CHUNK,
-    STATUSES,
-    Stretch,
-    alerts_json,
-    kpi_json,
-    list_json,
-    overview_json,
-)
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Usage
+from review_advisor.ledger.kpis import Rollup, Sums, alarms, kpis, windows
+from review_advisor.ledger.page_entries import cost_json
+from review_advisor.ledger.pages import CHUNK, STATUSES, Stretch, alerts_json, kpi_json, list_json, overview_json
+from review_advisor.ledger.queries import MOST_PERIODS, Period, periods
+from review_advisor.ledger.rows import Participant
+from review_advisor.policy.prices import Money
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import role_costs, together
+from review_advisor.review.events import CallEnded
+from review_advisor.safety.stop import Usage
 
 MADE = datetime(2026, 7, 1, tzinfo=UTC)
 SUMS = Sums(

@@ -17,33 +17,22 @@ from tests.scenarios.five_stories import STORIES
 from tests.unit.ledger.test_runs import RUN
 from tests.unit.outcome.altered import of_a_council
 
-from review_advisor.adapters.ledger.run_queries import show_run
-from review_advisor.core.answers.answers import Consult, Guidance
-from review_advisor.core.answers.findings import finding_id
-from review_advisor.core.observation.labels import ObservedLabel
-from review_advisor.core.outcome.document import OutcomeDocument, outcome_json
-from review_advisor.core.outcome.events import (
-    BlindJudged,
-    CallEnded,
-    CallStarted,
-    Consulted,
-    Event,
-    PolicyFrozen,
-    Repaired,
-    Reported,
-    ReviewStopped,
-    Verified,
+from review_advisor.agents.answers import Consult, Guidance
+from review_advisor.agents.findings import finding_id
+from review_advisor.agents.mid_flight import ConsultNote
+from review_advisor.ledger.page_entries import (
+    LONGEST_TEXT,
+    MOST_LINES,
+    changes,
+    entry_json,
+    entry_of,
+    page_lines,
+    without_empty,
 )
-from review_advisor.core.pages.entries import entry_json, entry_of
-from review_advisor.core.pages.pages import RunPage
-from review_advisor.core.pages.report_changes import changes
-from review_advisor.core.pages.text import LONGEST_TEXT, MOST_LINES, page_lines, without_empty
-from review_advisor.core.pages.text import page_text as shown
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.mid_flight import ConsultNote
-from review_advisor.core.roster.advisor import ADR_ADVISOR, REFUTER, Advisor, Roster
-from review_advisor.mockworld.lines import (
+from review_advisor.ledger.page_entries import page_text as shown
+from review_advisor.ledger.pages import RunPage
+from review_advisor.ledger.run_queries import show_run
+from review_advisor.mockworld.agents import (
     approve,
     change,
     confirm,
@@ -57,6 +46,23 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.roster import ADR_ADVISOR, REFUTER, Advisor, Roster
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, outcome_json
+from review_advisor.review.events import (
+    BlindJudged,
+    CallEnded,
+    CallStarted,
+    Consulted,
+    Event,
+    PolicyFrozen,
+    Repaired,
+    Reported,
+    ReviewStopped,
+    Verified,
+)
+from review_advisor.review.observed import ObservedLabel
 
 BEFORE = {"src/app.py": "def mean(rows):\n    return 0\n"}
 FAULTY = {"src/app.py": "def mean(rows):\n    return sum(rows) / len(rows)\n"}

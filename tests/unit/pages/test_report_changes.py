@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 from tests.adapters.ledgers import record
 
-from review_advisor.adapters.ledger.run_queries import show_run
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import Consulted, Reported, Verified
-from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
-from review_advisor.core.pages.pages import RunPage
-from review_advisor.core.pages.report_changes import ReportChange, changes
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.mockworld.lines import Json, approve, change, confirm, finding, guidance, reject, veto
+from review_advisor.ledger.page_entries import ReportChange, changes
+from review_advisor.ledger.pages import RunPage
+from review_advisor.ledger.run_queries import show_run
+from review_advisor.mockworld.agents import Json, approve, change, confirm, finding, guidance, reject, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import AdviceOpen, Consulted, Escalated, Reported, Verified
+from review_advisor.review.report import report_text
 
 DOUBTED = finding("src/app.py", 3, "value = 3", "medium", confidence=0.5, title="three may be missing")
 NEXT = finding("src/app.py", 5, "value = 5", "medium", confidence=0.5, title="five may be missing")

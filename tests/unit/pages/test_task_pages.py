@@ -7,14 +7,12 @@ from typing import Any, get_args
 import pytest
 from tests.scenarios.task_runs import Played, consult, done, guidance, play, proposal
 
-from review_advisor.core.ledger.task_lines import TaskLine
-from review_advisor.core.ledger.task_rows import readings_of_task
-from review_advisor.core.pages.overview import STATUSES, list_json
-from review_advisor.core.pages.task_pages import TaskPage, like_outcome, task_parts
-from review_advisor.core.roles.calls import EditGrant
-from review_advisor.core.roles.repair_law import TaskPatch
-from review_advisor.core.task.task_events import TaskBegun, TaskEvent, TaskLimits
-from review_advisor.core.task.task_status import RunStatus
+from review_advisor.agents.calls import EditGrant
+from review_advisor.agents.repair_law import TaskPatch
+from review_advisor.ledger.pages import STATUSES, TaskPage, like_outcome, list_json, task_parts
+from review_advisor.ledger.queries import TaskLine
+from review_advisor.ledger.rows import readings_of_task
+from review_advisor.ledger.task_events import RunStatus, TaskBegun, TaskEvent, TaskLimits
 
 PATCH = "diff --git a/a b/a\n+1\n"
 

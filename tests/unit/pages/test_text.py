@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from review_advisor.core.pages.text import page_lines, page_text
+from review_advisor.ledger.page_entries import page_lines, page_text
 
 
 def test_a_text_of_20_000_characters_is_told_whole_and_one_more_is_left_out() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from review_advisor.core.policy.blast import BlastRadius, blast_radius
+from review_advisor.policy.risk import BlastRadius, blast_radius
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.policy.budgets import (
+from review_advisor.policy.budgets import (
     Allowance,
     Budgets,
     Refused,
@@ -17,7 +16,8 @@ from review_advisor.core.policy.budgets import (
     review_usd,
     surface_retry_budget,
 )
-from review_advisor.core.policy.surfaces import Authority, Surface
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.policy.surfaces import Authority, Surface
 
 LOW, MEDIUM, HIGH = BlastRadius
 

@@ -12,27 +12,24 @@ import pytest
 from tests.attacks.lock_files import bumped, cargo, changed, npm, old
 from tests.scenarios.reading import is_shown, shown
 
-from review_advisor.adapters.price_file import read_prices
-from review_advisor.core.facts.change import Change, FileChange, Hunk, Status
-from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
-from review_advisor.core.facts.files.critical import CriticalPaths
-from review_advisor.core.facts.lockfiles.lock_formats import TOML_LINE
-from review_advisor.core.forge_text.conclusion import title_of
-from review_advisor.core.forge_text.sections import MOST_NAMED_FILES, coverage
-from review_advisor.core.metrics.prices import Unpriced, cost, price_on
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import PolicyFrozen
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.outcome.own_facts import OwnFacts, contradiction
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.blast import blast_radius
-from review_advisor.core.policy.exclusion import MOST_TOLD_TOGETHER, Exclusion, excluding_glob
-from review_advisor.core.policy.policy import Rules, left_unread
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.pull_request.memory import remembered
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.safety.shown_change import hunks_with_secrets
+from review_advisor.change.change import Change, Earlier, EarlierFinding, FileChange, Hunk, Status
+from review_advisor.change.kinds import CriticalPaths
+from review_advisor.change.lockfiles import TOML_LINE
+from review_advisor.change.redaction import hunks_with_secrets
+from review_advisor.github.memory import remembered
+from review_advisor.github.sections import MOST_NAMED_FILES, coverage, title_of
 from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld, edited
+from review_advisor.policy.exclusion import MOST_TOLD_TOGETHER, Exclusion, excluding_glob
+from review_advisor.policy.policy import Rules, left_unread
+from review_advisor.policy.prices import Unpriced, cost, price_on, read_prices
+from review_advisor.policy.risk import blast_radius
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import PolicyFrozen
+from review_advisor.review.own_facts import OwnFacts, contradiction
+from review_advisor.review.report import report_text
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.soundness import unsound
 
 PATH = "web/package-lock.json"
 HEAD = npm(bumped)

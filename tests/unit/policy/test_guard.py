@@ -1,16 +1,22 @@
 import pytest
 
-from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
-from review_advisor.core.facts.files.paths import PathRule
-from review_advisor.core.facts.guidelines import DEFAULT_RULES, ConfiguredGuideline, GuidelineRules
-from review_advisor.core.policy.blast import Blast, BlastRadius
-from review_advisor.core.policy.guard import Guard, every_implementation, gives_orders, guard
-from review_advisor.core.policy.policy import Rules, _surface_policy, decide_policy
-from review_advisor.core.policy.surfaces import Authority, Surface
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
-from review_advisor.core.policy.trigger import TriggerFacts
+from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Status
+from review_advisor.change.guidelines import DEFAULT_RULES, ConfiguredGuideline, GuidelineRules
+from review_advisor.change.kinds import PathRule
 from review_advisor.mockworld.world import deleted, edited, renamed
+from review_advisor.policy.policy import Rules, _surface_policy, decide_policy
+from review_advisor.policy.risk import (
+    Blast,
+    BlastRadius,
+    Guard,
+    TriggerFacts,
+    every_implementation,
+    gives_orders,
+    guard,
+)
+from review_advisor.policy.surfaces import Authority, Surface
+from review_advisor.policy.switches import read_switches
+from review_advisor.policy.thresholds import THRESHOLDS_FILE
 
 
 def held(
@@ -43,7 +49,7 @@ OWN_EVERYWHERE = [
     "src/review_phase.py",
 ]
 OWN_HERE = [
-    "src/review_advisor/core/policy/guard.py",
+    "src/review_advisor/policy/risk.py",
     "src/review_advisor/review/phase.py",
     "src/review_advisor/agents/executor.md",
     "action.yml",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.policy.outage_rules import Brake
+from review_advisor.policy.outage_rules import Brake
 
 FREE = Brake(most=4, places=4)
 

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.core.facts.change import Change, FileChange, Spec, Status
-from review_advisor.core.facts.files.critical import CRITICAL_PATHS_HYDRAFLOW
-from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.policy import (
+from review_advisor.change.change import Change, FileChange, Spec, Status
+from review_advisor.change.kinds import CRITICAL_PATHS_HYDRAFLOW
+from review_advisor.change.picture_pairs import PictureDifference
+from review_advisor.mockworld.world import deleted, edited
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.policy import (
     Policy,
     RoleDecision,
     Rules,
@@ -17,17 +18,9 @@ from review_advisor.core.policy.policy import (
     policy_of_repaired,
     surfaces_that_apply,
 )
-from review_advisor.core.policy.surfaces import (
-    REVIEW_SURFACES,
-    SURFACE_DEFAULTS,
-    Authority,
-    PreFlightRule,
-    Role,
-    Surface,
-)
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
-from review_advisor.mockworld.world import deleted, edited
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.surfaces import REVIEW_SURFACES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
+from review_advisor.policy.switches import read_switches
 
 OFF = read_switches({})
 SPEC = Spec("docs/spec.md", "a wish")
@@ -238,8 +231,8 @@ def test_a_row_of_an_earlier_version_is_read_and_half_a_row_is_not() -> None:
 
 
 def test_a_surface_without_a_planner_says_so() -> None:
-    from review_advisor.core.policy.policy import _pre_flight
-    from review_advisor.core.policy.trigger import TriggerFacts
+    from review_advisor.policy.policy import _pre_flight
+    from review_advisor.policy.risk import TriggerFacts
 
     decision = _pre_flight(Surface.WIKI_INGEST, TriggerFacts(True, 1, (), 99), read_switches({}))
     assert (decision.runs, decision.because) == (False, ("no",))

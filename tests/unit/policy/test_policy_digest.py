@@ -7,18 +7,16 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.policy.blast import Blast, BlastRadius
-from review_advisor.core.policy.budgets import Budgets
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.exclusion import Exclusion
-from review_advisor.core.policy.guard import Guard
-from review_advisor.core.policy.outage_rules import OutageRules
-from review_advisor.core.policy.policy import Policy, RoleDecision, SurfacePolicy
-from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.policy.static_review import StaticReview
-from review_advisor.core.policy.surfaces import ADVISOR_ROLES, Authority, Role, Surface
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Roster
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.budgets import Budgets
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.exclusion import Exclusion, StaticReview
+from review_advisor.policy.outage_rules import OutageRules
+from review_advisor.policy.policy import Policy, RoleDecision, SurfacePolicy
+from review_advisor.policy.risk import Blast, BlastRadius, Guard
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
+from review_advisor.policy.scope import policy_digest
+from review_advisor.policy.surfaces import ADVISOR_ROLES, Authority, Role, Surface
 
 OFF = RoleDecision(runs=False, because=("switched off",), disabled_by="SOME_SWITCH")
 TRIGGERED = RoleDecision(runs=True, because=("a critical path",))

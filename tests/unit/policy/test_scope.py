@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
-from review_advisor.core.facts.shards import shards
-from review_advisor.core.policy.blast import Blast, BlastRadius
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.scope import (
+from review_advisor.change.change import Change, Earlier, EarlierFinding, FileChange, Status
+from review_advisor.change.shards import shards
+from review_advisor.mockworld.world import MockWorld, edited, renamed
+from review_advisor.policy.policy import Rules
+from review_advisor.policy.risk import Blast, BlastRadius
+from review_advisor.policy.scope import (
     WHOLE,
     Scope,
     files_to_show,
@@ -21,7 +21,6 @@ from review_advisor.core.policy.scope import (
     review_scope,
     unseen_files,
 )
-from review_advisor.mockworld.world import MockWorld, edited, renamed
 
 POLICY = MockWorld().review().policy
 FIRST, SECOND = edited("a.py"), FileChange(Status.RENAMED, "new.py", old_path="old.py")

@@ -1,7 +1,7 @@
 import pytest
 
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import (
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.policy.switches import (
     FAIL_AS_VETO,
     FORCE_ON,
     MASTER,

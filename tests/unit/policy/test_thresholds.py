@@ -2,11 +2,11 @@ import re
 
 import pytest
 
-from review_advisor.app.roster.believed import believed_declarations
-from review_advisor.app.settings import Config, EscalationConfig
-from review_advisor.core.policy.escalation_rules import Threshold
-from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.policy.thresholds import THRESHOLDS_FILE, parse_threshold_file, parse_thresholds
+from review_advisor.app.configuration import believed_declarations
+from review_advisor.policy.escalation_rules import Threshold
+from review_advisor.policy.settings import Config, EscalationConfig
+from review_advisor.policy.surfaces import Surface
+from review_advisor.policy.thresholds import THRESHOLDS_FILE, parse_threshold_file, parse_thresholds
 
 TEXT = '[[threshold]]\nvalue = 0.8\nsurface = "pr_review"\ncategory = " security "\n'
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from review_advisor.core.policy.trigger import AlwaysTrigger, CompositeTrigger, TriggerFacts
+from review_advisor.policy.risk import AlwaysTrigger, CompositeTrigger, TriggerFacts
 
 QUIET = TriggerFacts(forced=False, prior_fix_attempts=0, critical=(), code_lines=0)
 

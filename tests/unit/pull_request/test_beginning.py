@@ -5,12 +5,11 @@ from typing import Literal
 
 import pytest
 
-from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.pull_request.beginning import Beginning, beginning, queued_pull_request
-from review_advisor.core.pull_request.memory import OPENS_BREAKER, failed
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules
-from review_advisor.core.pull_request.state import State
-from review_advisor.core.pull_request.waiting import approval_fell, same_head
+from review_advisor.change.pull_request import PullRequest
+from review_advisor.github.beginning import Beginning, approval_fell, beginning, queued_pull_request, same_head
+from review_advisor.github.memory import OPENS_BREAKER, failed
+from review_advisor.github.state import State
+from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN, PublicationRules
 
 HEAD, OLDER = "a" * 40, "b" * 40
 RULES = PublicationRules()

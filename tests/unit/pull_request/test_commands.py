@@ -2,7 +2,7 @@
 
 import pytest
 
-from review_advisor.core.pull_request.commands import (
+from review_advisor.github.commands import (
     Command,
     Dismiss,
     Explain,

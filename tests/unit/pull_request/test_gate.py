@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.pull_request.gate import (
+from review_advisor.github.branch_rules import (
     Gate,
     GateRemark,
     RequiredCheck,
@@ -17,7 +17,7 @@ from review_advisor.core.pull_request.gate import (
     shadow_remarks,
     workflow_remark,
 )
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN, PublicationRules
+from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN, PublicationRules
 
 CHECK = "review-advisor"
 ACTIONS, OWN, OTHER = 15, 77, 99

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from review_advisor.core.pull_request.markers import (
+from review_advisor.github.state import (
     begun_by,
     day_in,
     external_id,

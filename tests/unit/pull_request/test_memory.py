@@ -7,20 +7,19 @@ from dataclasses import replace
 import pytest
 from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
 
-from review_advisor.core.outcome.coverage import FileCoverage
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.pull_request.markers import SUMMARY
-from review_advisor.core.pull_request.memory import MOST_FINDINGS, come_back, earlier_review, failed, remembered
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
-from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import (
+from review_advisor.github.memory import MOST_FINDINGS, come_back, earlier_review, failed, remembered
+from review_advisor.github.state import (
     MOST_STATE_CHARACTERS,
+    SUMMARY,
     KnownFinding,
+    StandingComment,
     State,
     read_state,
     state_block,
 )
+from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN
+from review_advisor.review.document import FileCoverage, OutcomeDocument
+from review_advisor.review.rulings import Outcome
 
 REJECTED = told(rejecting(remark(1)))
 

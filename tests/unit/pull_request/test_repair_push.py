@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tests.unit.forge_text.stories import STORIES, told
 
-from review_advisor.core.facts.pull_request import PullRequest
-from review_advisor.core.pull_request.repair_push import NotPushed, wanted_push
-from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.change.pull_request import PullRequest
+from review_advisor.github.repair_push import NotPushed, wanted_push
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 HEAD = "a" * 40
 PULL = PullRequest("octo/demo", 7, "A title", "", "ada", "main", "c" * 40, "topic", HEAD, "octo/demo")

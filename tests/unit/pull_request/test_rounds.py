@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import SEVERITIES, Severity
-from review_advisor.core.answers.findings import Finding
-from review_advisor.core.facts.earlier_review import Age
-from review_advisor.core.pull_request.rounds import LOUDNESS, MOST_GRAVE, Narrowing, Volume, postings
+from review_advisor.agents.answers import SEVERITIES, Severity
+from review_advisor.agents.findings import Finding
+from review_advisor.change.change import Age
+from review_advisor.github.threads import LOUDNESS, MOST_GRAVE, postings
+from review_advisor.policy.pull_request_rules import Narrowing, Volume
 
 VOLUMES: tuple[Volume, ...] = ("quiet", "normal", "thorough")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from review_advisor.core.pull_request.rules import PublicationRules
+from review_advisor.policy.pull_request_rules import PublicationRules
 
 DEFAULTS: dict[str, Any] = {
     "check_name": "review-advisor",

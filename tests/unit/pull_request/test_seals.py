@@ -8,23 +8,28 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.pull_request.markers import external_id, seal_in
-from review_advisor.core.pull_request.seals import (
+from review_advisor.github.state import (
     LEAST_KEY,
+    UNKNOWN_PLACES,
     Dismissal,
+    Failing,
+    KnownFinding,
     PeoplesWord,
+    StandingComment,
+    State,
     Vouched,
     believed,
+    external_id,
     seal,
+    seal_in,
     sealed_on,
+    state_block,
     vouched,
     vouched_by_word,
     word_on,
 )
-from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import UNKNOWN_PLACES, Failing, KnownFinding, State, state_block
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.review.rulings import Outcome
 
 OPEN = KnownFinding(id="f-0123456789", path="a.py", line=7, title="seven", severity="high", occurrences=2)
 SETTLED = OPEN.model_copy(update={"id": "f-9876543210", "status": "dismissed", "by": "ada", "reason": "it is meant"})

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.blast import BlastRadius
-from review_advisor.core.pull_request.settling import is_settled_by_dismissal, still_blocking, why_not_dismissed
-from review_advisor.core.pull_request.state import KnownFinding, State
+from review_advisor.github.commands import is_settled_by_dismissal, still_blocking, why_not_dismissed
+from review_advisor.github.state import KnownFinding, State
+from review_advisor.policy.risk import BlastRadius
+from review_advisor.review.rulings import Outcome
 
 SEVERITIES = ("critical", "high", "medium", "low")
 STATUSES = ("open", "fixed", "dismissed")

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from tests.unit.forge_text.stories import rejecting, remark, told
 
-from review_advisor.core.forge_text.summary import amended
-from review_advisor.core.pull_request.markers import PREFIX, SUMMARY
-from review_advisor.core.pull_request.memory import remembered
-from review_advisor.core.pull_request.rules import ACTIONS_LOGIN
-from review_advisor.core.pull_request.standing import StandingComment
-from review_advisor.core.pull_request.state import (
+from review_advisor.change.redaction import redactor
+from review_advisor.github.comment_text import amended
+from review_advisor.github.memory import remembered
+from review_advisor.github.state import (
+    PREFIX,
+    SUMMARY,
+    StandingComment,
     State,
     names_base,
     not_against,
@@ -22,7 +23,7 @@ from review_advisor.core.pull_request.state import (
     read_state,
     state_block,
 )
-from review_advisor.core.safety.redaction import redactor
+from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN
 
 REJECTED = told(rejecting(remark(1)))
 

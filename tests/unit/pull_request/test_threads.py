@@ -2,9 +2,8 @@
 
 import pytest
 
-from review_advisor.core.pull_request.markers import finding_marker
-from review_advisor.core.pull_request.standing import Thread
-from review_advisor.core.pull_request.threads import (
+from review_advisor.github.state import Thread, finding_marker
+from review_advisor.github.threads import (
     about,
     finding_ids_ever_said,
     finding_ids_with_open_thread,

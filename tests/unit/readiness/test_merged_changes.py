@@ -6,14 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.readiness.merged_changes import (
-    LastReview,
-    MergedChange,
-    ReleaseHistory,
-    gathered_evidence,
-    review_end,
-)
-from review_advisor.core.safety.fence import clean
+from review_advisor.change.git_history import MergedChange, ReleaseHistory
+from review_advisor.safety.fence import clean
+from review_advisor.tasks.readiness import LastReview, gathered_evidence, review_end
 
 HEAD, START = "b" * 40, "f" * 40
 MERGE = MergedChange("a" * 40, "Move orders", 7, head=HEAD)

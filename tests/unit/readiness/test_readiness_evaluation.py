@@ -9,8 +9,8 @@ import pytest
 from tests.scenarios.test_release_readiness import BLOCKER, EVIDENCE, GO, HOLD, judged, played, report
 from tests.unit.readiness.test_readiness_rules import report as read_report
 
-from review_advisor.core.readiness.readiness_evaluation import ReadinessEvaluation, ReleaseEvidence, evaluation_json
-from review_advisor.core.task.task_status import EXIT_CODES, RunStatus
+from review_advisor.ledger.task_events import EXIT_CODES, RunStatus
+from review_advisor.tasks.readiness import ReadinessEvaluation, ReleaseEvidence, evaluation_json
 
 
 def test_the_evaluation_tells_whether_it_passed_its_failures_the_report_and_figures() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.scenarios.test_release_readiness import BLOCKER, EVIDENCE, HOLD, judged, played, report
 
-from review_advisor.core.readiness.readiness_files import evaluation_text, readiness_files
+from review_advisor.tasks.readiness import evaluation_text, readiness_files
 
 
 def test_the_five_files_are_there_and_say_what_was_supplied() -> None:

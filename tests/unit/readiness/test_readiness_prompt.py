@@ -6,16 +6,18 @@ import json
 
 from tests.scenarios.task_runs import NONCE
 
-from review_advisor.core.readiness.readiness_evaluation import ReleaseEvidence
-from review_advisor.core.readiness.readiness_prompt import (
+from review_advisor.tasks.brief_council import FakeCouncil
+from review_advisor.tasks.readiness import (
     READINESS_REPORT,
     RELEASE_COUNCIL,
+    RELEASE_VERDICTS,
+    ReleaseEvidence,
+    ReleaseReport,
     fake_report,
+    mildest_verdict,
+    read_release_report,
     release_task,
 )
-from review_advisor.core.readiness.readiness_rules import mildest_verdict
-from review_advisor.core.readiness.release_report import RELEASE_VERDICTS, ReleaseReport, read_release_report
-from review_advisor.task.brief_votes import FakeCouncil
 
 
 def test_one_advisor_opens_and_one_judges_with_a_veto_over_the_verdicts() -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.readiness.readiness_rules import (
+from review_advisor.tasks.readiness import (
+    RELEASE_VERDICTS,
+    ReleaseReport,
     conditions_unnamed,
     gone_with_gaps,
     invented_quotes,
@@ -19,7 +21,6 @@ from review_advisor.core.readiness.readiness_rules import (
     verdict_too_mild,
     without_a_majority,
 )
-from review_advisor.core.readiness.release_report import RELEASE_VERDICTS, ReleaseReport
 
 EVIDENCE = "All tests passed.\nThe migration has\n  no way back.\n  no  go\n"
 

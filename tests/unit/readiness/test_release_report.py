@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.readiness.readiness_prompt import fake_report
-from review_advisor.core.readiness.release_report import ReleaseReport, read_release_report, report_schema
+from review_advisor.tasks.readiness import ReleaseReport, fake_report, read_release_report, report_schema
 
 SOUND = fake_report()
 RISK = SOUND["risks"][0]

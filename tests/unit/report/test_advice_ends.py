@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.policy.escalation_rules import EscalationRules
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.advice_ends import advice_ends
-from review_advisor.mockworld.lines import Json, approve, change, confirm, finding, guidance, lost, veto
+from review_advisor.mockworld.agents import Json, approve, change, confirm, finding, guidance, lost, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.escalation_rules import EscalationRules
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.report import advice_ends
 
 APPROVE, REJECT = ({"does": "change_verdict", "verdict": word} for word in ("approve", "reject"))
 

@@ -6,13 +6,12 @@ from datetime import UTC, datetime
 
 from tests.unit.forge_text.stories import told
 
-from review_advisor.core.answers.evidence import CheckedReport
-from review_advisor.core.outcome.events import BlindJudged
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.blind_text import blind_words, flips, lacks_blind
-from review_advisor.core.report.progress_lines import progress_line
-from review_advisor.mockworld.lines import approve, finding, lost, reject
+from review_advisor.agents.evidence import CheckedReport
+from review_advisor.mockworld.agents import approve, finding, lost, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import BlindJudged
+from review_advisor.review.report import blind_words, flips, lacks_blind, progress_line
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

@@ -12,14 +12,13 @@ from typing import NoReturn
 import pytest
 from rich.console import Console
 
-from review_advisor.cli.terminal.output import note, put
-from review_advisor.cli.terminal.problems import ExitWithCode
-from review_advisor.cli.terminal.progress import LiveProgress, PlainProgress, progress
-from review_advisor.core.outcome.events import CallStarted, Event
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.progress_lines import progress_line
-from review_advisor.mockworld.lines import approve, confirm, credit_gone, plan, veto
+from review_advisor.app.progress import LiveProgress, PlainProgress, progress
+from review_advisor.app.terminal import ExitWithCode, note, put
+from review_advisor.mockworld.agents import approve, confirm, credit_gone, plan, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallStarted, Event
+from review_advisor.review.report import progress_line
 
 STRANGE = "claude 3 is [bold]new[/bold] \x1b[31m\n::error::x"
 
@@ -80,7 +79,7 @@ def test_in_a_terminal_running_calls_are_the_live_line(events: tuple[Event, ...]
 
 def test_a_real_terminal_gets_the_live_line() -> None:
     code = (
-        "from review_advisor.cli.terminal.progress import progress, LiveProgress\n"
+        "from review_advisor.app.progress import progress, LiveProgress\n"
         "with progress() as show:\n    assert isinstance(show, LiveProgress)\n    show.warning('seen')\n"
     )
     ours, theirs = pty.openpty()
@@ -108,7 +107,7 @@ def test_a_terminal_that_is_gone_does_not_end_a_review(events: tuple[Event, ...]
 
 
 def test_a_stderr_that_is_full_is_given_up() -> None:
-    code = "from review_advisor.cli.terminal.output import note, put\n"
+    code = "from review_advisor.app.terminal import note, put\n"
     code += "note('lost'); note('lost as well'); put('a result')\n"
     with open("/dev/full", "wb") as full:  # noqa: PTH123 (it is a device)
         done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=full, check=False)
@@ -123,8 +122,8 @@ def test_results_and_notes_go_where_they_belong(capsys: pytest.CaptureFixture[st
 
 def test_a_result_that_cannot_be_printed_ends_the_command_with_the_given_code() -> None:
     code = (
-        "from review_advisor.cli.terminal.output import put\n"
-        "from review_advisor.cli.terminal.problems import ExitWithCode\n"
+        "from review_advisor.app.terminal import put\n"
+        "from review_advisor.app.terminal import ExitWithCode\n"
         "try:\n    put('x', otherwise=12)\nexcept ExitWithCode as end:\n    raise SystemExit(end.code)\n"
     )
     with open("/dev/full", "wb") as full:  # noqa: PTH123 (it is a device)

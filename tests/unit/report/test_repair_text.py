@@ -8,12 +8,12 @@ from typing import Literal
 import pytest
 from tests.unit.forge_text.stories import STORIES, told
 
-from review_advisor.core.outcome.events import Repaired
-from review_advisor.core.policy.blast import Blast, BlastRadius
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.repair_text import no_repair_words, offered_repair, repair_words
-from review_advisor.mockworld.lines import approve, finding, reject, veto
+from review_advisor.mockworld.agents import approve, finding, reject, veto
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.risk import Blast, BlastRadius
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import Repaired
+from review_advisor.review.report import no_repair_words, offered_repair, repair_words
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

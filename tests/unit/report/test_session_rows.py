@@ -7,11 +7,11 @@ from typing import Any
 
 from tests.scenarios.five_stories import a_veto_then_a_recovery, answers_that_do_not_come, three_parts_and_an_escalation
 
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.session_rows import session_rows
-from review_advisor.mockworld.lines import approve, finding, garbage, reject
+from review_advisor.mockworld.agents import approve, finding, garbage, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded
+from review_advisor.review.session_rows import session_rows
 
 
 def told(story: Any) -> Any:

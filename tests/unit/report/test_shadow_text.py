@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from review_advisor.core.forge_text.account import account
-from review_advisor.core.outcome.cost import ShadowCost
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.shadow_text import shadow_words
+from review_advisor.github.sections import account
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.review.document import ShadowCost
+from review_advisor.review.report import report_text, shadow_words
 
 ENDED = ShadowCost("other", "finished", 0.25, calls=2, unpriced=1)
 RUNNING = ShadowCost("more", "running", 1.0)

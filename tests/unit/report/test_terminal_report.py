@@ -6,15 +6,14 @@ import re
 
 import pytest
 
-from review_advisor.cli.terminal.colour import coloured
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.report.terminal_report import terminal_report
-from review_advisor.core.report.wording import counted
-from review_advisor.mockworld.lines import credit_gone, finding, reject
+from review_advisor.app.progress import coloured
+from review_advisor.mockworld.agents import credit_gone, finding, reject
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.report import report_text, terminal_report
+from review_advisor.review.rulings import Outcome
+from review_advisor.safety.wording import counted
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.scenarios.task_runs import BEGAN
 
-from review_advisor.core.report.vote_text import last_vote_text, vote_texts
-from review_advisor.core.task.task_events import CouncilVoted, TaskBegun, TaskLimits, TaskVote
+from review_advisor.ledger.pages import last_vote_text, vote_texts
+from review_advisor.ledger.task_events import CouncilVoted, TaskBegun, TaskLimits, TaskVote
 
 BEGUN = TaskBegun(
     at=BEGAN, run_id="run_1", task="Deploy?", executor_backend="fake", advisor_backend="fake", limits=TaskLimits()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from review_advisor.core.report.wording import and_unknown, counted, counted_findings, printable_line, table
+from review_advisor.safety.wording import and_unknown, counted, counted_findings, printable_line, table
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,13 @@ from types import FrameType
 import pytest
 from tests.adapters.ledgers import told
 
-from review_advisor.core.answers.answers import Severity
-from review_advisor.core.observation.labels import ObservedLabel
-from review_advisor.core.observation.memory_uses import ReviewedRun
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.retro.dismissed_again import DismissedAgain, dismissed_again, learnt_proposals
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.agents.answers import Severity
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.observed import ObservedLabel, ReviewedRun
+from review_advisor.tasks.retro import DismissedAgain, dismissed_again, learnt_proposals
 
 APP = "src/app.py"
 REVERTED = (ObservedLabel("", "judged", "judged", "x"), ObservedLabel("", "reverted", "reverted", "x"))

@@ -7,12 +7,21 @@ from random import Random
 
 import pytest
 
-from review_advisor.core.evaluation.trials.gates import Condition, GateAnswer, GateKind, GateVerdict
-from review_advisor.core.evaluation.trials.group_samples import sampled
-from review_advisor.core.evaluation.trials.manifest import ArmFacts, CaseShard, EvaluationManifest
-from review_advisor.core.evaluation.trials.measures import ReviewSums
-from review_advisor.core.evaluation.trials.results import ArmResult, EvaluationResult, Repeated
-from review_advisor.core.retro.edit_gate import RulesToShow, named_set, why_not_shown
+from review_advisor.lab.edit_gate import RulesToShow, named_set, why_not_shown
+from review_advisor.lab.trials import (
+    ArmFacts,
+    ArmResult,
+    CaseShard,
+    Condition,
+    EvaluationManifest,
+    EvaluationResult,
+    GateAnswer,
+    GateKind,
+    GateVerdict,
+    Repeated,
+    ReviewSums,
+    sampled,
+)
 
 RULES = RulesToShow("0123456789ab", "ba9876543210", "prompts-of-today")
 ARM = ArmFacts("retro-mine", "paired", RULES.settings)

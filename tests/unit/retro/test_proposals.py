@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.retro.proposals import (
+from review_advisor.tasks.retro import (
     LONGEST_CHANGE,
     MOST_PROPOSALS,
     NO_CHANGE,

@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 from tests.unit.retro.test_proposals import RUN, answer, proposal
 
-from review_advisor.core.facts.guidelines import LONGEST_GUIDELINE
-from review_advisor.core.policy.thresholds import THRESHOLDS_FILE
-from review_advisor.core.retro.proposals import NO_CHANGE, ImprovementProposal, checked_proposals
-from review_advisor.core.retro.proposed_edit import EditRefusedError, ProposedEdit, append_to, proposed_edit
+from review_advisor.change.guidelines import LONGEST_GUIDELINE
+from review_advisor.policy.thresholds import THRESHOLDS_FILE
+from review_advisor.tasks.retro import (
+    NO_CHANGE,
+    EditRefusedError,
+    ImprovementProposal,
+    ProposedEdit,
+    append_to,
+    checked_proposals,
+    proposed_edit,
+)
 
 RULE = "- Say it once."
 THRESHOLD = "[[threshold]]\nvalue = 0.8"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from review_advisor.core.retro.retro_packet import (
+from review_advisor.tasks.retro import (
     MOST_OF_ONE,
     MOST_PACKET,
     RETRO_SYSTEM,

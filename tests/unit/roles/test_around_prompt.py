@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from tests.unit.facts.patches.test_around import BODY, FIFTH, TEXT, changed
 
-from review_advisor.core.facts.change import Status
-from review_advisor.core.facts.patches.around import MOST_NAMES, NOTHING_AROUND, UseCollector
-from review_advisor.core.roles.around_prompt import AROUND, around_section, look_around
-from review_advisor.core.safety.fence import fenced
+from review_advisor.agents.prompts import AROUND, around_section, look_around
+from review_advisor.change.around import MOST_NAMES, NOTHING_AROUND, UseCollector
+from review_advisor.change.change import Status
+from review_advisor.safety.fence import fenced
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLQ"
 PATH = "src/shop.py"

@@ -1,6 +1,7 @@
 """How a call that ended everything says what happened."""
 
-from review_advisor.core.roles.calls import ModelForbiddenError, ModelUnknownError, ReviewInterrupted
+from review_advisor.agents.calls import ModelForbiddenError, ModelUnknownError
+from review_advisor.safety.stop import ReviewInterrupted
 
 
 def test_an_interruption_says_which_signal_it_was() -> None:

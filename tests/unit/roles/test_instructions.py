@@ -2,8 +2,8 @@
 
 import pytest
 
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.instructions import ADVISOR, Instructions
+from review_advisor.agents.prompts import ADVISOR, Instructions
+from review_advisor.policy.surfaces import Role, Surface
 
 TEXTS = Instructions(
     {

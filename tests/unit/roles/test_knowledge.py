@@ -1,7 +1,7 @@
 import pytest
 
-from review_advisor.core.answers.evidence import Knowledge
-from review_advisor.core.roles.knowledge import (
+from review_advisor.agents.evidence import Knowledge
+from review_advisor.agents.surface_inputs import (
     LONGEST_NAME,
     MOST_ENTRIES,
     Page,

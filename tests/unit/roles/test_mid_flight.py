@@ -5,9 +5,9 @@ from typing import Literal
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.core.answers.answers import Consult, Guidance
-from review_advisor.core.roles.calls import ConsultRecord
-from review_advisor.core.roles.mid_flight import ConsultNote, read_consult, stop_signal, unanswered_critical
+from review_advisor.agents.answers import Consult, Guidance
+from review_advisor.agents.mid_flight import ConsultNote, read_consult, stop_signal, unanswered_critical
+from review_advisor.safety.stop import ConsultRecord
 
 ASKED = {"question": "why?", "context": "x = 1", "options": ["a", "b"], "preferred_option": "a", "urgency": "low"}
 ADVISED = {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from review_advisor.core.facts.pictures import PictureDifference
-from review_advisor.core.roles.picture_prompt import compared_report, picture_words, unread_pictures
-from review_advisor.mockworld.lines import picture, picture_differs
+from review_advisor.agents.prompts import compared_report, picture_words, unread_pictures
+from review_advisor.change.picture_pairs import PictureDifference
+from review_advisor.mockworld.agents import picture, picture_differs
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ import pytest
 from tests.scenarios.reading import own_words
 
 import review_advisor
-from review_advisor.app.shadows.instruction_texts import load_instructions
-from review_advisor.core.answers.answers import SEVERITIES
-from review_advisor.core.outcome.steps.happened import OfCall
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.instructions import WORDS, Instructions
-from review_advisor.mockworld.lines import approve, confirm, finding, lost, plan, veto
+from review_advisor.agents.answers import SEVERITIES
+from review_advisor.agents.prompts import WORDS, Instructions
+from review_advisor.app.configuration import load_instructions
+from review_advisor.mockworld.agents import approve, confirm, finding, lost, plan, veto
 from review_advisor.mockworld.world import INSTRUCTIONS, MockWorld
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import OfCall
 
 AGENTS = Path(review_advisor.__file__).parent / "agents"
 SHIPPED = load_instructions()

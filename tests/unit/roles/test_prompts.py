@@ -4,11 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.facts.earlier_review import Earlier, EarlierFinding
-from review_advisor.core.facts.shards import Unsent
-from review_advisor.core.policy.scope import WHOLE, Scope
-from review_advisor.core.roles.prompts import (
+from review_advisor.agents.prompts import (
     cuts,
     description,
     diff,
@@ -21,8 +17,11 @@ from review_advisor.core.roles.prompts import (
     spec_section,
     whole_change,
 )
-from review_advisor.core.safety.fence import fenced
+from review_advisor.change.change import Change, Earlier, EarlierFinding, FileChange, Status
+from review_advisor.change.shards import Unsent
 from review_advisor.mockworld.world import edited
+from review_advisor.policy.scope import WHOLE, Scope
+from review_advisor.safety.fence import fenced
 
 FOUND = EarlierFinding("f-1", "a.py", 7, "seven is taken", "low", "open")
 EARLIER = Earlier("c" * 40, "b" * 40, "0" * 16, True, True, frozenset({"b.py"}), (FOUND,))

@@ -8,15 +8,8 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, Change, FileChange, Hunk, Status
-from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_ANYWHERE
-from review_advisor.core.facts.repair_edits import WHOLE, Edits, RefusedPath, RepairState
-from review_advisor.core.policy.budgets import MOST_REPAIRED_FILES, MOST_REPAIRED_LINES
-from review_advisor.core.policy.policy import Policy, RepairMode, Rules, decide_policy
-from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roles.repair_law import (
+from review_advisor.agents.answers import PostVerifyResult
+from review_advisor.agents.repair_law import (
     LEAKS,
     Law,
     PathLaw,
@@ -28,9 +21,26 @@ from review_advisor.core.roles.repair_law import (
     patch_of,
     repair_sections,
 )
-from review_advisor.core.roles.transcript import Attempt
-from review_advisor.core.safety.secret_shapes import redact
+from review_advisor.agents.transcript import Attempt
+from review_advisor.change.change import (
+    SUBMODULE_MODE,
+    SYMLINK_MODE,
+    WHOLE,
+    Change,
+    Edits,
+    FileChange,
+    Hunk,
+    RefusedPath,
+    RepairState,
+    Status,
+)
+from review_advisor.change.kinds import OWN_IMPLEMENTATION_ANYWHERE
 from review_advisor.mockworld.world import edited
+from review_advisor.policy.budgets import MOST_REPAIRED_FILES, MOST_REPAIRED_LINES
+from review_advisor.policy.policy import Policy, RepairMode, Rules, decide_policy
+from review_advisor.policy.surfaces import Surface
+from review_advisor.policy.switches import read_switches
+from review_advisor.safety.secrets import redact
 
 ORDERS = "it tells the bot, CI, git or an agent what to do"
 NOT_OURS = "not a file of the change, and no test"

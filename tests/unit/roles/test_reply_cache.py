@@ -8,22 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.core.answers.answers import PostVerifyResult, ReviewReport
-from review_advisor.core.facts.change import Change, FileChange, Status
-from review_advisor.core.policy.policy import Rules
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roles.calls import (
-    AgentCall,
-    Answered,
-    ConsultGrant,
-    ConsultRecord,
-    EditGrant,
-    Lost,
-    LostReason,
-    Receipt,
-)
-from review_advisor.core.roles.reply_cache import (
+from review_advisor.agents.answers import PostVerifyResult, ReviewReport
+from review_advisor.agents.calls import AgentCall, Answered, ConsultGrant, EditGrant, Lost, LostReason
+from review_advisor.agents.kept_replies import (
     KeptReply,
     RunNames,
     answer_key,
@@ -33,6 +20,11 @@ from review_advisor.core.roles.reply_cache import (
     review_identity,
     to_forget,
 )
+from review_advisor.change.change import Change, FileChange, Status
+from review_advisor.policy.policy import Rules
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.policy.switches import read_switches
+from review_advisor.safety.stop import ConsultRecord, Receipt
 
 ONE, OTHER = RunNames("run_1_aaaa", "a" * 16), RunNames("run_2_bbbb", "b" * 16)
 GRANT = ConsultGrant("the-advisor", "advise", "opus", f"<!-- {ONE.nonce} -->", ONE.nonce)

@@ -2,12 +2,10 @@
 
 import json
 
-from review_advisor.core.answers.answers import Disagreement, PostVerifyResult
-from review_advisor.core.roles.prompts import (
-    TRANSCRIPT,
-)
-from review_advisor.core.roles.transcript import Attempt, disagreement_ids, transcript_section
-from review_advisor.core.safety.fence import fenced
+from review_advisor.agents.answers import Disagreement, PostVerifyResult
+from review_advisor.agents.prompts import TRANSCRIPT
+from review_advisor.agents.transcript import Attempt, disagreement_ids, transcript_section
+from review_advisor.safety.fence import fenced
 
 
 def attempt(number: int, *points: str) -> Attempt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
+from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
 
 PLANNER = Advisor("planner", "Plans.", on="start")
 JUDGE = Advisor("judge", "Judges.", on="finish")

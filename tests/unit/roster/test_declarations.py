@@ -11,15 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scenarios.act_017 import RISK_ANALYST
 
-from review_advisor.core.facts.files.declared import LONGEST_FILE
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster
-from review_advisor.core.roster.declaration_text import DEEPEST
-from review_advisor.core.roster.declarations import read_declarations
-from review_advisor.core.roster.layers import MOST_ADVISORS
-from review_advisor.core.roster.presets import PRESETS, PresetName
-from review_advisor.core.roster.roster_files import declared_roster
-from review_advisor.core.roster.wanted import wanted_by
+from review_advisor.change.guidelines import BaseText
+from review_advisor.change.kinds import LONGEST_FILE
+from review_advisor.policy.declarations import DEEPEST, read_declarations
+from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, PresetName, Roster
+from review_advisor.policy.roster_layers import MOST_ADVISORS, PRESETS, declared_roster, wanted_by
 
 FOLDER = ".review-advisor/advisors"
 

@@ -9,17 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.change import Change
-from review_advisor.core.facts.files.declared import LENS_MAP
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.policy.policy import Policy, decide_policy
-from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.policy.switches import read_switches
-from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Roster
-from review_advisor.core.roster.layers import MOST_ADVISORS
-from review_advisor.core.roster.lenses import roster_for
-from review_advisor.core.roster.roster_files import declared_roster
+from review_advisor.change.change import Change
+from review_advisor.change.guidelines import BaseText
+from review_advisor.change.kinds import LENS_MAP
 from review_advisor.mockworld.world import MockWorld, edited, renamed
+from review_advisor.policy.lenses import roster_for
+from review_advisor.policy.policy import Policy, decide_policy
+from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, Roster
+from review_advisor.policy.roster_layers import MOST_ADVISORS, declared_roster
+from review_advisor.policy.scope import policy_digest
+from review_advisor.policy.switches import read_switches
 
 FOLDER = ".review-advisor/advisors"
 STEWARD = "---\nid: dataSteward\non: finish\nscopes: [migrations]\n---\nLooks after the data.\n"

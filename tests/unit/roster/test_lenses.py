@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.forge_text.check import check_of
-from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.pull_request.rules import PublicationRules
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roster.advisor import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster, as_advisor
-from review_advisor.core.roster.lenses import roster_for
-from review_advisor.core.roster.presets import PRESETS
+from review_advisor.change.change import FileChange
+from review_advisor.github.check_text import check_of
 from review_advisor.mockworld.world import MockWorld, edited, renamed
+from review_advisor.policy.lenses import roster_for
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, Advisor, Roster, as_advisor
+from review_advisor.policy.roster_layers import PRESETS
+from review_advisor.policy.scope import policy_digest
+from review_advisor.review.report import report_text
 
 SCRIBE = Advisor("scribe", "Reads the documentation.", on="finish")
 DECLARED = Roster((ADR_ADVISOR, SCRIBE))

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
 from pygments.token import Comment, String  # type: ignore[import-untyped]
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.safety.data_spans import pieces_of
-from review_advisor.core.safety.languages import language_of
-from review_advisor.core.safety.secret_shapes import holds_mark
-from review_advisor.core.safety.shown_change import masked_text, shown_file
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.redaction import masked_text, shown_file
+from review_advisor.safety.data_spans import language_of, pieces_of
+from review_advisor.safety.secrets import holds_mark
 
 VALUES = st.sampled_from(
     ["x7Kq2Zv9Bm4Tj6Rw1Ly8", "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8", "aB3!dE5%fG7hI9", "correct-horse"]

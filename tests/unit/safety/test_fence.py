@@ -5,10 +5,10 @@ from benchmarks._secret_samples import one_mark_each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import ReviewPlan
-from review_advisor.core.facts.shards import Unsent
-from review_advisor.core.safety.fence import clean, facts_text, fence, fence_facts, fenced
-from review_advisor.core.safety.secret_shapes import mark
+from review_advisor.agents.answers import ReviewPlan
+from review_advisor.change.shards import Unsent
+from review_advisor.safety.fence import clean, facts_text, fence, fence_facts, fenced
+from review_advisor.safety.secrets import mark
 
 NONCE = "n0nce-7f3a"
 TEXT = st.text() | st.lists(

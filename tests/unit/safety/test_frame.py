@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from review_advisor.core.safety.frame import framed, visible
+from review_advisor.safety.fence import framed, visible
 
 INVISIBLE = [
     *("\0", "\x08", "\x0b", "\x1f", "\x7f", "\x9f", "\xad", "\u034f", "\u061c", "\u115f", "\u1160", "\u17b4"),

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.safety.legible import DEEPEST, LARGEST, legible, read_json
+from review_advisor.agents.answers import PostVerifyResult
+from review_advisor.policy.surfaces import Role
+from review_advisor.safety.fence import DEEPEST, LARGEST, legible, read_json
 
 
 @dataclass(frozen=True)

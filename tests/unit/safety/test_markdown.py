@@ -6,9 +6,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.unit.forge_text.judge import PARSER, offences, tokens, words
 
-from review_advisor.core.safety.markdown import (
+from review_advisor.safety.markdown import (
+    behind_gutter,
     code,
     code_block,
+    gives_orders,
     is_exact,
     phrase,
     plain,
@@ -17,7 +19,6 @@ from review_advisor.core.safety.markdown import (
     quote,
     shortened,
 )
-from review_advisor.core.safety.other_bots import behind_gutter, gives_orders
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 FRAGMENTS = (

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from tests.unit.forge_text.bots import ORDERS, obeyed
 from tests.unit.forge_text.judge import offences, words
 
-from review_advisor.core.safety.markdown import (
+from review_advisor.safety.markdown import (
     MOST_PROSE,
     code,
     code_block,
+    gives_order,
     is_exact,
     own_command,
     phrase,
@@ -17,7 +18,6 @@ from review_advisor.core.safety.markdown import (
     prose,
     quote,
 )
-from review_advisor.core.safety.other_bots import gives_order
 
 MARKS = ("", " ", "\t", "> ", "- ", "* ", "1. ", "2) ", "> - ", "**", "# ", "~~", "\u2028", "\x85", "\x0b", "\r", "_")
 FRAMES = ("{}", "```\n{}\n```", "~~~\n{}\n~~~", "a\n{}\nb", "- {}", "`{}", "<details>\n{}\n</details>", "|{}|")

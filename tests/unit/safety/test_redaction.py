@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import PostVerifyResult
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Answered, ConsultRecord, Receipt
-from review_advisor.core.safety.redaction import Redactor, redactor
-from review_advisor.core.safety.secret_shapes import REDACTED, mark
+from review_advisor.agents.answers import PostVerifyResult
+from review_advisor.agents.calls import Answered
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.redaction import Redactor, redactor
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.safety.secrets import REDACTED, mark
+from review_advisor.safety.stop import ConsultRecord, Receipt
 
 TOKEN = "Zq7_pX2-mW9kLv4TbN8sYd3R"
 SECRETS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.safety.shown_change import secrets_of, shown_file, without_line_ends
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.redaction import secrets_of, shown_file, without_line_ends
 
 
 def known_by(*lines: str) -> list[tuple[str, str]]:

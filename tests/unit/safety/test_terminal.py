@@ -5,18 +5,8 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.outcome.cost import role_costs
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.disagreement import disagreement_transcript
-from review_advisor.core.report.progress_lines import progress_line
-from review_advisor.core.report.report_text import headline, report_text
-from review_advisor.core.report.session_rows import session_rows
-from review_advisor.core.roles.calls import ModelUsage, Usage
-from review_advisor.core.safety.terminal import WIDTH, printable, wrapped
-from review_advisor.mockworld.lines import (
+from review_advisor.change.change import FileChange, Status
+from review_advisor.mockworld.agents import (
     approve,
     confirm,
     credit_gone,
@@ -29,6 +19,13 @@ from review_advisor.mockworld.lines import (
     veto,
 )
 from review_advisor.mockworld.world import MockWorld, edited
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.document import OutcomeDocument, role_costs
+from review_advisor.review.events import CallEnded
+from review_advisor.review.report import disagreement_transcript, headline, progress_line, report_text
+from review_advisor.review.session_rows import session_rows
+from review_advisor.safety.stop import ModelUsage, Usage
+from review_advisor.safety.terminal import WIDTH, printable, wrapped
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from review_advisor.core.shadow.draw import drawn
+from review_advisor.policy.shadow_rules import drawn
 
 
 @pytest.mark.parametrize("percent, least, most", [(0, 0, 0), (20, 320, 480), (100, 2_000, 2_000)])

@@ -4,12 +4,12 @@ import json
 
 from tests.scenarios.test_escalation import ATTRITION, under
 
-from review_advisor.core.answers.answers import Guidance, RecommendedChange
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import LostReason
-from review_advisor.core.shadow.shadow_comparison import advice_questions, changes_of
-from review_advisor.mockworld.lines import Line, approve, guidance, lost
+from review_advisor.agents.answers import Guidance, RecommendedChange
+from review_advisor.agents.calls import LostReason
+from review_advisor.mockworld.agents import Line, approve, guidance, lost
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.shadow import advice_questions, changes_of
 
 
 def consulted(advice: Line) -> MockWorld:

@@ -7,11 +7,7 @@ from typing import Literal
 
 import pytest
 
-from review_advisor.core.outcome.events import CallEnded
-from review_advisor.core.outcome.outcomes import Outcome
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Usage
-from review_advisor.core.shadow.shadow_decision import (
+from review_advisor.ledger.shadow_rollup import (
     MOST_TOLD,
     ShadowDecision,
     decision_on,
@@ -19,13 +15,11 @@ from review_advisor.core.shadow.shadow_decision import (
     shadow_cost,
     shadow_decision,
 )
-from review_advisor.core.shadow.shadow_events import (
-    ShadowBegan,
-    ShadowCalled,
-    ShadowDecided,
-    ShadowEnded,
-    ShadowReviewed,
-)
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import CallEnded
+from review_advisor.review.rulings import Outcome
+from review_advisor.review.shadow import ShadowBegan, ShadowCalled, ShadowDecided, ShadowEnded, ShadowReviewed
+from review_advisor.safety.stop import Usage
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 BEGAN = ShadowBegan(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.unit.shadow.test_shadow_rule import rule
 
-from review_advisor.core.facts.files.paths import OWN_IMPLEMENTATION_ANYWHERE, PathRule
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.instructions import ADVISOR, Instructions
-from review_advisor.core.shadow.shadow_instructions import LONGEST_INSTRUCTIONS, instruction_files, instructions_of
-from review_advisor.core.shadow.shadow_rule import ShadowRule
+from review_advisor.agents.prompts import ADVISOR, Instructions
+from review_advisor.change.guidelines import BaseText
+from review_advisor.change.kinds import OWN_IMPLEMENTATION_ANYWHERE, PathRule
 from review_advisor.mockworld.world import INSTRUCTIONS
+from review_advisor.policy.shadow_rules import ShadowRule
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.shadow import LONGEST_INSTRUCTIONS, instruction_files, instructions_of
 
 FOLDER = ".review-advisor/instructions/terse/"
 JUDGE, EXECUTOR = rule(instructions="terse"), rule(part="executor", instructions="terse")

@@ -1,7 +1,7 @@
 """What a period of reviews in shadow mode says to a person and to a program."""
 
-from review_advisor.core.shadow.shadow_mode import ShadowModeSums, WouldHave, shadow_mode_text
-from review_advisor.core.shadow.shadow_rollup import ShadowRollup, shadow_text
+from review_advisor.ledger.kpis import ShadowModeSums, WouldHave, shadow_mode_text
+from review_advisor.ledger.shadow_rollup import ShadowRollup, shadow_text
 
 SUMS = ShadowModeSums(
     passed=WouldHave(reviews=30, closed=25, merged=24, reverted=1),

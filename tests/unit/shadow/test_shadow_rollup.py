@@ -5,14 +5,8 @@ from typing import get_args
 
 import pytest
 
-from review_advisor.core.shadow.shadow_rollup import (
-    NOTHING_IN_SHADOW,
-    ShadowOfRun,
-    ShadowRollup,
-    ShadowSums,
-    shadow_text,
-)
-from review_advisor.core.shadow.shadow_rule import ShadowPart
+from review_advisor.ledger.shadow_rollup import NOTHING_IN_SHADOW, ShadowOfRun, ShadowRollup, ShadowSums, shadow_text
+from review_advisor.policy.shadow_rules import ShadowPart
 
 SUMS = ShadowSums(
     shadow="opusJudge",

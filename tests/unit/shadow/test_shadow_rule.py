@@ -8,9 +8,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from review_advisor.core.policy.surfaces import SURFACE_DEFAULTS, Surface
-from review_advisor.core.roster.advisor import ADR_ADVISOR, Advisor, Moment, Roster
-from review_advisor.core.shadow.shadow_rule import (
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Moment, Roster
+from review_advisor.policy.shadow_rules import (
     Shadow,
     ShadowRule,
     ShadowRules,
@@ -20,6 +19,7 @@ from review_advisor.core.shadow.shadow_rule import (
     shadow_of,
     shadows_due,
 )
+from review_advisor.policy.surfaces import SURFACE_DEFAULTS, Surface
 
 
 def rule(percent: float = 100, **more: Any) -> ShadowRule:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from review_advisor.core.task.agent_files import BLOCK, END, SKILL, START, MarksError, with_block
+from review_advisor.tasks.run_files import BLOCK, END, SKILL, START, MarksError, with_block
 
 WORDS = st.text().filter(lambda text: START not in text and END not in text)
 

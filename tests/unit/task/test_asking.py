@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.roles.calls import CreditExhaustedError, ModelForbiddenError, ModelUnknownError
-from review_advisor.core.roster.advisor import Advisor
-from review_advisor.task.asking import model_setting, vote_stop_words
+from review_advisor.agents.calls import CreditExhaustedError, ModelForbiddenError, ModelUnknownError
+from review_advisor.policy.roster import Advisor
+from review_advisor.tasks.run import model_setting, vote_stop_words
 
 VARIABLES = "HYDRAFLOW_PR_REVIEW_ADVISOR_MODEL or HYDRAFLOW_REVIEW_ADVISOR_MODEL"
 

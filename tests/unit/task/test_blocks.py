@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from review_advisor.core.safety.legible import legible
-from review_advisor.core.task.blocks import MOST_BLOCKS, OF_A_RUN, BlockTag, Malformed, Scanned, TagBlock, scan
+from review_advisor.ledger.task_events import MOST_BLOCKS, OF_A_RUN, BlockTag, Malformed, Scanned, TagBlock, scan
+from review_advisor.safety.fence import legible
 
 NONCE = "0123456789abcdef"
 DONE = '{"status":"completed","summary":"all is well"}'

@@ -5,8 +5,8 @@ import itertools
 import pytest
 from tests.scenarios.task_runs import NONCE, block, consult, done, guidance, proposal
 
-from review_advisor.core.task.blocks import MOST_BLOCKS, BlockTag, Malformed, TagBlock
-from review_advisor.core.task.hearing import AdvisorSaid, ExecutorSaid, hear_advisor, hear_executor
+from review_advisor.ledger.task_events import MOST_BLOCKS, BlockTag, Malformed, TagBlock
+from review_advisor.tasks.protocol import AdvisorSaid, ExecutorSaid, hear_advisor, hear_executor
 
 BROKEN = block("ADVISOR_CONSULT", "{no object")
 

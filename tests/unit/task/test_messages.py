@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.answers.answers import Answer
-from review_advisor.core.task.blocks import BlockTag, Malformed, TagBlock
-from review_advisor.core.task.messages import (
+from review_advisor.agents.answers import Answer
+from review_advisor.ledger.task_events import (
+    BlockTag,
     IdKind,
+    Malformed,
     MemoryProposal,
     OwedReport,
     ReadReport,
+    TagBlock,
     TaskConsult,
     TaskDone,
     TaskGuidance,

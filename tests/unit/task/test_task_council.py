@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scenarios.task_runs import BEGAN
 
-from review_advisor.core.roles.calls import Cause
-from review_advisor.core.roster.advisor import Advisor
-from review_advisor.core.task.task_council import NO_COUNCIL, TaskCouncil, after_a_turn, at_the_end, chosen_action
-from review_advisor.core.task.task_events import CouncilVoted, TaskVote
+from review_advisor.agents.calls import Cause
+from review_advisor.ledger.task_events import CouncilVoted, TaskVote, after_a_turn, at_the_end
+from review_advisor.policy.roster import Advisor
+from review_advisor.tasks.prompts import NO_COUNCIL, TaskCouncil, chosen_action
 
 ACTIONS = ("deploy", "delay", "rollback")
 

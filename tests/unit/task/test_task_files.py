@@ -6,10 +6,9 @@ from typing import get_args
 import pytest
 from tests.scenarios.task_runs import consult, done, guidance, play
 
-from review_advisor.cli.runs import TASK_STATUSES
-from review_advisor.core.task.task_events import TaskLimits
-from review_advisor.core.task.task_files import task_files, task_outcome
-from review_advisor.core.task.task_status import EXIT_CODES, STATUS_WORDS, RunStatus, error_mode
+from review_advisor.app.runs import TASK_STATUSES
+from review_advisor.ledger.task_events import EXIT_CODES, STATUS_WORDS, RunStatus, TaskLimits, error_mode
+from review_advisor.tasks.run_files import task_files, task_outcome
 
 
 def test_a_run_that_is_not_over_says_running_after_every_event() -> None:

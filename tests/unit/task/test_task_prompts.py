@@ -6,14 +6,11 @@ import pytest
 from tests.scenarios.task_runs import NONCE, consult, done, given, guidance, play
 from tests.unit.lessons.test_memory_record import AT, record
 
-from review_advisor.core.facts.guidelines import BaseText
-from review_advisor.core.lessons.memory_prompt import Lessons, lessons_of, lessons_section
-from review_advisor.core.lessons.memory_record import memory_text
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.task.blocks import BlockTag, scan
-from review_advisor.core.task.messages import TaskConsult
-from review_advisor.core.task.task_events import TaskLimits
-from review_advisor.core.task.task_prompts import (
+from review_advisor.agents.prompts import Lessons, lessons_of, lessons_section, memory_text
+from review_advisor.change.guidelines import BaseText
+from review_advisor.ledger.task_events import BlockTag, TaskConsult, TaskLimits, scan
+from review_advisor.policy.surfaces import Role
+from review_advisor.tasks.prompts import (
     EXECUTOR_SYSTEM,
     MOST_ENTRY,
     MOST_TRANSCRIPT,

@@ -21,7 +21,7 @@ from review_advisor.mockworld.promises import (
     on_verdicts,
 )
 from review_advisor.mockworld.promises.played_review import Reading
-from review_advisor.mockworld.stories.stage import PlayedReview
+from review_advisor.mockworld.stage import PlayedReview
 
 Promise = Callable[[Reading], Iterable[str]]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from review_advisor.core.outcome.events import Repaired, Ruled, UnfoundedRejection
-from review_advisor.core.outcome.steps.advice_events import AdviceOpen, Escalated
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.fake_advisor_runner import PlayedCall
+from review_advisor.mockworld.agents import PlayedCall
 from review_advisor.mockworld.promises.on_verdicts import OUTAGES, has_veto, in_critical_folder, touches_itself
 from review_advisor.mockworld.promises.played_review import UNUSABLE, PartKey, Reading, answer_of
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import AdviceOpen, Escalated, Repaired, Ruled, UnfoundedRejection
 
 RETRIES = {"low": 1, "medium": 2, "high": 3}
 LOOPING = {"pr_review", "pre_merge_spec_check"}

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from review_advisor.core.outcome.events import Voted
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.roster.advisor import ADR_ADVISOR, REFUTER, VOICES, Advisor
-from review_advisor.mockworld.fake_advisor_runner import PlayedCall
+from review_advisor.mockworld.agents import PlayedCall
 from review_advisor.mockworld.promises.on_verdicts import OUTAGES, has_veto, touches_itself
 from review_advisor.mockworld.promises.played_review import PartKey, Reading, answer_of, fault_of
+from review_advisor.policy.roster import ADR_ADVISOR, REFUTER, VOICES, Advisor
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import Voted
+from review_advisor.review.soundness import unsound
 
 BLOCKS_FROM = 80
 WIDEST_SPREAD = 40

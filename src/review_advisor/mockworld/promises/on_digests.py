@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.policy.scope import policy_digest
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.policy.switches import read_switches
 from review_advisor.mockworld.promises.played_review import Reading
-from review_advisor.mockworld.stories.stage import PlayedReview
+from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.policy.scope import policy_digest
+from review_advisor.policy.surfaces import Role
+from review_advisor.policy.switches import read_switches
 
 HELD_ON = {
     Role.PRE_FLIGHT: {"pr_review", "adr_review"},

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.facts.change import Status
-from review_advisor.core.facts.lockfiles.lock_formats import DEFAULT_EXCLUDE
-from review_advisor.core.outcome.coverage import FileCoverage
-from review_advisor.core.outcome.document import outcome_types, read_outcome
-from review_advisor.core.outcome.events import CallEnded, CallStarted, ReviewEnded
-from review_advisor.core.outcome.soundness import unsound
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.core.report.report_text import verdict_words
+from review_advisor.change.change import Status
+from review_advisor.change.lockfiles import DEFAULT_EXCLUDE
 from review_advisor.mockworld.promises.on_verdicts import has_veto
 from review_advisor.mockworld.promises.played_review import Reading, answer_of
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import FileCoverage, outcome_types, read_outcome
+from review_advisor.review.events import CallEnded, CallStarted, ReviewEnded
+from review_advisor.review.report import verdict_words
+from review_advisor.review.soundness import unsound
 
 EXIT = {"nothing_to_review": 0, "approved": 0, "changes_requested": 10, "escalated": 11, "stopped": 12}
 HUMAN = 11

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from review_advisor.core.answers.findings import Finding
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.outcome.events import Reported, UnfoundedRejection
-from review_advisor.core.policy.surfaces import Role, Surface
+from review_advisor.agents.findings import Finding
+from review_advisor.change.change import FileChange
 from review_advisor.mockworld.promises.played_review import Reading, answer_of
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import Reported, UnfoundedRejection
 
 SHORTEST = 4
 """Characters of a quote that proves something."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from review_advisor.mockworld.promises import Broken
-from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStory, play
+from review_advisor.mockworld.stage import PlayedReview, PlayedStory, play
 
 
 def told_still(told: PlayedStory) -> PlayedStory:

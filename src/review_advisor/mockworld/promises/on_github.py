@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from review_advisor.core.outcome.blocking import blocking_findings
-from review_advisor.core.outcome.document import OutcomeDocument
 from review_advisor.mockworld.promises import Broken
 from review_advisor.mockworld.promises.on_publication import CONCLUSIONS, title_due
-from review_advisor.mockworld.stories.snapshot import Snapshot
-from review_advisor.mockworld.stories.stage import PlayedReview, PlayedStep, PlayedStory
-from review_advisor.mockworld.stories.story_events import CommandStep
+from review_advisor.mockworld.stage import PlayedReview, PlayedStep, PlayedStory, Snapshot
+from review_advisor.mockworld.story import CommandStep
+from review_advisor.review.document import OutcomeDocument, blocking_findings
 
 ESCALATED = 11
 LABEL = "needs-human-review"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.events import CallEnded, KnowledgeStored, PartEnded, SurfaceEnded, Verified
-from review_advisor.core.policy.surfaces import Role, Surface
 from review_advisor.mockworld.promises.on_switches import is_off
 from review_advisor.mockworld.promises.on_verdicts import touches_itself
 from review_advisor.mockworld.promises.played_review import Reading
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import CallEnded, KnowledgeStored, PartEnded, SurfaceEnded, Verified
 
 SEEN = {"differs", "added", "removed"}
 UNSEEN = {"unreadable", "too_large"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Answered
-from review_advisor.mockworld.fake_advisor_runner import PlayedCall
+from review_advisor.agents.calls import Answered
+from review_advisor.mockworld.agents import PlayedCall
 from review_advisor.mockworld.promises.played_review import PartKey, Reading, answer_of, is_plain
+from review_advisor.policy.surfaces import Role, Surface
 
 CANARY = "zqx"
 """Stands in every text of a seeded world that comes from outside: title, body, paths, lines, spec, replies."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.forge_text.conclusion import conclusion_of, heading_of
-from review_advisor.core.outcome.events import PartEnded
-from review_advisor.core.policy.surfaces import Role
+from review_advisor.github.sections import conclusion_of, heading_of
 from review_advisor.mockworld.promises.on_verdicts import has_veto
 from review_advisor.mockworld.promises.played_review import PartKey, Reading, answer_of
-from review_advisor.mockworld.stories.stage import PlayedReview
+from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import PartEnded
 
 CONCLUSIONS = {
     "nothing_to_review": "success",

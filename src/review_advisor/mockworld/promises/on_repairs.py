@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from review_advisor.core.answers.answers import GRAVE
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.outcome.events import Repaired, Reported
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.editable_copies import Edit
+from review_advisor.agents.answers import GRAVE
+from review_advisor.change.change import FileChange, Status
+from review_advisor.mockworld.copies import Edit
 from review_advisor.mockworld.promises.on_verdicts import is_its_own
 from review_advisor.mockworld.promises.played_review import Reading, answer_of
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import Repaired, Reported
 
 TELLS_OTHERS = {
     ".github", ".gitlab-ci.yml", ".gitattributes", ".gitmodules", ".gitignore", ".husky", ".vscode", ".envrc",

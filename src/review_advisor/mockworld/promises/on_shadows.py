@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.document import outcome_document
 from review_advisor.mockworld.promises.played_review import Reading
+from review_advisor.review.document import outcome_document
 
 SHADOW_CANARY = "SHADOWCANARY"
 """In every word that a seeded world gives to a judge in shadow."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from review_advisor.core.outcome.events import CallEnded, CallStarted, Reported, Ruled
-from review_advisor.core.policy.surfaces import Role
 from review_advisor.mockworld.promises.on_verdicts import ON, in_critical_folder
 from review_advisor.mockworld.promises.played_review import Reading
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.events import CallEnded, CallStarted, Reported, Ruled
 
 SWITCH = {
     Role.PRE_FLIGHT: "HYDRAFLOW_REVIEW_PREFLIGHT_ENABLED",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from review_advisor.core.facts.change import FileChange
-from review_advisor.core.outcome.events import CallEnded, Repaired, RoleSkipped, UnfoundedRejection, Verified
-from review_advisor.core.outcome.steps.advice_events import Recommended
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.roles.calls import Lost
-from review_advisor.mockworld.fake_advisor_runner import PlayedCall
+from review_advisor.agents.calls import Lost
+from review_advisor.change.change import FileChange
+from review_advisor.mockworld.agents import PlayedCall
 from review_advisor.mockworld.promises.played_review import ASIDE, Reading, answer_of, fault_of
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import CallEnded, Recommended, Repaired, RoleSkipped, UnfoundedRejection, Verified
 
 VETO_SURFACES = {"pr_review", "pre_merge_spec_check", "adr_review", "visual_gate"}
 """ADR-0059's matrix, read from its text."""

@@ -10,16 +10,16 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from review_advisor.core.forge_text.conclusion import title_of
-from review_advisor.core.outcome.events import Event
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.report.report_text import report_text
-from review_advisor.core.roles.calls import Answered, Lost, Stop
-from review_advisor.core.roster.advisor import REFUTER, VOICES
-from review_advisor.mockworld.fake_advisor_runner import Advice, PlayedCall
-from review_advisor.mockworld.lines import Killed
-from review_advisor.mockworld.stories.stage import PlayedReview
-from review_advisor.mockworld.stories.story_lines import SLOW
+from review_advisor.agents.calls import Answered, Lost
+from review_advisor.github.sections import title_of
+from review_advisor.mockworld.agents import Advice, Killed, PlayedCall
+from review_advisor.mockworld.stage import PlayedReview
+from review_advisor.mockworld.story import SLOW
+from review_advisor.policy.roster import REFUTER, VOICES
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.events import Event
+from review_advisor.review.report import report_text
+from review_advisor.safety.stop import Stop
 
 PartKey = tuple[Surface, int]
 Kind = TypeVar("Kind")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import exp, log
 from random import Random
 
-from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind
+from review_advisor.ledger.kind_records import ConfidencePair, FindingKind
 
 Truth = Callable[[float], float]
 KIND = FindingKind("executor", "opus", "pr_review", "security", "p1")

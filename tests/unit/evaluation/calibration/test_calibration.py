@@ -9,16 +9,17 @@ from random import Random
 import pytest
 from tests.unit.evaluation.calibration.streams import KIND, honest, overconfident, stream
 
-from review_advisor.core.evaluation.calibration.calibration import Calibration, calibration
-from review_advisor.core.evaluation.calibration.calibration_table import (
+from review_advisor.lab.calibration import (
+    Calibration,
+    calibration,
     calibration_as_json,
     calibration_text,
     proposed_thresholds,
 )
-from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, LabelSource
-from review_advisor.core.policy.escalation_rules import FIRST_THRESHOLD, VERDICT, EscalationRules
-from review_advisor.core.policy.surfaces import Surface
-from review_advisor.core.policy.thresholds import parse_thresholds
+from review_advisor.ledger.kind_records import ConfidencePair, LabelSource
+from review_advisor.policy.escalation_rules import FIRST_THRESHOLD, VERDICT, EscalationRules
+from review_advisor.policy.surfaces import Surface
+from review_advisor.policy.thresholds import parse_thresholds
 
 TODAY = date(2026, 11, 24)
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from tests.unit.evaluation.calibration.streams import KIND
 
-from review_advisor.core.evaluation.calibration.cells import cells
-from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind
+from review_advisor.ledger.kind_records import ConfidencePair, FindingKind, cells
 
 
 def pairs(many: int, kind: FindingKind, *, right: bool | None = True) -> list[ConfidencePair]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.evaluation.calibration.confidence_maps import MAPS, isotonic, platt, temperature
+from review_advisor.lab.calibration import MAPS, isotonic, platt, temperature
 
 SAID = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 

@@ -4,12 +4,7 @@ from dataclasses import replace
 
 from tests.unit.evaluation.calibration.streams import KIND
 
-from review_advisor.core.evaluation.calibration.confidence_pair import (
-    ConfidencePair,
-    FindingKind,
-    labelled,
-    stated_once,
-)
+from review_advisor.ledger.kind_records import ConfidencePair, FindingKind, labelled, stated_once
 
 
 def test_the_parents_of_a_kind_are_wider_step_by_step() -> None:

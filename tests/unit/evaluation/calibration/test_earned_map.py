@@ -5,8 +5,7 @@ from random import Random
 import pytest
 from tests.unit.evaluation.calibration.streams import Truth, flat, honest, overconfident, stream, timid
 
-from review_advisor.core.evaluation.calibration.earned_map import earned_map
-from review_advisor.core.evaluation.calibration.reliability import ece
+from review_advisor.lab.calibration import earned_map, ece
 
 
 @pytest.mark.one_in(5)

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.evaluation.calibration.calibration import calibration
-from review_advisor.core.evaluation.calibration.calibration_table import proposed_kinds
-from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair, FindingKind, LabelSource
-from review_advisor.core.evaluation.calibration.kind_records import (
+from review_advisor.lab.calibration import calibration, proposed_kinds
+from review_advisor.ledger.kind_records import (
     LONGEST_KINDS_FILE,
+    ConfidencePair,
+    FindingKind,
     KindRecord,
+    LabelSource,
     kind_records,
     parse_kind_records,
 )

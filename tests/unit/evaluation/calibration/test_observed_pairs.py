@@ -9,10 +9,9 @@ import pytest
 from tests.adapters.ledgers import told
 from tests.unit.evaluation.golden.test_from_observations import FIRST, REVIEW, SECOND, label, reviewed
 
-from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair
-from review_advisor.core.evaluation.calibration.observed_pairs import observed_pairs, stated_run
-from review_advisor.core.observation.labels import ObservedLabel
-from review_advisor.core.outcome.document import OutcomeDocument
+from review_advisor.ledger.kind_records import ConfidencePair, observed_pairs, stated_run
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.observed import ObservedLabel
 
 REVERTED = (label("judged", "judged"), label("reverted", "reverted"))
 

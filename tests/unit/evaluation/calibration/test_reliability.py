@@ -5,9 +5,9 @@ from random import Random
 import pytest
 from tests.unit.evaluation.calibration.streams import KIND, honest, overconfident, stream
 
-from review_advisor.core.evaluation.calibration.confidence_pair import ConfidencePair
-from review_advisor.core.evaluation.calibration.reliability import bins, brier, ece, reliability, risk_curve
-from review_advisor.core.metrics.intervals import wilson
+from review_advisor.lab.calibration import bins, brier, ece, reliability, risk_curve
+from review_advisor.ledger.kind_records import ConfidencePair
+from review_advisor.ledger.kpis import wilson
 
 
 def test_a_bin_holds_a_tenth_and_the_last_one_certainty_too() -> None:

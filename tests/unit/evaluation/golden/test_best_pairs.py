@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.evaluation.golden.best_pairs import best_pairs
+from review_advisor.lab.matching import best_pairs
 
 Worth = dict[tuple[int, int], int]
 SMALL = st.dictionaries(st.tuples(st.integers(0, 3), st.integers(0, 4)), st.integers(1, 9), max_size=20)

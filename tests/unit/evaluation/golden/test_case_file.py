@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.evaluation.golden.case_file import read_case
-from review_advisor.core.evaluation.golden.golden_case import (
+from review_advisor.lab.golden_cases import (
     CommitsChange,
     FilesChange,
     GoldenFile,
     GoldenSetError,
     NamedChange,
     PatchChange,
+    read_case,
 )
 
 HEAD = 'kind = "faulty"\n'

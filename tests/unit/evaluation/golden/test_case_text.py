@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.evaluation.golden.case_file import read_case
-from review_advisor.core.evaluation.golden.case_text import case_text
-from review_advisor.core.evaluation.golden.golden_case import (
+from review_advisor.lab.golden_cases import (
     CommitsChange,
     FilesChange,
     GoldenCase,
@@ -18,6 +16,8 @@ from review_advisor.core.evaluation.golden.golden_case import (
     GoldenLabel,
     NamedChange,
     PatchChange,
+    case_text,
+    read_case,
 )
 
 COMMIT = "b" * 40

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.evaluation.golden.changed_lines import line_steps, lines_of, misplaced_label, new_lines
-from review_advisor.core.evaluation.golden.golden_case import GoldenFile, GoldenLabel
+from review_advisor.lab.golden_cases import GoldenFile, GoldenLabel, line_steps, lines_of, misplaced_label, new_lines
 
 FILES = (GoldenFile("a.py", "one\ntwo\n", "one\nthree\n"), GoldenFile("gone.py", "one\n", None))
 LABEL = GoldenLabel("It is three.", "a.py", 2, 2)

@@ -6,14 +6,8 @@ import json
 
 import pytest
 
-from review_advisor.core.evaluation.golden.finding_lines import read_finding_lines
-from review_advisor.core.evaluation.golden.golden_case import (
-    GoldenCase,
-    GoldenSetError,
-    NamedChange,
-    golden_set,
-)
-from review_advisor.core.evaluation.golden.matching import RaisedFinding
+from review_advisor.lab.golden_cases import GoldenCase, GoldenSetError, NamedChange, golden_set
+from review_advisor.lab.matching import RaisedFinding, read_finding_lines
 
 SET = golden_set(
     "s", "", [GoldenCase(id=name, group="g", kind="faulty", change=NamedChange("x")) for name in ("go/a", "b")]

@@ -7,15 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.adapters.ledgers import told
 
-from review_advisor.core.evaluation.golden.case_file import read_case
-from review_advisor.core.evaluation.golden.case_text import case_text
-from review_advisor.core.evaluation.golden.from_observations import ObservedCases, cases_from
-from review_advisor.core.evaluation.golden.golden_case import CommitsChange
-from review_advisor.core.observation.labels import LabelName, ObservedLabel, Value
-from review_advisor.core.outcome.document import OutcomeDocument
-from review_advisor.core.policy.surfaces import Role
-from review_advisor.mockworld.lines import finding, reject
+from review_advisor.lab.golden_cases import CommitsChange, ObservedCases, case_text, cases_from, read_case
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
+from review_advisor.policy.surfaces import Role
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.observed import LabelName, ObservedLabel, Value
 
 BASE, HEAD = "a" * 40, "b" * 40
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.evaluation.golden.golden_case import (
+from review_advisor.lab.golden_cases import (
     CommitsChange,
     FilesChange,
     GoldenCase,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.evaluation.golden.golden_case import CaseKind, GoldenCase, GoldenLabel, NamedChange
-from review_advisor.core.evaluation.golden.matching import Matching, RaisedFinding, askable, matched
+from review_advisor.lab.golden_cases import CaseKind, GoldenCase, GoldenLabel, NamedChange
+from review_advisor.lab.matching import Matching, RaisedFinding, askable, matched
 
 LEAK = GoldenLabel("The connection is never returned to the pool", "pool.py", 10, 12, "high", "resource leak")
 ROUNDING = GoldenLabel("Each line is rounded before the sum", "bill.py", 30, 30, "medium", "rounding")

@@ -6,14 +6,8 @@ from typing import Any
 
 import pytest
 
-from review_advisor.core.answers.answers import answer_schema
-from review_advisor.core.evaluation.golden.same_fault import (
-    SMOKE_PAIRS,
-    SameFault,
-    same_fault_question,
-    says_same,
-    smoke_disagreements,
-)
+from review_advisor.agents.answers import answer_schema
+from review_advisor.lab.matching import SMOKE_PAIRS, SameFault, same_fault_question, says_same, smoke_disagreements
 
 RIGHT = [pair.same for pair in SMOKE_PAIRS]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from review_advisor.core.evaluation.golden.same_words import LONGEST, alike_by_words
+from review_advisor.lab.matching import LONGEST, alike_by_words
 
 LEAK = "The file handle is never closed when parsing fails"
 

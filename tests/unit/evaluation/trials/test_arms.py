@@ -1,8 +1,8 @@
 """The arms that review golden cases."""
 
-from review_advisor.core.evaluation.trials.arms import USUAL_ARMS, configured, matrix
-from review_advisor.core.policy.surfaces import Role, Surface
-from review_advisor.core.policy.switches import read_switches
+from review_advisor.lab.trials import USUAL_ARMS, configured, matrix
+from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.policy.switches import read_switches
 
 USUAL = {arm.name: arm for arm in USUAL_ARMS}
 

@@ -4,16 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.evaluation.golden.golden_case import (
-    FilesChange,
-    GoldenCase,
-    GoldenFile,
-    GoldenLabel,
-    NamedChange,
-    golden_set,
-)
-from review_advisor.core.evaluation.trials.chance_reviewer import chance_sums
-from review_advisor.core.evaluation.trials.measures import MEASURES
+from review_advisor.lab.golden_cases import FilesChange, GoldenCase, GoldenFile, GoldenLabel, NamedChange, golden_set
+from review_advisor.lab.trials import MEASURES, chance_sums
 
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 FAULTY = GoldenCase(

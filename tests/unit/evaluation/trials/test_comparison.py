@@ -2,10 +2,15 @@
 
 from dataclasses import replace
 
-from review_advisor.core.evaluation.trials.comparison import TrialsOf, side_by_side
-from review_advisor.core.evaluation.trials.manifest import ArmFacts, EvaluationManifest
-from review_advisor.core.evaluation.trials.measures import ReviewSums
-from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial
+from review_advisor.lab.trials import (
+    ArmFacts,
+    CountedTrial,
+    EvaluationManifest,
+    ReviewSums,
+    Trial,
+    TrialsOf,
+    side_by_side,
+)
 
 BEFORE = EvaluationManifest(
     schema="evaluation.v1",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from review_advisor.core.answers.findings import Finding
-from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenFile, NamedChange
-from review_advisor.core.evaluation.trials.document_trial import raised
+from review_advisor.agents.findings import Finding
+from review_advisor.lab.golden_cases import FilesChange, GoldenFile, NamedChange
+from review_advisor.lab.trials import raised
 
 BEFORE = "def pay(user):\n    check(user)\n    audit(user)\n    charge(user)\n"
 AFTER = "import log\n\ndef pay(user):\n    charge(user)\n"

@@ -4,16 +4,17 @@ from random import Random
 
 import pytest
 
-from review_advisor.core.evaluation.trials.gates import (
+from review_advisor.lab.trials import (
     Condition,
     GateAnswer,
     GateVerdict,
+    ReviewSums,
+    Sampled,
     as_good_condition,
     cost_gate,
+    sampled,
     ship_gate,
 )
-from review_advisor.core.evaluation.trials.group_samples import Sampled, sampled
-from review_advisor.core.evaluation.trials.measures import ReviewSums
 
 ADVISOR, EXECUTOR, PAIRED = "advisor-only", "executor-only", "paired"
 

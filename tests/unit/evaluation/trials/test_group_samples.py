@@ -4,21 +4,24 @@ from random import Random
 
 import pytest
 
-from review_advisor.core.evaluation.resampling import TAIL, Middle
-from review_advisor.core.evaluation.trials.group_samples import (
+from review_advisor.lab.recorded_reviews import TAIL, Middle
+from review_advisor.lab.trials import (
     FEW_GROUPS,
+    MEASURES,
     UNSEEN,
     Estimate,
+    ReviewSums,
     Sampled,
+    correct_share,
     difference,
     estimate,
     ratio,
     sampled,
     tail,
+    usd_per_review,
     with_unseen_groups,
 )
-from review_advisor.core.evaluation.trials.measures import MEASURES, ReviewSums, correct_share, usd_per_review
-from review_advisor.core.metrics.intervals import wilson
+from review_advisor.ledger.kpis import wilson
 
 CORRECT = MEASURES[0]
 BY_NAME = {each.name: each for each in MEASURES}

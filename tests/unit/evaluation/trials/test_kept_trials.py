@@ -6,10 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase
-from review_advisor.core.evaluation.trials.kept_trials import is_settled, spent_on, unanswered_arms
-from review_advisor.core.evaluation.trials.manifest import AnswerSource, ArmFacts, EvaluationManifest
-from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial, TrialStatus, count
+from review_advisor.lab.golden_cases import FilesChange, GoldenCase
+from review_advisor.lab.trials import (
+    AnswerSource,
+    ArmFacts,
+    CountedTrial,
+    EvaluationManifest,
+    Trial,
+    TrialStatus,
+    count,
+    is_settled,
+    spent_on,
+    unanswered_arms,
+)
 
 CASE = GoldenCase(id="a", group="g", kind="clean", change=FilesChange(()))
 MANIFEST = EvaluationManifest(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.evaluation.trials.manifest import (
+from review_advisor.lab.trials import (
     ArmFacts,
     CaseShard,
     EvaluationManifest,
@@ -14,9 +14,9 @@ from review_advisor.core.evaluation.trials.manifest import (
     manifest_json,
     merged_manifest,
     read_manifest,
-    wanted,
     why_not_comparable,
 )
+from review_advisor.lab.trials import wanted_trials as wanted
 
 WHOLE = EvaluationManifest(
     schema="evaluation.v1",

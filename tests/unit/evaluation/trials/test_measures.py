@@ -2,7 +2,7 @@
 
 from math import inf
 
-from review_advisor.core.evaluation.trials.measures import MEASURES, ReviewSums, total
+from review_advisor.lab.trials import MEASURES, ReviewSums, total
 
 
 def told(sums: ReviewSums) -> dict[str, float | None]:

@@ -2,11 +2,19 @@
 
 from random import Random
 
-from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase
-from review_advisor.core.evaluation.trials.manifest import ArmFacts, EvaluationManifest
-from review_advisor.core.evaluation.trials.result_table import besides, result_json, result_text
-from review_advisor.core.evaluation.trials.results import EvaluationResult, evaluation_result
-from review_advisor.core.evaluation.trials.trial import Trial, TrialStatus, count
+from review_advisor.lab.golden_cases import FilesChange, GoldenCase
+from review_advisor.lab.trials import (
+    ArmFacts,
+    EvaluationManifest,
+    EvaluationResult,
+    Trial,
+    TrialStatus,
+    besides,
+    count,
+    evaluation_result,
+    result_json,
+    result_text,
+)
 
 CASES = tuple(GoldenCase(id=f"c{n}", group=f"g{n}", kind="clean", change=FilesChange(())) for n in range(4))
 

@@ -3,11 +3,18 @@
 from dataclasses import replace
 from random import Random
 
-from review_advisor.core.evaluation.trials.manifest import ArmFacts, ArmPart, EvaluationManifest
-from review_advisor.core.evaluation.trials.measures import ReviewSums
-from review_advisor.core.evaluation.trials.result_table import besides
-from review_advisor.core.evaluation.trials.results import Turned, evaluation_result, repeated
-from review_advisor.core.evaluation.trials.trial import CountedTrial, Trial
+from review_advisor.lab.trials import (
+    ArmFacts,
+    ArmPart,
+    CountedTrial,
+    EvaluationManifest,
+    ReviewSums,
+    Trial,
+    Turned,
+    besides,
+    evaluation_result,
+    repeated,
+)
 
 
 def counted(case: str, arm: str = "paired", repetition: int = 1, *found: str, usd: float = 0.1) -> CountedTrial:

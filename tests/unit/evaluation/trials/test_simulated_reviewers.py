@@ -5,17 +5,21 @@ from random import Random
 
 import pytest
 
-from review_advisor.core.evaluation.trials.group_samples import FEW_GROUPS, estimate, sampled
-from review_advisor.core.evaluation.trials.measures import MEASURES, ReviewSums, total
-from review_advisor.core.evaluation.trials.simulated_reviewers import (
+from review_advisor.lab.trials import (
+    FEW_GROUPS,
+    MEASURES,
     SIMULATED,
+    ReviewSums,
     SimulatedReviewer,
+    count,
     difficulties,
+    estimate,
+    sampled,
     simulated_set,
     simulated_trial,
+    total,
     true_sums,
 )
-from review_advisor.core.evaluation.trials.trial import count
 
 RARE = {"precision", "f1", "false_alarms", "obeyed", "wrong_per_review"}
 """What hangs on events that a good reviewer rarely meets: in forty groups there may be none of them."""

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.core.evaluation.calibration.confidence_pair import FindingKind
-from review_advisor.core.evaluation.golden.golden_case import FilesChange, GoldenCase, GoldenLabel
-from review_advisor.core.evaluation.golden.matching import RaisedFinding
-from review_advisor.core.evaluation.trials.measures import MEASURES
-from review_advisor.core.evaluation.trials.trial import Trial, TrialStatus, count, read_trial, trial_line
+from review_advisor.lab.golden_cases import FilesChange, GoldenCase, GoldenLabel
+from review_advisor.lab.matching import RaisedFinding
+from review_advisor.lab.trials import MEASURES, Trial, TrialStatus, count, read_trial, trial_line
+from review_advisor.ledger.kind_records import FindingKind
 
 OFF_BY_ONE = GoldenLabel("The loop reads beyond the end.", "a.py", 4, 5, "high", "bug")
 TYPO = GoldenLabel("The message has a spelling mistake.", "a.py", 40, 40, "low", "style")

@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
-from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths
-from review_advisor.core.facts.files.paths import PathRule
+from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
+from review_advisor.change.kinds import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, CriticalPaths, PathRule
 from review_advisor.mockworld.world import edited, renamed
 
 NAMED = """

@@ -2,9 +2,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.facts.files.critical import CRITICAL_PATHS_ADR
-from review_advisor.core.facts.files.kinds import (
+from review_advisor.change.change import FileChange, Status
+from review_advisor.change.kinds import (
+    CRITICAL_PATHS_ADR,
     DOCS,
     GENERATED,
     LOCKS,
@@ -12,11 +12,11 @@ from review_advisor.core.facts.files.kinds import (
     TESTS,
     VENDORED,
     Kind,
+    NameRule,
     changed_code_lines,
     kind_of,
     kind_of_path,
 )
-from review_advisor.core.facts.files.paths import NameRule
 from review_advisor.mockworld.world import edited, renamed
 
 KINDS = [

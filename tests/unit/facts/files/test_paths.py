@@ -2,12 +2,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
-from review_advisor.core.facts.files.critical import CriticalPaths
-from review_advisor.core.facts.files.paths import (
+from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Status
+from review_advisor.change.kinds import (
     NEVER_REPAIRED,
     OWN_IMPLEMENTATION_ANYWHERE,
     OWN_IMPLEMENTATION_HERE,
+    CriticalPaths,
     PathRule,
     globs_of,
     is_glob,
@@ -15,8 +15,8 @@ from review_advisor.core.facts.files.paths import (
     literal,
     path_words,
 )
-from review_advisor.core.policy.exclusion import excluding_glob
 from review_advisor.mockworld.world import deleted, edited, renamed
+from review_advisor.policy.exclusion import excluding_glob
 
 CRITICAL = PathRule(("**/auth/",))
 

@@ -1,7 +1,7 @@
 import pytest
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.files.risky_code import RISKY_CODE, risky_code
+from review_advisor.change.change import FileChange, Hunk, Status
+from review_advisor.change.risky_code import RISKY_CODE, risky_code
 
 EXAMPLES = {
     "runs a process": """

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import review_advisor
-from review_advisor.core.facts.checker_settings import ruff_settings
-from review_advisor.core.facts.files.toml_text import TomlError, read_toml
+from review_advisor.change.checker_settings import ruff_settings
+from review_advisor.safety.stated_values import TomlError, read_toml
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator
 from pydantic_core.core_schema import ErrorType
 
-from review_advisor.core.facts.files.value_mistake import value_mistake, value_place
+from review_advisor.safety.stated_values import value_mistake, value_place
 
 SOURCE = Path(__file__).parents[4] / "src" / "review_advisor"
 PIECED_KEY = re.compile(r"""\[(?!\s*"[^"\\\n]*"\s*[\],])\s*(?:[(#\\]|[rRuU]?["'])""")

@@ -3,8 +3,8 @@ from difflib import ndiff
 import pytest
 from tests.attacks.workflow_edits import CI, HOSTILE, ORDINARY, OURS, edited_workflow
 
-from review_advisor.core.facts.change import Change, FileChange, Status, Workflows
-from review_advisor.core.facts.files.workflows import CiEdit, concern, only_bumps, own_names, watched
+from review_advisor.change.change import Change, FileChange, Status, Workflows
+from review_advisor.change.ci_files import CiEdit, concern, only_bumps, own_names, watched
 
 SHA, OTHER = "a" * 40, "b" * 40
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.change import FileChange, Hunk, Status
-from review_advisor.core.facts.patches.around import (
+from review_advisor.change.around import (
     LEAST_ROOM,
     LONGEST_USE,
     MOST_ROOM,
@@ -22,6 +21,7 @@ from review_advisor.core.facts.patches.around import (
     room_for,
     uses_within,
 )
+from review_advisor.change.change import FileChange, Hunk, Status
 
 BODY = [f"    step_{number}()" for number in range(1, 11)]
 TEXT = "\n".join(["import os", "", "def sell(cart):", *BODY, "", "def other():", "    pass", ""])

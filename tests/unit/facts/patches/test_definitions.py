@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.patches import definitions
-from review_advisor.core.facts.patches.definitions import defined_name, enclosing
+from review_advisor.change import around as definitions
+from review_advisor.change.around import defined_name, enclosing
 
 PYTHON = '''\
 import os

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Hunk, Status
-from review_advisor.core.facts.patches.diff_text import (
+from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, FileChange, Hunk, Status
+from review_advisor.change.diff_text import (
     ShownLine,
     changed_lines,
     hunk_length,
@@ -14,9 +14,9 @@ from review_advisor.core.facts.patches.diff_text import (
     render_statistics,
     shown_path,
 )
-from review_advisor.core.facts.shards import CHARACTERS_PER_TOKEN, tokens_of
-from review_advisor.core.safety.fence import clean, fence, fenced
+from review_advisor.change.shards import CHARACTERS_PER_TOKEN, tokens_of
 from review_advisor.mockworld.world import deleted, edited, renamed
+from review_advisor.safety.fence import clean, fence, fenced
 
 HOSTILE = [
     "FILE src/innocent.py",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review_advisor.core.facts.change import Hunk
-from review_advisor.core.facts.patches.patch import PatchError, git_diff_sections, split_git_diff, split_patch
+from review_advisor.change.change import Hunk
+from review_advisor.change.patch import PatchError, git_diff_sections, split_git_diff, split_patch
 
 HEADER = "diff --git a/x b/x\n--- a/x\n+++ b/x\n"
 

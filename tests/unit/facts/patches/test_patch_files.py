@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.facts.change import FileChange, Status
-from review_advisor.core.facts.patches.patch import PatchError
-from review_advisor.core.facts.patches.patch_files import files_of_patch
+from review_advisor.change.change import FileChange, Status
+from review_advisor.change.patch import PatchError, files_of_patch
 
 HUNK = "@@ -1 +1 @@\n-a\n+b\n"
 GONE = "@@ -1 +0,0 @@\n-a\n"

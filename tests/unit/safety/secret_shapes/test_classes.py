@@ -7,7 +7,7 @@ import base64
 import pytest
 from benchmarks._secret_samples import HEX, WITH_SIGNS, Draw, left
 
-from review_advisor.core.safety.secret_shapes import redact, secrets_in
+from review_advisor.safety.secrets import redact, secrets_in
 
 GIVEN = [
     "kind: Secret\nstringData:\n  anything: {}\n",

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 from benchmarks._secret_samples import one_mark_each
 
-from review_advisor.core.safety.secret_shapes import mark, redact
-from review_advisor.core.safety.secret_shapes.issuers import FORMATS
+from review_advisor.safety.secret_issuers import FORMATS
+from review_advisor.safety.secrets import mark, redact
 
 SHORTEST = {
     "1Password key": "A3-{C6}-{C11}-{C5}-{C5}-{C5} A3-{C6}-{C6}-{C5}-{C5}-{C5}-{C5}",

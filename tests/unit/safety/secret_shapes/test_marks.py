@@ -2,7 +2,7 @@
 
 import pytest
 
-from review_advisor.core.safety.secret_shapes.marks import REDACTED, holds_mark, is_mark, kind_marked, mark
+from review_advisor.safety.secrets import REDACTED, holds_mark, is_mark, kind_marked, mark
 
 
 @pytest.mark.parametrize("text, kind", [(mark("GitHub token"), "GitHub token"), (REDACTED, "")])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.safety.secret_shapes import randomness
-from review_advisor.core.safety.secret_shapes.randomness import looks_made_up, looks_random, of_both_cases
+from review_advisor.safety import secret_reading as randomness
+from review_advisor.safety.secret_reading import looks_made_up, looks_random, of_both_cases
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.core.safety.secret_shapes.reading import DecodedText, read
+from review_advisor.safety.secret_reading import DecodedText, read
 
 MEANT: list[tuple[str, str]] = [
     ("plain words", "plain words"),

@@ -1,1 +1,0 @@
-"""``claude -p``, and whatever else speaks its contract."""

@@ -1,1 +1,0 @@
-"""What a branch has brought: after a merge, or since a release."""

@@ -1,1 +1,0 @@
-"""Repositories and branches that are made: the sample of the demo, a golden case's, and a proposal's."""

@@ -1,1 +1,0 @@
-"""Golden sets on this disk: the own form, and those of public benchmarks, by their path."""

@@ -1,1 +1,0 @@
-"""The ledger: what every review did, in one SQLite file that several processes write at once."""

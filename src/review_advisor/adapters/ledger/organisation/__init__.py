@@ -1,1 +1,0 @@
-"""Ledgers out of artifacts: unpacked, taken in, and remembered."""

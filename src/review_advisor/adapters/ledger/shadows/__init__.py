@@ -1,1 +1,0 @@
-"""Shadows in the ledger: what those of a period come to."""

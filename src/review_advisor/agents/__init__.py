@@ -1,0 +1,1 @@
+"""How a question becomes a checked answer: prompts, schemas, evidence, replies, and ``claude``."""

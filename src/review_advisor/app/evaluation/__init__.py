@@ -1,1 +1,0 @@
-"""What the verbs of evaluation do: one module per verb."""

@@ -1,1 +1,0 @@
-"""The composition roots of what is about many repositories."""

@@ -1,1 +1,0 @@
-"""The composition roots of what is read from pull requests and written on them."""

@@ -1,0 +1,441 @@
+"""`replay`."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from pydantic import BaseModel
+
+from review_advisor.agents.kept_replies import RunNames
+from review_advisor.agents.recordings import Recording, RecordingAgents, WouldAsk
+from review_advisor.app.configuration import (
+    declares_of,
+    load_config,
+    load_instructions,
+    load_settings,
+    read_recorded,
+    read_text,
+    roster_of,
+    working_files,
+)
+from review_advisor.app.options import AS_JSON, LEDGER, PATH, artifacts_option, moment
+from review_advisor.app.review import installed
+from review_advisor.app.terminal import clear_refusals, note_left_out, put
+from review_advisor.change.change import SourceError
+from review_advisor.change.checker_settings import languages_of
+from review_advisor.change.kinds import DECLARED
+from review_advisor.change.pictures import ComparedPictures
+from review_advisor.change.sources import About, GitSource, open_range
+from review_advisor.lab.replay import (
+    OtherRules,
+    Otherwise,
+    ReviewUnderBoth,
+    begun_otherwise,
+    decided_otherwise,
+    for_the_past,
+    posted_anew,
+)
+from review_advisor.ledger.chain import LedgerError
+from review_advisor.ledger.queries import RunFilter
+from review_advisor.ledger.run_queries import RecordedRun, list_runs, read_reviews
+from review_advisor.policy.escalation_rules import Threshold
+from review_advisor.policy.exclusion import PYTHON
+from review_advisor.policy.prices import Price, prices_of_user, read_prices
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.roster import Roster
+from review_advisor.policy.settings import Config, ConfigError, Settings, make_settings, parse_config
+from review_advisor.policy.thresholds import THRESHOLDS_FILE, parse_thresholds
+from review_advisor.review.document import OutcomeDocument
+from review_advisor.review.events import Event, PolicyFrozen, Repaired
+from review_advisor.review.matter import ReviewRequest
+from review_advisor.review.phase import ReviewPhase
+from review_advisor.review.ports import Ports
+from review_advisor.safety.clock import ReplayClock
+from review_advisor.tasks.worktree import NoFolder
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+MOST_RETRIES = 9
+
+
+MOST_CONSULTS = 20
+
+
+@click.command(short_help="Decide stored reviews once more under other rules.")
+@click.argument("run_id", metavar="[RUN]", required=False)
+@click.option("--all", "every", is_flag=True, help="All runs instead of one.")
+@click.option("--config", type=PATH, metavar="FILE", help="The other configuration.")
+@click.option("--was", type=PATH, metavar="FILE", help="The configuration that held. [default: the product's defaults]")
+@click.option("--prices", type=PATH, metavar="FILE", help="Price the recorded tokens by this list instead.")
+@click.option("--thresholds", type=PATH, metavar="FILE", help="Other thresholds of escalation, as a thresholds.toml.")
+@click.option("--roster", type=PATH, metavar="FOLDER", help="A folder whose .review-advisor/ declares other advisors.")
+@click.option(
+    "--retries",
+    type=(click.IntRange(0, MOST_RETRIES),) * 3,
+    metavar="LOW MEDIUM HIGH",
+    help="Other retries by blast radius.",
+)
+@click.option("--fail-as-veto/--no-fail-as-veto", default=None, help="Count a lost judgement as a veto, or do not.")
+@click.option("--max-consults", type=click.IntRange(0, MOST_CONSULTS), help="Another cap of consults.")
+@click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
+@click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
+@click.option("--recorded", type=PATH, metavar="REPO", help="Repeat whole runs in REPO; their recordings answer.")
+@artifacts_option("Where recordings lie.")
+@LEDGER
+@AS_JSON
+def replay(
+    run_id: str | None,
+    every: bool,
+    config: Path | None,
+    was: Path | None,
+    prices: Path | None,
+    thresholds: Path | None,
+    roster: Path | None,
+    retries: tuple[int, int, int] | None,
+    fail_as_veto: bool | None,
+    max_consults: int | None,
+    repository: str | None,
+    since: datetime | None,
+    recorded: Path | None,
+    artifacts: Path,
+    ledger_file: Path,
+    as_json: bool,
+) -> None:
+    """Decide stored reviews again under other rules, from their recorded answers.
+
+    It asks no model and writes nothing. You can change `fail_on`, `exclude`, the money of `budget` and, of
+    `github`, `volume`, `least_confidence`, `least_confidence_for`, `most_rounds` and `most_usd`; it refuses any
+    other setting that differs, by name. If the new rules need an answer that was not recorded, the result is
+    unknown: the table gives the reason, and the least that the missing answers would cost.
+
+    With --recorded, you can change the whole configuration and the switches of the environment, for reviews of two
+    commits. A question that was asked word for word gets its recorded answer. The first other question ends the
+    replay of its run.
+    """
+    rules_named = (prices, thresholds, roster, retries, fail_as_veto, max_consults)
+    nothing_named = all(each is None for each in rules_named)
+    if recorded is None and config is None and nothing_named:
+        raise click.UsageError("Say what to try: --config, --prices, --thresholds, --roster, or one of the rules.")
+    if (run_id is None) is not every:
+        raise click.UsageError("Name one RUN, or say --all.")
+    if run_id is not None and (repository is not None or since is not None):
+        raise click.UsageError("--repository and --since choose among --all runs.")
+    if recorded is not None and (was is not None or not nothing_named):
+        raise click.UsageError("With --recorded, only --config chooses the rules.")
+    with clear_refusals():
+        from review_advisor.ledger.queries import RunFilter
+
+        wanted = RunFilter(repository=repository, since=since)
+        if recorded is not None:
+            place = RecordedPlace(ledger_file, artifacts, recorded)
+            _tell(*replay_recorded(place, wanted, run_id, config, os.environ), as_json=as_json)
+            return
+        from review_advisor.lab.replay import OtherRules
+        from review_advisor.policy.risk import BlastRadius
+
+        options = OtherRules(
+            retries=None if retries is None else dict(zip(BlastRadius, retries, strict=True)),
+            fail_as_veto=fail_as_veto,
+            max_consults=max_consults,
+        )
+        rules = tried_rules(TriedFiles(config, prices, thresholds, roster), was, options)
+        done = replay_runs(ledger_file, wanted, run_id, rules)
+    _tell(done, rules.prices, as_json=as_json)
+
+
+def _tell(done: Replayed, prices: tuple[Price, ...], *, as_json: bool) -> None:
+    from review_advisor.lab.replay import both_as_json, both_text
+
+    note_left_out(done.left_out, f"{MOST_REPLAYED:,} runs" if done.more else "")
+    if as_json:
+        put(json.dumps(both_as_json(done.reviews, done.left_out, prices), indent=2) + "\n")
+    else:
+        put(both_text(done.reviews, prices))
+
+
+MOST_REPLAYED = 10_000
+
+
+_HANGS = Otherwise(None, ("whether it would have begun depends on an earlier review with an unknown result",))
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The reviews, the oldest first, and one sentence on each run that was left out. ``more``: not all were read."""
+
+    reviews: tuple[ReviewUnderBoth, ...]
+    left_out: tuple[str, ...]
+    more: bool
+
+
+_TRIED = {
+    *("fail_on", "exclude", "budget.low_usd", "budget.medium_usd", "budget.high_usd", "budget.max_usd"),
+    *("github.volume", "github.least_confidence", "github.least_confidence_for"),
+    *("github.most_rounds", "github.most_usd"),
+}
+
+
+_WITHOUT_EFFECT = {
+    *("jobs", "recording", "recording_days", "github.check_name", "github.login", "github.escalation_label"),
+    *("github.fork_label", "github.reviewers", "github.settle_seconds"),
+}
+"""What changes no answer, no decision and no comment."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedFiles:
+    """The files that are tried, each in the form in which a repository has it; None for what stays as it was.
+
+    ``roster`` is a folder with a ``.review-advisor`` that declares advisors.
+    """
+
+    config: Path | None = None
+    prices: Path | None = None
+    thresholds: Path | None = None
+    roster: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TriedRules:
+    """What is tried, what holds for comments and rounds, before and now, and the prices that estimates go by."""
+
+    other: OtherRules
+    posts: tuple[PublicationRules, PublicationRules]
+    prices: tuple[Price, ...]
+
+
+def tried_rules(files: TriedFiles, was: Path | None, options: OtherRules) -> TriedRules:
+    """The rules of these files beside the given ``options``; ``was`` is the configuration that held, or the defaults.
+
+    Raises ``PriceError``, and ``ConfigError``: also for what differs and cannot be tried, because other questions
+    would have been asked.
+    """
+    before = Config() if was is None else _config(was)
+    told = before if files.config is None else _config(files.config)
+    tried = _TRIED | ({"advisors.preset"} if files.roster is not None else set())
+    untried = [name for name in _differing(before, told) if name not in tried | _WITHOUT_EFFECT]
+    if untried:
+        held = "the defaults" if was is None else str(was)
+        raise ConfigError(
+            f"{files.config} differs from {held} in what replay cannot try: {', '.join(untried)}. "
+            "Leave that out, or name with --was the configuration that held."
+        )
+    prices = None if files.prices is None else for_the_past(prices_of_user(files.prices))
+    other = replace(
+        options,
+        prices=prices,
+        thresholds=None if files.thresholds is None else _thresholds(files.thresholds),
+        roster=None if files.roster is None else _roster(told, files.roster),
+    )
+    if files.config is not None:
+        rules = make_settings(told, {}, profile=None, config_path=None).rules
+        other = replace(
+            other,
+            fail_on_degraded=rules.fail_on_degraded,
+            max_usd=rules.max_usd,
+            usd_by_blast=rules.usd_by_blast,
+            exclude=rules.exclude,
+        )
+    return TriedRules(other, (before.github, told.github), read_prices() if prices is None else prices)
+
+
+def _thresholds(file: Path) -> tuple[Threshold, ...]:
+    text = read_text(file, "list of thresholds")
+    try:
+        return parse_thresholds(text)
+    except ValueError as problem:
+        raise ConfigError(str(problem).replace(THRESHOLDS_FILE, str(file))) from None
+
+
+def _roster(config: Config, folder: Path) -> Roster:
+    files = working_files(folder)
+    if not files:
+        raise ConfigError(f"{folder} has no folder {DECLARED} that declares advisors.")
+    return roster_of(config.advisors.preset, files)
+
+
+def _differing(one: BaseModel, other: BaseModel, of: str = "") -> Iterator[str]:
+    """The names of the settings that differ, with those of the tables that they stand in."""
+    for name in type(one).model_fields:
+        mine, its = getattr(one, name), getattr(other, name)
+        if isinstance(mine, BaseModel):
+            yield from _differing(mine, its, f"{of}{name}.")
+        elif mine != its:
+            yield f"{of}{name}"
+
+
+def _config(file: Path) -> Config:
+    return parse_config(read_text(file, "configuration"), str(file))
+
+
+def replay_runs(ledger: Path, wanted: RunFilter, run_id: str | None, rules: TriedRules) -> Replayed:
+    """The wanted runs, or the one, under both rules.
+
+    Of the one run the earlier reviews of its pull request are read, too: what they posted is not posted again.
+    Raises ``LedgerError``.
+    """
+    if run_id is not None:
+        about = finished_review(ledger, run_id)
+        if about.repository is None or about.pull_request is None:
+            return Replayed(tuple(_under_both([about], rules)), (), more=False)
+        wanted = RunFilter(repository=about.repository, pull_request=about.pull_request)
+    names, more = newest_runs(ledger, wanted)
+    read = list(read_reviews(ledger, names))
+    documents = [each.document for each in read if isinstance(each, RecordedRun) and each.document is not None]
+    left_out = [each for each in read if isinstance(each, str)]
+    reviews = _under_both(documents, rules)
+    only_it = tuple(each for each in reviews if run_id in (None, each.before.run_id))
+    return Replayed(only_it, tuple(left_out), more=more)
+
+
+def finished_review(ledger: Path, run_id: str) -> OutcomeDocument:
+    """What a stored review came to. Raises ``LedgerError``, also where it is not over."""
+    (told,) = read_reviews(ledger, [run_id])
+    if isinstance(told, str):
+        raise LedgerError(told)
+    if told.document is None:
+        raise LedgerError(f"The run {run_id} is not over.")
+    return told.document
+
+
+def newest_runs(ledger: Path, wanted: RunFilter) -> tuple[list[str], bool]:
+    """The newest runs that are wanted, the oldest of them first, and whether there are more. Raises ``LedgerError``."""
+    names = [line.run_id for line in list_runs(ledger, replace(wanted, limit=MOST_REPLAYED + 1))]
+    return names[:MOST_REPLAYED][::-1], len(names) > MOST_REPLAYED
+
+
+def _under_both(documents: Iterable[OutcomeDocument], rules: TriedRules) -> list[ReviewUnderBoth]:
+    lives: dict[tuple[str, str], list[OutcomeDocument]] = {}
+    for document in documents:
+        key = (document.repository or "", str(document.pull_request or document.run_id))
+        lives.setdefault(key, []).append(document)
+    return [each for life in lives.values() for each in _life_under_both(life, rules)]
+
+
+def _life_under_both(life: Sequence[OutcomeDocument], rules: TriedRules) -> Iterator[ReviewUnderBoth]:
+    """The reviews of one pull request in their order, each with what it posts beside the earlier ones."""
+    before, after = rules.posts
+    again = [decided_otherwise(each, rules.other) for each in life]
+    begun: Sequence[bool | None] = [True] * len(life)
+    caps = [(each.most_rounds, each.most_usd) for each in rules.posts]
+    if rules.other.prices is not None or caps[0] != caps[1]:
+        documents = [each.document for each in again]
+        begun = begun_otherwise(list(zip(life, documents, strict=True)), before, after)
+    found = [_HANGS if begins is None and each.document else each for each, begins in zip(again, begun, strict=True)]
+    shown = [each.document for each, begins in zip(found, begun, strict=True) if begins is not False]
+    posted = iter(posted_anew(shown, after))
+    for document, was, each, begins in zip(life, posted_anew(life, before), found, begun, strict=True):
+        now = frozenset[str]() if begins is False else next(posted)
+        yield ReviewUnderBoth(document, each, was, now, begins=begins is not False)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPlace:
+    """Where recorded runs are: their ledger, the artefacts beside which their calls lie, and their repository."""
+
+    ledger: Path
+    artifacts: Path
+    repo: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Nowhere:
+    """Takes what a review writes, and keeps nothing."""
+
+    def write(self, name: str, text: str) -> None:
+        """An artefact."""
+
+    def record(self, event: Event) -> None:
+        """An event."""
+
+
+def replay_recorded(
+    place: RecordedPlace, wanted: RunFilter, run_id: str | None, config: Path | None, environ: Mapping[str, str]
+) -> tuple[Replayed, tuple[Price, ...]]:
+    """The run, or all that are wanted, under the configuration and the switches of ``environ``.
+
+    Beside them the prices by which calls of the newest are estimated. Of all runs, those that cannot be played again
+    are left out. Raises ``LedgerError``, ``ConfigError``, ``SwitchError`` and, of one run, ``SourceError``.
+    """
+    if run_id is not None:
+        review, prices = _replayed(place, run_id, config, environ)
+        return Replayed((review,), (), more=False), prices
+    names, more = newest_runs(place.ledger, wanted)
+    reviews: list[ReviewUnderBoth] = []
+    left_out: list[str] = []
+    prices = read_prices()
+    for name in names:
+        try:
+            review, prices = _replayed(place, name, config, environ)
+        except (LedgerError, SourceError) as problem:
+            left_out.append(str(problem))
+        else:
+            reviews.append(review)
+    return Replayed(tuple(reviews), tuple(left_out), more=more), prices
+
+
+def _replayed(
+    place: RecordedPlace, run_id: str, config: Path | None, environ: Mapping[str, str]
+) -> tuple[ReviewUnderBoth, tuple[Price, ...]]:
+    document = finished_review(place.ledger, run_id)
+    first = _replayable(document)
+    recording = read_recorded(place.artifacts, first.run_id)
+    sides, rules = f"{first.base_sha}..{first.head_sha}", first.rules_sha or ""
+    source = open_range(place.repo, sides, About(title=first.title), rules)
+    with closing(source):
+        settings = load_settings(place.repo, config, source.base_file, environ, None, declares=declares_of(source))
+        was, now = (load_config(place.repo, named, source.base_file)[0].github for named in (None, config))
+        prices = settings.prices.beside(read_prices())
+        found = _played(first, recording, source, settings, prices)
+    (posted_before,), (posted,) = posted_anew([document], was), posted_anew([found.document], now)
+    return ReviewUnderBoth(document, found, posted_before, posted), prices
+
+
+def _replayable(document: OutcomeDocument) -> PolicyFrozen:
+    """What began a review whose questions can be made again. Raises ``LedgerError`` for any other."""
+    first, run = document.events[0], f"The run {document.run_id}"
+    if not isinstance(first, PolicyFrozen) or first.base_sha is None or first.head_sha is None:
+        raise LedgerError(f"{run} is of no two commits, so its questions cannot be made again.")
+    if first.pull_request is not None:
+        raise LedgerError(f"{run} is of a pull request: what GitHub told of it is not recorded. Leave --recorded out.")
+    if any(isinstance(each, Repaired) for each in document.events):
+        raise LedgerError(f"{run} has a repair, and edits are not recorded. Leave --recorded out.")
+    return first
+
+
+def _played(
+    first: PolicyFrozen, recording: Recording, source: GitSource, settings: Settings, prices: tuple[Price, ...]
+) -> Otherwise:
+    bounded = source.within(settings.rules.tree)
+    clock, names = ReplayClock(first.at), RunNames(first.run_id, secrets.token_hex(8))
+    redactor = settings.redactor.knowing(bounded.change().files)
+    agents = RecordingAgents(recording.calls, names, redactor, lambda: clock.now().date())
+    rules, nowhere, static = settings.rules, _Nowhere(), first.policy.static is not None
+    if static:
+        rules = replace(rules, static_languages=(PYTHON, *sorted(languages_of(installed()))))
+    request = ReviewRequest(
+        names.run_id,
+        names.nonce,
+        rules,
+        replace(settings.switches, static=static),
+        settings.redactor,
+        "suggest" if first.policy.repair.runs else "off",
+        priced_by=settings.prices.source,
+    )
+    with closing(ComparedPictures(bounded.base_part, bounded.head_part, rules.visual_paths)) as pictures:
+        wiki = NoFolder("a review that is played again writes nothing")
+        ports = Ports(agents, bounded, nowhere, nowhere, clock, pictures, wiki, prices)
+        try:
+            return Otherwise(ReviewPhase(ports, load_instructions(), 1).review(request))
+        except WouldAsk as asked:
+            return Otherwise(None, (asked.unknown.why,), asked.unknown.questions)

@@ -1,1 +1,0 @@
-"""Who advises a repository: its declared advisors, read from the base or from the working tree."""

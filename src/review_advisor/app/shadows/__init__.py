@@ -1,1 +1,0 @@
-"""The parts of a review that run in shadow, once its outcome is stored."""

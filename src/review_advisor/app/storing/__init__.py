@@ -1,1 +1,0 @@
-"""What a review leaves on disk."""

@@ -1,1 +1,0 @@
-"""Tasks: the composition root of `run`."""

@@ -1,0 +1,1 @@
+"""What is under review: git, patches, paths, parts, lock files, pictures."""

@@ -1,1 +1,0 @@
-"""The verbs that say whether the advice pays: one file per verb."""

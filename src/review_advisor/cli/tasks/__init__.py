@@ -1,1 +1,0 @@
-"""The verbs in which an executor does a task with its advisor: one file per verb."""

@@ -1,1 +1,0 @@
-"""The pure core: values in, values out. It has no I/O, clock, randomness, logging or environment."""

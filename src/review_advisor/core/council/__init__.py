@@ -1,1 +1,0 @@
-"""The council: the votes of several advisors, and what they come to."""

@@ -1,1 +1,0 @@
-"""Escalation: why the harness consults the advisor, what it shows it, and what becomes of the advice."""

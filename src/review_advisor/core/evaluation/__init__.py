@@ -1,1 +1,0 @@
-"""Whether the advice pays: recorded reviews, counted against what people found."""

@@ -1,1 +1,0 @@
-"""Whether stated confidence comes true: pairs, cells, bins, and maps that have to earn their place."""

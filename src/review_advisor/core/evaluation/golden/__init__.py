@@ -1,1 +1,0 @@
-"""Golden sets: changes whose faults are known, and how findings are held against them."""

@@ -1,1 +1,0 @@
-"""What reviews are measured by: metrics, traces, KPIs and prices."""

@@ -1,1 +1,0 @@
-"""What became of findings and merges, as facts."""

@@ -1,1 +1,0 @@
-"""Many repositories, one picture: whose artifacts count, and teams and author groups."""

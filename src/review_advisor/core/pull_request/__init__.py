@@ -1,1 +1,0 @@
-"""What is decided about a pull request: rules, commands, memory, and what may be written."""

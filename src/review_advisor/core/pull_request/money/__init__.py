@@ -1,1 +1,0 @@
-"""What the reviews of pull requests have cost."""

@@ -1,1 +1,0 @@
-"""What is learnt from runs after their end: improvement proposals, which nothing applies by itself."""

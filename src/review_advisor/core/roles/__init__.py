@@ -1,1 +1,0 @@
-"""What each role is asked and what it may answer: prompts, schemas, fences, transcripts."""

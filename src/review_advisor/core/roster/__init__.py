@@ -1,1 +1,0 @@
-"""Who advises: the declared advisors of a repository."""

@@ -1,1 +1,0 @@
-"""What keeps secrets, and the words of others, from doing harm in a text."""

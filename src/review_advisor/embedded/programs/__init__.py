@@ -1,1 +1,0 @@
-"""Checkers for other languages than Python: programs that may be installed beside this package."""

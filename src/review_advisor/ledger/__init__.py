@@ -1,0 +1,1 @@
+"""The store of events and its readings: rows, queries, KPIs, telemetry, artefacts, dashboard."""

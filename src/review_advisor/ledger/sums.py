@@ -1,0 +1,491 @@
+"""Sums over the runs of a period, by SQL."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal, get_args
+
+from review_advisor.ledger.chain import LedgerError
+from review_advisor.ledger.database import (
+    JUDGED,
+    PAID_ELSEWHERE,
+    bindable,
+    damaged,
+    is_figure,
+    one_moment,
+    open_to_read,
+    rows,
+    sentences,
+    statement,
+    where_within,
+)
+from review_advisor.ledger.kpis import ShadowModeSums, Sums, WouldHave
+from review_advisor.ledger.queries import Period
+from review_advisor.ledger.rows import EPOCH, microseconds
+from review_advisor.ledger.shadow_rollup import ShadowDecision, ShadowOfRun, ShadowSums
+from review_advisor.policy.prices import Unpriced
+from review_advisor.policy.shadow_rules import ShadowPart
+from review_advisor.review.rulings import EXIT_CODES, Outcome
+
+_DAY = 86_400_000_000
+
+
+_LAST_DAY = (datetime.max.replace(tzinfo=UTC) - EPOCH).days
+
+
+_IS_TIMED = f"{JUDGED} AND executor_ms > 0 AND NOT given"
+
+
+_COUNTS = f"""
+    SELECT {{key}} count(*) AS runs,
+           count(*) FILTER (WHERE status = 'unfinished') AS unfinished,
+           count(*) FILTER (WHERE status = 'stopped') AS stopped,
+           count(*) FILTER (WHERE status = 'nothing_to_review') AS empty,
+           count(*) FILTER (WHERE disabled AND {JUDGED}) AS disabled,
+           count(*) FILTER (WHERE consults > 0 AND NOT disabled AND {JUDGED}) AS consulting,
+           count(*) FILTER (WHERE degraded AND {JUDGED}) AS degraded,
+           count(*) FILTER (WHERE vetoed AND {JUDGED}) AS vetoed,
+           count(*) FILTER (WHERE recovered AND {JUDGED}) AS recovered,
+           count(*) FILTER (WHERE exhausted AND {JUDGED}) AS exhausted,
+           sum(executor_tokens) AS executor_tokens,
+           sum(advisor_tokens) AS advisor_tokens,
+           sum(consult_tokens) AS consult_tokens,
+           sum(executor_turns) AS executor_turns,
+           sum(executor_calls) AS executor_calls,
+           sum(prompt_tokens) AS prompt_tokens,
+           sum(cached_tokens) AS cached_tokens,
+           sum(cost_usd) AS cost_usd,
+           count(*) FILTER (WHERE {_IS_TIMED}) AS timed
+    FROM runs WHERE {{where}} {{by}}
+"""  # noqa: S608 (our own names)
+
+
+_KEPT = statement(
+    """
+    SELECT {key} sum(kept.cost_usd) AS cost_usd, sum(kept.executor_tokens) AS executor_tokens,
+           sum(kept.advisor_tokens) AS advisor_tokens, sum(kept.consult_tokens) AS consult_tokens
+    FROM kept CROSS JOIN runs USING (chain) WHERE {where} AND
+    """,
+    PAID_ELSEWHERE,
+    "{by}",
+)
+
+
+_CONTESTED = f"""
+    SELECT {{key}} count(*) AS contested FROM (
+        SELECT DISTINCT chain, surface, shard, disagreement FROM dispositions CROSS JOIN runs USING (chain)
+        WHERE disposition = 'contested' AND {JUDGED} AND {{where}}
+    ) JOIN runs USING (chain) {{by}}
+"""  # noqa: S608 (our own names)
+
+
+_BESIDE = """(
+        SELECT json_group_array(json_array(
+            model, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens > 0
+        ))
+        FROM unreported AS other
+        WHERE (other.chain, other.number) = (unreported.chain, unreported.number)
+              AND (other.role, other.model) < (unreported.role, unreported.model)
+    )"""
+
+
+_UNREPORTED = f"""
+    SELECT {{key}} model, chain / {_DAY} AS day, count(*) AS calls, sum(input_tokens) AS input_tokens,
+           sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens,
+           sum(cache_write_tokens) AS cache_write_tokens, {_BESIDE} AS beside
+    FROM unreported CROSS JOIN runs USING (chain) LEFT JOIN kept USING (chain, number)
+    WHERE {{where}} AND (kept.reply IS NULL OR NOT {PAID_ELSEWHERE})
+    GROUP BY {{also}} model, day, beside, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens = 0
+"""  # noqa: S608 (our own names)
+
+
+_TIMED = f"runs {{}} WHERE {{}} AND {_IS_TIMED}"
+
+
+_VALIDATIONS = "SELECT {key} count(*) AS labelled, sum(proved_right) AS proved FROM validations WHERE {where} {by}"
+
+
+_FATES = """
+    SELECT {key} count(*) FILTER (WHERE approved AND reverted IS NOT NULL) AS merged_approvals,
+           count(*) FILTER (WHERE approved AND reverted AND NOT consulted) AS missed,
+           count(overridden) AS escalations, sum(overridden) AS overridden
+    FROM fates WHERE {where} {by}
+"""
+
+
+_SAID = """
+    SELECT {key} count(*) AS heard, sum(comments) AS comments, sum(acted_on) AS acted_on, sum(dismissed) AS dismissed,
+           sum(thumbs_up) AS thumbs_up, sum(thumbs_down) AS thumbs_down
+    FROM said WHERE {where} {by}
+"""
+
+
+_SUMS = (
+    (_COUNTS, "runs"),
+    (_KEPT, "runs"),
+    (_CONTESTED, "runs"),
+    (_VALIDATIONS, "validations"),
+    (_FATES, "fates"),
+    (_SAID, "said"),
+)
+"""What is added up, and the table that knows whose it is."""
+
+
+GroupedBy = Literal["repository", "author"]
+
+
+GroupOf = Callable[[str | None], str]
+"""Names the group of a repository or an author; None is a run without one."""
+
+
+_NAMED: dict[GroupedBy, tuple[str, str]] = {"repository": ("repositories", "name"), "author": ("authors", "login")}
+
+
+_APP = "[bot]"
+"""So ends the login of an app, which is nobody."""
+
+
+_DAMAGED = "The ledger is damaged: one of its rows holds what it cannot hold."
+
+
+_SORTED_AT_MOST = 50_000
+"""The values of so many runs are sorted as they come; for more, their index is read from one end to the middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What a period adds up to: its sums, what its calls reported as their cost, and what was used without a word."""
+
+    sums: Sums
+    reported_usd: float
+    unpriced: tuple[Unpriced, ...]
+
+
+def add_up(path: Path, period: Period) -> Added:
+    """The sums of a period, all of one moment. Raises ``LedgerError``."""
+    with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
+        return _add_up(connection, period)
+
+
+def add_up_groups(
+    path: Path, period: Period, column: GroupedBy, group_of: GroupOf, *, timed: bool = True
+) -> dict[str, Added]:
+    """The same for each group of runs, which ``group_of`` names by a run's repository or author.
+
+    Without ``timed`` there are no medians, which take as long as all the rest. Raises ``LedgerError``.
+    """
+    with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
+        groups = _names(connection, column, group_of)
+        where, values = where_within(period)
+        questions = (_keyed(question, where, column, table) for question, table in _SUMS)
+        parts = [_of_groups(connection, question, values, groups) for question in questions]
+        unpriced: dict[str, list[Unpriced]] = {}
+        for row in _rows(connection, _keyed(_UNREPORTED, where, column), values):
+            unpriced.setdefault(groups[row.pop("its_group")], []).append(_unpriced(row))
+        times = _times(connection, where, values, column, groups) if timed else {}
+    added = {}
+    for group, counts in parts[0].items():
+        kept, *became = (part.get(group, {}) for part in parts[1:])
+        walls, executors = times.get(group, (array("q"), array("q")))
+        medians = (len(walls), median(walls) if walls else None, median(executors) if executors else None)
+        added[group] = _added(counts, kept, became, medians, unpriced.get(group, ()))
+    return added
+
+
+def count_authors(path: Path, period: Period, group_of: GroupOf) -> dict[str, int]:
+    """Of how many people each group's runs are: in any spelling one, and no app. Raises ``LedgerError``."""
+    with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
+        where, values = where_within(period)
+        found = _rows(connection, f"SELECT DISTINCT author AS id FROM runs WHERE {where}", values)  # noqa: S608
+        seen = {row["id"] for row in found}
+        logins = {login.casefold() for number, login in _told(connection, "author") if number in seen}
+        return Counter(group_of(login) for login in logins if not login.endswith(_APP))
+
+
+def has_several_repositories(path: Path) -> bool:
+    """Whether the ledger has runs of more than one repository. Raises ``LedgerError``."""
+    with sentences(path), closing(open_to_read(path)) as connection:
+        return len(connection.execute("SELECT DISTINCT name COLLATE NOCASE FROM repositories LIMIT 2").fetchall()) > 1
+
+
+def _names(connection: sqlite3.Connection, column: GroupedBy, group_of: GroupOf) -> dict[int | None, str]:
+    """The group of each repository or author, by the number that the ledger gave it."""
+    return {None: group_of(None)} | {number: group_of(said) for number, said in _told(connection, column)}
+
+
+def _told(connection: sqlite3.Connection, column: GroupedBy) -> sqlite3.Cursor:
+    """Each repository or author: its number and its name."""
+    table, name = _NAMED[column]
+    return connection.execute(f"SELECT id, {name} FROM {table}")  # noqa: S608 (our own names)
+
+
+def _of_groups(
+    connection: sqlite3.Connection, question: str, values: list[Any], groups: dict[int | None, str]
+) -> dict[str, dict[str, Any]]:
+    """What a question adds up to for each group: SQL adds up by number, and a group may have many."""
+    added: dict[str, dict[str, Any]] = {}
+    for row in _rows(connection, question, values):
+        so_far = added.setdefault(groups[row.pop("its_group")], {})
+        for name, value in row.items():
+            so_far[name] = so_far.get(name, 0) + (value or 0)
+    return added
+
+
+def _times(
+    connection: sqlite3.Connection, where: str, values: list[Any], column: GroupedBy, groups: dict[int | None, str]
+) -> dict[str, tuple[array[int], array[int]]]:
+    """For each group the times of its reviews, and those of their executors."""
+    found: dict[str, tuple[array[int], array[int]]] = {}
+    timed = _TIMED.format("NOT INDEXED", where)
+    for number, wall, executor in connection.execute(f"SELECT {column}, wall_ms, executor_ms FROM {timed}", values):  # noqa: S608
+        if not (isinstance(wall, int) and isinstance(executor, int) and number in groups):
+            raise LedgerError(_DAMAGED)
+        walls, executors = found.setdefault(groups[number], (array("q"), array("q")))
+        walls.append(wall)
+        executors.append(executor)
+    return found
+
+
+def _keyed(question: str, where: str, column: GroupedBy, table: str = "runs") -> str:
+    key: str = column
+    if column == "author" and table != "runs":
+        key = f"(SELECT author FROM runs WHERE runs.chain = {table}.chain)"  # noqa: S608 (our own names)
+    return question.format(key=f"{key} AS its_group,", where=where, by="GROUP BY its_group", also="its_group,")
+
+
+def _alone(question: str, where: str) -> str:
+    return question.format(key="", where=where, by="", also="")
+
+
+def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
+    where, values = where_within(period)
+    counts, kept, *became = (_row(connection, _alone(question, where), values) for question, _ in _SUMS)
+    many = _judged(counts) > _SORTED_AT_MOST
+    by_wall, by_executor = (
+        _TIMED.format(f"INDEXED BY {index}" if many else "NOT INDEXED", where)
+        for index in ("runs_by_wall", "runs_by_executor")
+    )
+    timed = int(counts["timed"])
+    wall = _median(connection, "wall_ms", by_wall, values, timed)
+    executor = _median(connection, "executor_ms", by_executor, values, timed)
+    unpriced = [_unpriced(row) for row in _rows(connection, _alone(_UNREPORTED, where), values)]
+    return _added(counts, kept, became, (timed, wall, executor), unpriced)
+
+
+def _judged(counts: dict[str, Any]) -> int:
+    """How many of the counted runs ended with a verdict."""
+    return int(counts["runs"] - counts["unfinished"] - counts["stopped"] - counts["empty"])
+
+
+def _added(
+    counts: dict[str, Any],
+    kept: dict[str, Any],
+    became: Iterable[dict[str, Any]],
+    times: tuple[int, float | None, float | None],
+    unpriced: Iterable[Unpriced],
+) -> Added:
+    counts["judged"] = _judged(counts)
+    counts["advised"] = counts["judged"] - counts.pop("disabled")
+    reported = float(counts.pop("cost_usd")) - float(kept.pop("cost_usd", 0))
+    for name, given in kept.items():
+        counts[name] -= given
+    counts["timed"], wall, executor = times
+    told = {name: value for each in became for name, value in each.items()}
+    sums = Sums(**counts, **told, wall_ms=wall, executor_ms=executor)
+    return Added(sums, max(reported, 0.0), tuple(unpriced))
+
+
+def _row(connection: sqlite3.Connection, statement: str, values: list[Any]) -> dict[str, Any]:
+    """One row of numbers; a sum of nothing is 0."""
+    (row,) = _rows(connection, statement, values)
+    return {name: value or 0 for name, value in row.items()}
+
+
+def _rows(connection: sqlite3.Connection, statement: str, values: list[Any]) -> Iterator[dict[str, Any]]:
+    for told in rows(connection, statement, values):
+        if not all(_can_be(name, value) for name, value in told.items()):
+            raise LedgerError(_DAMAGED)
+        yield told
+
+
+def _can_be(name: str, value: object) -> bool:
+    """Whether a column of ours can hold this: somebody may have written past us."""
+    if name in ("model", "beside"):
+        return isinstance(value, str)
+    if name == "day":
+        return isinstance(value, int) and 0 <= value < _LAST_DAY
+    return value is None or (isinstance(value, int | float) and math.isfinite(value))
+
+
+def _median(connection: sqlite3.Connection, column: str, timed: str, values: list[Any], count: int) -> float | None:
+    """The middle of so many values, or the mean of the two in the middle; None if there are none."""
+    if not count:
+        return None
+    middle = f"SELECT {column} AS value FROM {timed} ORDER BY {column} LIMIT ? OFFSET ?"  # noqa: S608 (our own names)
+    found = [row["value"] for row in _rows(connection, middle, [*values, 2 - count % 2, (count - 1) // 2])]
+    return float(sum(found) / len(found))
+
+
+def _unpriced(row: dict[str, Any]) -> Unpriced:
+    beside = tuple((model, bool(used)) for model, used in json.loads(row["beside"]))
+    return Unpriced(**row | {"day": (EPOCH + timedelta(days=row["day"])).date(), "beside": beside})
+
+
+_SHADOWED = """
+    FROM (SELECT * FROM runs WHERE chain IN (SELECT chain FROM shadow_mode) AND {}) AS runs
+    JOIN shadow_mode USING (chain)
+"""
+
+
+_OBSERVED = """(
+    SELECT label.value FROM labels AS label WHERE label.finding = '' AND label.label = 'merge' AND label.chain = (
+        SELECT max(seen.chain) FROM observations AS seen
+        WHERE seen.pull_request = runs.pull_request AND seen.repository = (
+            SELECT name FROM repositories WHERE id = runs.repository
+        )
+    )
+)"""
+
+
+_SHADOW_MODE_SUMS = statement(
+    """
+    SELECT exit_code, count(*) AS reviews, count(ended) AS closed,
+           count(*) FILTER (WHERE ended IN ('merged', 'merged_against')) AS merged,
+           count(*) FILTER (WHERE reverted) AS reverted
+    FROM (
+        SELECT exit_code, fates.reverted AS reverted,
+               CASE WHEN fates.chain IS NOT NULL THEN""",
+    _OBSERVED,
+    "END AS ended",
+    _SHADOWED,
+    "LEFT JOIN fates USING (chain)) GROUP BY exit_code",
+)
+
+
+_COST = statement(
+    """
+    SELECT coalesce(sum(cost_usd), 0) AS cost_usd, coalesce(sum(
+        (SELECT count(DISTINCT number) FROM unreported WHERE unreported.chain = runs.chain)
+    ), 0) AS unpriced""",
+    _SHADOWED,
+)
+
+
+_WALL = statement("SELECT wall_ms", _SHADOWED, "WHERE wall_ms IS NOT NULL")
+
+
+def shadow_mode_sums(path: Path, period: Period) -> ShadowModeSums:
+    """The sums of a period, all of one moment. Raises ``LedgerError``."""
+    where, values = where_within(period)
+    with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
+        ended = {row.pop("exit_code"): row for row in rows(connection, _SHADOW_MODE_SUMS.format(where), values)}
+        (cost,) = rows(connection, _COST.format(where), values)
+        times = [row["wall_ms"] for row in rows(connection, _WALL.format(where), values)]
+    figures = [*cost.values(), *times, *(figure for row in ended.values() for figure in row.values())]
+    if not all(map(is_figure, figures)):
+        raise damaged(path)
+    known = {
+        outcome: _of(ended.pop(EXIT_CODES[outcome], None))
+        for outcome in Outcome
+        if outcome is not Outcome.NOTHING_TO_REVIEW
+    }
+    return ShadowModeSums(
+        passed=known[Outcome.APPROVED],
+        blocked=known[Outcome.CHANGES_REQUESTED],
+        escalated=known[Outcome.ESCALATED],
+        did_not_end=known[Outcome.STOPPED].reviews + sum(row["reviews"] for row in ended.values()),
+        cost_usd=float(cost["cost_usd"]),
+        unpriced=cost["unpriced"],
+        wall_ms=float(median(times)) if times else None,
+    )
+
+
+def _of(row: dict[str, Any] | None) -> WouldHave:
+    return WouldHave() if row is None else WouldHave(**row)
+
+
+_SHADOW_SUMS = """
+    SELECT shadow, part, setup, count(*) AS reviews,
+           count(*) FILTER (WHERE decision = 'agreed') AS agreed,
+           count(*) FILTER (WHERE decision = 'would_veto') AS would_veto,
+           count(*) FILTER (WHERE decision = 'would_veto' AND reverted IS NOT NULL) AS would_veto_known,
+           count(*) FILTER (WHERE decision = 'would_veto' AND reverted) AS would_veto_reverted,
+           count(*) FILTER (WHERE decision = 'would_pass') AS would_pass,
+           count(*) FILTER (WHERE decision = 'would_pass' AND heard) AS would_pass_known,
+           count(*) FILTER (WHERE decision = 'would_pass' AND (overridden OR dismissed > 0)) AS would_pass_settled,
+           count(*) FILTER (WHERE decision = 'differs') AS differs,
+           count(*) FILTER (WHERE decision = 'lost') AS lost,
+           count(*) FILTER (WHERE status = 'capped') AS capped,
+           count(*) FILTER (WHERE status IN ('stopped', 'unfinished')) AS broken_off,
+           sum(missed) AS missed, sum(shadows.calls) AS calls, sum(shadows.unpriced) AS unpriced,
+           sum(shadows.cost_usd) AS cost_usd,
+           count(*) FILTER (WHERE outcome = 'approved') AS approved,
+           count(*) FILTER (WHERE outcome = 'changes_requested') AS changes_requested,
+           count(*) FILTER (WHERE outcome = 'escalated') AS escalated,
+           sum(found) AS found, coalesce(sum(review_usd), 0) AS reviews_usd,
+           count(*) FILTER (WHERE review_usd IS NULL) AS reviews_unpriced
+    FROM shadows LEFT JOIN (
+        SELECT chains.run_id AS met, fates.reverted AS reverted, fates.overridden AS overridden,
+               said.dismissed AS dismissed, said.chain IS NOT NULL AS heard, runs.cost_usd AS review_usd
+        FROM chains LEFT JOIN fates ON fates.chain = chains.id LEFT JOIN said ON said.chain = chains.id
+        LEFT JOIN runs ON runs.chain = chains.id
+    ) ON met = of_run
+    WHERE (:since IS NULL OR shadows.chain >= :since) AND (:until IS NULL OR shadows.chain < :until)
+          AND (:repository IS NULL OR shadows.repository = :repository COLLATE NOCASE)
+    GROUP BY shadow, part, setup ORDER BY shadow, part, setup
+"""
+
+
+_OF_RUNS = """
+    SELECT of_run, shadow, part, setup, status, decision, cost_usd, unpriced, outcome, besides
+    FROM shadows WHERE of_run IN (SELECT value FROM json_each(?)) ORDER BY chain
+"""
+
+
+_CHOICES = {"part": get_args(ShadowPart), "decision": get_args(ShadowDecision)}
+
+
+_WORDS = ("of_run", "shadow", "setup", "status", "outcome", "besides")
+
+
+def shadow_sums(path: Path, period: Period) -> tuple[ShadowSums, ...]:
+    """What each shadow of the period comes to, by id, part and setup. Raises ``LedgerError``."""
+    asked = {
+        "since": period.since and microseconds(period.since),
+        "until": period.until and microseconds(period.until),
+        "repository": bindable(period.repository),
+    }
+    with sentences(path), closing(open_to_read(path)) as connection:
+        return tuple(ShadowSums(**_sound(path, row)) for row in rows(connection, _SHADOW_SUMS, asked))
+
+
+def shadows_of_runs(path: Path, run_ids: Iterable[str]) -> Mapping[str, tuple[ShadowOfRun, ...]]:
+    """What ran in shadow of these reviews, in its order. Raises ``LedgerError``."""
+    found: dict[str, tuple[ShadowOfRun, ...]] = {}
+    with sentences(path), closing(open_to_read(path)) as connection:
+        for row in rows(connection, _OF_RUNS, (json.dumps(list(run_ids)),)):
+            one = ShadowOfRun(**_sound(path, row))
+            found[one.of_run] = (*found.get(one.of_run, ()), one)
+    return found
+
+
+def _sound(path: Path, row: dict[str, Any]) -> dict[str, Any]:
+    """The row, if it holds what its columns can hold."""
+    for name, value in row.items():
+        if name in _CHOICES:
+            is_sound = value in _CHOICES[name]
+        else:
+            is_sound = isinstance(value, str) if name in _WORDS else is_figure(value)
+        if not is_sound:
+            raise damaged(path)
+    return row

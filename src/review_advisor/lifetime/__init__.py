@@ -1,1 +1,0 @@
-"""The end of the process: its signals, its child processes and its temporary folders."""

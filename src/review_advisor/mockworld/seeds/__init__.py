@@ -1,1 +1,0 @@
-"""Seeded worlds: from a number a random story, the same one on any machine."""

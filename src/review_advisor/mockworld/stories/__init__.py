@@ -1,1 +1,0 @@
-"""Stories: what a YAML file may say, and how it is played."""

@@ -1,0 +1,1 @@
+"""Decisions before the first call: settings, surfaces, switches, risk, budgets, roster."""

@@ -1,0 +1,460 @@
+"""Configuration file and environment, read once into one frozen value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import PurePath, PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.change.guidelines import (
+    DEFAULT_FILES,
+    LONGEST_GUIDELINE,
+    ConfiguredGuideline,
+    GuidelineFile,
+    GuidelineRules,
+)
+from review_advisor.change.kinds import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, PYPROJECT, CriticalPaths, Glob
+from review_advisor.change.lockfiles import DEFAULT_EXCLUDE
+from review_advisor.change.redaction import Redactor, redactor
+from review_advisor.policy.budgets import (
+    CALL_SECONDS,
+    JOBS,
+    MAX_SECONDS,
+    MOST_JOBS,
+    REVIEW_SECONDS,
+    SECONDS_FOR_EACH_PART,
+    Effort,
+    EffortTable,
+)
+from review_advisor.policy.escalation_rules import EscalationProfile, EscalationRules, Handoff, Threshold
+from review_advisor.policy.outage_rules import DEFAULT_OUTAGE_RULES, MOST_BUSY_TRIES, OutageRules
+from review_advisor.policy.policy import DAYS, ENGLISH, Mode, RecordingMode, RecordingRules, Rules
+from review_advisor.policy.prices import NO_PRICES, OwnPrices
+from review_advisor.policy.pull_request_rules import PublicationRules
+from review_advisor.policy.risk import BlastRadius, gives_orders
+from review_advisor.policy.roster import DEFAULT_ROSTER, PresetName, Roster
+from review_advisor.policy.shadow_rules import ShadowRule, ShadowRules, Shadows
+from review_advisor.policy.surfaces import REVIEW_ROLES, Role
+from review_advisor.policy.switches import Switches, read_jobs, read_switches
+from review_advisor.safety.setup_watch import SETUP_SECONDS
+from review_advisor.safety.stated_values import TomlError, read_toml, value_mistake
+
+_MOST_TOLD = 10
+
+
+def setting_complaints(
+    error: ValidationError, root: type[BaseModel], tables: Mapping[str, type[BaseModel]], name: str
+) -> str:
+    """Every mistake in a sentence of its own, up to a number that a person can read.
+
+    ``root`` is the whole file, ``tables`` are those in it by their keys, and ``name`` is what the file's table is
+    called. An unknown key gets the nearest known one.
+    """
+    found = error.errors(include_url=False)
+    more = f" There are {len(found) - _MOST_TOLD} more." if len(found) > _MOST_TOLD else ""
+    return " ".join(_complaint(each, root, tables, name) for each in found[:_MOST_TOLD]) + more
+
+
+def _complaint(first: ErrorDetails, root: type[BaseModel], tables: Mapping[str, type[BaseModel]], name: str) -> str:
+    where = ".".join(str(step) for step in first["loc"])
+    if first["type"] != "extra_forbidden":
+        return f"{where or name}: {value_mistake(first)}."
+    table = tables.get(str(first["loc"][0]), root) if len(first["loc"]) > 1 else root
+    known = list(table.model_fields)
+    near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}."
+    return f"unknown key {where!r}; {hint}"
+
+
+CONFIG_FILE = ".review-advisor.toml"
+
+
+TABLE = "review-advisor"
+
+
+_LINK = re.compile(r"\[([^\[\]]+)\]\([^()\s]+\)")
+
+
+Profile = Literal["adr", "hydraflow"]
+
+
+CRITICAL_PATHS: Mapping[Profile, CriticalPaths] = {
+    "adr": CRITICAL_PATHS_ADR,
+    "hydraflow": CRITICAL_PATHS_HYDRAFLOW,
+}
+
+
+ModelName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$")]
+
+
+Usd = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
+
+
+Seconds = Annotated[float, Field(ge=1, le=21_600, allow_inf_nan=False)]
+
+
+def _inside(folder: str) -> str:
+    parts = PurePosixPath(folder).parts
+    if not parts or folder.startswith("/") or ".." in parts or "\0" in folder or ".git" in map(str.casefold, parts):
+        raise ValueError("name a folder inside the repository")
+    return "/".join(parts)
+
+
+def _quiet(folder: str) -> str:
+    if gives_orders(f"{folder}/page.md"):
+        raise ValueError("name a folder that configures no agent, editor or CI system")
+    return folder
+
+
+Inside = Annotated[str, AfterValidator(_inside)]
+
+
+Quiet = Annotated[Inside, AfterValidator(_quiet)]
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used. One sentence: where, what, and the nearest right thing."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GuidelineConfig(_Table):
+    """One rule of the team's own: for the files that match, a short text or a file of the repository."""
+
+    paths: Annotated[tuple[Glob, ...], Field(min_length=1)] = Field(
+        description="Gitignore-style globs of the files that the rules apply to."
+    )
+    text: Annotated[str, Field(max_length=LONGEST_GUIDELINE)] = Field(default="", description="The rules themselves.")
+    file: Inside | None = Field(default=None, description="Or the file of the repository that they stand in.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> GuidelineConfig:
+        if bool(self.text.strip()) == (self.file is not None):
+            raise ValueError("give either `text` or `file`")
+        return self
+
+
+class OutageConfig(_Table):
+    """What is tried again after an outage."""
+
+    wait_minutes: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = Field(
+        default=DEFAULT_OUTAGE_RULES.wait_seconds / 60,
+        description="Minutes after an outage until the judge is asked once more. 0: never.",
+    )
+    fallback_models: Annotated[tuple[ModelName, ...], Field(max_length=5)] = Field(
+        default=(),
+        description="Models to judge if that fails, in order. Their veto counts; their approval stays degraded.",
+    )
+    busy_tries: Annotated[int, Field(ge=0, le=MOST_BUSY_TRIES)] = Field(
+        default=DEFAULT_OUTAGE_RULES.busy_tries,
+        description="Further tries of a call after a rate limit or server error. All calls slow down.",
+    )
+    rate_limits: Literal["escalate", "soft"] = Field(
+        default=DEFAULT_OUTAGE_RULES.rate_limits,
+        description=(
+            "What an approval becomes if a rate limit takes its judgement: `escalate` calls a person,"
+            " `soft` treats the limit like an outage (ADR-0059)."
+        ),
+    )
+
+
+class EscalationConfig(_Table):
+    """When the review itself consults the advisor, beside the questions of the executor."""
+
+    profile: EscalationProfile = Field(
+        default="adr",
+        description="When the review itself consults: `adr` never, `attrition` up to 4 times, `harness` 3 (ADR-0116).",
+    )
+    handoff: Handoff = Field(
+        default="human",
+        description="Who decides when a consult is due beyond the cap.",
+    )
+
+
+class BudgetConfig(_Table):
+    """What one review may spend: money by blast radius, and time."""
+
+    low_usd: Usd | None = Field(
+        default=None, description="US dollars for each part at low blast radius, instead of the computed amount."
+    )
+    medium_usd: Usd | None = Field(default=None, description="The same for medium.")
+    high_usd: Usd | None = Field(default=None, description="The same for high.")
+    max_usd: Usd = Field(
+        default=Rules().max_usd, description="The most that one review may spend; 100,000 lines cost about 27."
+    )
+    call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
+    review_seconds: Seconds = Field(
+        default=REVIEW_SECONDS,
+        description=f"Wall clock of a review; a part or member adds {SECONDS_FOR_EACH_PART:g}. No call starts later.",
+    )
+    max_seconds: Seconds = Field(
+        default=MAX_SECONDS, description="The most wall clock of a review, however many parts."
+    )
+    setup_seconds: Seconds = Field(
+        default=SETUP_SECONDS, description="Wall clock of all work before the first call; past it nothing is asked."
+    )
+
+
+_ByRadius = Mapping[Literal["low", "medium", "high"], Effort]
+
+
+class EffortConfig(_Table):
+    """The ``--effort`` of each role's calls, by blast radius."""
+
+    pre_flight: _ByRadius = Field(
+        default={},
+        description='`--effort` of the plan by blast radius, such as `{ high = "max" }`. Unset: the CLI decides.',
+    )
+    executor: _ByRadius = Field(default={}, description="The same for the executor.")
+    mid_flight: _ByRadius = Field(default={}, description="The same for consults.")
+    post_verify: _ByRadius = Field(default={}, description="The same for the judgement.")
+
+    @property
+    def table(self) -> EffortTable:
+        """By role; a role for which nothing is set is not in it."""
+        given: dict[Role, _ByRadius] = {role: getattr(self, role.value) for role in REVIEW_ROLES}
+        return {
+            role: {BlastRadius(radius): effort for radius, effort in its.items()} for role, its in given.items() if its
+        }
+
+
+class AdvisorsConfig(_Table):
+    """Who advises beside the ADR's advisor."""
+
+    preset: PresetName = Field(
+        default="default",
+        description="The shipped roster that [your own advisors](advisors.md) add to.",
+    )
+    refuter: bool = Field(
+        default=Rules().refuter, description="Whether a [refuter](advisors.md#a-refuter) checks what blocks."
+    )
+
+
+class Config(_Table):
+    """The configuration file: ``.review-advisor.toml``, or ``[tool.review-advisor]`` in pyproject.toml."""
+
+    mode: Mode = Field(default="enforce", description="`shadow`: review [without authority](shadow.md).")
+    profile: Profile = Field(
+        default="adr",
+        description="Which [critical paths](#blast-radius-and-critical-paths) count.",
+    )
+    critical_paths: tuple[Glob, ...] | None = Field(
+        default=None,
+        description="Gitignore-style globs of critical paths, instead of the profile's paths and words.",
+    )
+    adr_folders: tuple[str, ...] = Field(
+        default=Rules().adr_folders,
+        description="Folders whose numbered documents are architecture decision records.",
+    )
+    visual_paths: tuple[Glob, ...] = Field(
+        default=Rules().visual_paths,
+        description="Globs of pictures: a changed one is compared, and what differs is judged.",
+    )
+    visual_folder: Inside | None = Field(
+        default=Rules().visual_folder,
+        description="A folder with pictures in `before` and `after`, compared as well.",
+    )
+    wiki_folder: Quiet | None = Field(
+        default=Rules().wiki_folder,
+        description="A folder for the facts that reviews learn, as Markdown files.",
+    )
+    fail_on: Literal["verdict", "degraded"] = Field(
+        default="verdict",
+        description="`degraded`: an approval without a judgement or with an advisor off calls a human.",
+    )
+    shard_tokens: Annotated[int, Field(ge=2_000, le=400_000)] = Field(
+        default=Rules().shard_tokens,
+        description="Tokens of diff in one call, roughly; a larger change is reviewed in parts.",
+    )
+    jobs: Annotated[int, Field(ge=1, le=MOST_JOBS)] = Field(
+        default=JOBS,
+        description="Calls at a time in a change of several parts; `REVIEW_ADVISOR_JOBS` takes precedence.",
+    )
+    metadata_blind: bool = Field(
+        default=Rules().metadata_blind,
+        description="First judge each diff without its title and description; a verdict that changes calls a human.",
+    )
+    decision_cards: bool = Field(
+        default=Rules().decision_cards,
+        description="Let each finding also say what is at risk, what its fix costs, and a cheap proof. Costs output.",
+    )
+    language: Annotated[str, Field(pattern=r"^[^\W\d_][\w ()-]{1,39}$")] = Field(
+        default=ENGLISH,
+        description="The language of findings and judgements; the rest stays English.",
+    )
+    exclude: tuple[Glob, ...] = Field(
+        default=DEFAULT_EXCLUDE,
+        description="Globs of [files that are not read](#excluded-files).",
+    )
+    secret_samples: tuple[Glob, ...] = Field(
+        default=Rules().secret_samples,
+        description="Globs of files whose [secrets](secrets.md#what-becomes-of-a-mask) are samples, and no findings.",
+    )
+    guideline_files: tuple[GuidelineFile, ...] = Field(
+        default=DEFAULT_FILES,
+        description="Files of [your own rules](#your-own-rules).",
+    )
+    guidelines: Annotated[tuple[GuidelineConfig, ...], Field(max_length=50)] = Field(
+        default=(),
+        description="More rules, as tables `[[guidelines]]`.",
+    )
+    allow_unchecked: bool = Field(
+        default=Rules().allow_unchecked,
+        description="Let `--agent embedded` pass code that no rule reads.",
+    )
+    recording: RecordingMode = Field(
+        default=RecordingRules().mode,
+        description="Keep each call's replies, or also prompts and output: see [Recordings](ledger.md#recordings).",
+    )
+    recording_days: Annotated[int, Field(ge=1, le=3_650)] = Field(
+        default=DAYS, description="Days to keep a recording; the next run after that deletes it."
+    )
+    advisors: AdvisorsConfig = Field(default=AdvisorsConfig(), description="Who advises.")
+    outage: OutageConfig = Field(default=OutageConfig(), description="What is tried when a judge is lost to an outage.")
+    budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
+    effort: EffortConfig = Field(default=EffortConfig(), description="How much effort each role's model makes.")
+    escalation: EscalationConfig = Field(default=EscalationConfig(), description="When the review itself consults.")
+    shadow: ShadowRules = Field(default=(), description="Tables `[[shadow]]`: see [Shadow runs](shadow.md).")
+    tree: TreeBounds = Field(default=DEFAULT_BOUNDS, description="How large a repository may be.")
+    github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything one review is configured with, read once before its first call."""
+
+    rules: Rules
+    switches: Switches
+    redactor: Redactor = field(default_factory=Redactor)
+    jobs: int = JOBS
+    recording: RecordingRules = field(default_factory=RecordingRules)
+    shadows: Shadows = field(default_factory=Shadows)
+    prices: OwnPrices = NO_PRICES
+    setup_seconds: float = SETUP_SECONDS
+
+
+def without_links(description: str) -> str:
+    """The description of a setting for a place that has no pages beside it: of each link the words remain."""
+    return _LINK.sub(r"\1", description)
+
+
+def parse_config(text: str, origin: str) -> Config:
+    """The configuration in ``text``. ``origin`` names the file; a pyproject's own table is looked for.
+
+    Raises ``ConfigError`` for text that is not TOML, an unknown key (with the nearest name), or a bad value.
+    """
+    try:
+        table: Any = read_toml(text)
+    except TomlError as error:
+        raise ConfigError(f"{origin} is not valid TOML: {error}.") from None
+    if PurePath(origin).name == PYPROJECT:
+        tool = table.get("tool")
+        table = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
+    try:
+        return Config.model_validate(table)
+    except ValidationError as error:
+        raise ConfigError(f"{origin}: {setting_complaints(error, Config, _TABLES, TABLE)}") from None
+
+
+def has_table(text: str) -> bool:
+    """Whether a pyproject.toml configures this product, or would if it were TOML."""
+    try:
+        tool = read_toml(text).get("tool", {})
+    except TomlError:
+        return f"[tool.{TABLE}" in text
+    return isinstance(tool, dict) and TABLE in tool
+
+
+_TABLES: Mapping[str, type[BaseModel]] = {
+    "budget": BudgetConfig,
+    "tree": TreeBounds,
+    "github": PublicationRules,
+    "guidelines": GuidelineConfig,
+    "outage": OutageConfig,
+    "effort": EffortConfig,
+    "advisors": AdvisorsConfig,
+    "escalation": EscalationConfig,
+    "shadow": ShadowRule,
+}
+
+
+def guideline_rules(config: Config) -> GuidelineRules:
+    """What the configuration says on the team's own rules."""
+    given = tuple(ConfiguredGuideline(each.paths, each.text, each.file or "") for each in config.guidelines)
+    return GuidelineRules(config.guideline_files, given)
+
+
+def critical_paths(config: Config, profile: Profile | None = None) -> CriticalPaths:
+    """The critical paths: the configuration's own globs, or else those of the profile, which ``profile`` overrides."""
+    own = config.critical_paths
+    return CRITICAL_PATHS[profile or config.profile] if own is None else CriticalPaths(globs=own)
+
+
+def _given(budget: BudgetConfig) -> dict[BlastRadius, float]:
+    every = zip(BlastRadius, (budget.low_usd, budget.medium_usd, budget.high_usd), strict=True)
+    return {radius: usd for radius, usd in every if usd is not None}
+
+
+def make_settings(
+    config: Config,
+    environ: Mapping[str, str],
+    *,
+    profile: Profile | None,
+    config_path: str | None,
+    roster: Roster = DEFAULT_ROSTER,
+    thresholds: tuple[Threshold, ...] = (),
+) -> Settings:
+    """The snapshot. ``profile`` beats the file's; ``config_path`` is where it stands in the repository, if it does.
+
+    ``thresholds`` are those of the repository's own file.
+
+    Raises ``SwitchError`` for an environment value that means nothing.
+    """
+    budget = config.budget
+    rules = Rules(
+        critical_paths=critical_paths(config, profile),
+        adr_folders=tuple(folder.strip("/") for folder in config.adr_folders),
+        usd_by_blast=_given(budget),
+        max_usd=budget.max_usd,
+        call_seconds=budget.call_seconds,
+        review_seconds=budget.review_seconds,
+        max_seconds=budget.max_seconds,
+        shard_tokens=config.shard_tokens,
+        fail_on_degraded=config.fail_on == "degraded",
+        config_path=config_path,
+        check_name=config.github.check_name,
+        mode=config.mode,
+        visual_paths=config.visual_paths,
+        visual_folder=config.visual_folder,
+        wiki_folder=config.wiki_folder,
+        metadata_blind=config.metadata_blind,
+        decision_cards=config.decision_cards,
+        allow_unchecked=config.allow_unchecked,
+        tree=config.tree,
+        guidelines=guideline_rules(config),
+        language=config.language,
+        exclude=config.exclude,
+        secret_samples=config.secret_samples,
+        escalation=EscalationRules(config.escalation.profile, config.escalation.handoff, thresholds),
+        outage=OutageRules(
+            config.outage.wait_minutes * 60,
+            config.outage.fallback_models,
+            config.outage.busy_tries,
+            config.outage.rate_limits,
+        ),
+        effort=config.effort.table,
+        refuter=config.advisors.refuter,
+        roster=roster,
+    )
+    recording = RecordingRules(config.recording, config.recording_days)
+    jobs, setup = read_jobs(environ, config.jobs), config.budget.setup_seconds
+    return Settings(rules, read_switches(environ), redactor(environ), jobs, recording, setup_seconds=setup)

@@ -1,0 +1,1 @@
+"""Untrusted text and secrets, and the end of the process: signals, children, temporary folders."""

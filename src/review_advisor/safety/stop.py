@@ -1,0 +1,93 @@
+"""What ends a review early, and what its last call used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money of one call, subagents included. ``cost_usd`` None means not reported."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What one resolved model used within a call."""
+
+    model: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ConsultRecord:
+    """One consult that an executor asked for.
+
+    ``answered``: ``reply`` holds the advisor's final text. ``failed``: it was allowed and gave no
+    answer. ``denied``: refused by the cap (``reason`` says so); the question stays unanswered.
+    ``tokens`` and ``duration_ms`` are the CLI's word and pay for nothing; None where it has not said them.
+    ``advisor`` is the id of the declared advisor that was asked; empty for the ADR's.
+    """
+
+    tool_use_id: str
+    question: str
+    status: Literal["answered", "failed", "denied"]
+    reply: str = ""
+    reason: str = ""
+    resolved_model: str = ""
+    tokens: int | None = None
+    duration_ms: int | None = None
+    advisor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What is known about a call however it ended."""
+
+    usage: Usage = Usage()
+    by_model: tuple[ModelUsage, ...] = ()
+    own: Usage | None = None
+    """The call's tokens without its consults'; None where they are not known."""
+    session_id: str = ""
+    resolved_model: str = ""
+    duration_seconds: float = 0.0
+    consults: tuple[ConsultRecord, ...] = ()
+    tool_failures: int = 0
+    """The longest run of consecutive failed tool calls, seen in the CLI's own event stream."""
+    opened: tuple[str, ...] = ()
+    """The files that the call itself opened as pictures, relative to its tree, seen in the CLI's own event stream."""
+    turns: int = 0
+    """How many messages the model wrote, consults apart; 0 where nobody knows."""
+    failures_unadvised: int = 0
+    """The same since the last consult of the call that was answered."""
+    readings_unadvised: int = 0
+    """How often one place of a file was read since then."""
+    kept: bool = False
+    """It is the receipt of an earlier run of the same review, which was killed or has stopped."""
+    reply: str = ""
+    """What a kept reply is known by among those of the run that paid for it; empty where none is kept."""
+    paid_by: str = ""
+    """The run that paid for a kept reply."""
+
+
+class Stop(Exception):
+    """The review cannot go on: not a lost answer, not a bug. Caught at the review's boundary only."""
+
+    def __init__(self, detail: str, receipt: Receipt | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.receipt = receipt or Receipt()
+
+
+class ReviewInterrupted(Stop):
+    """The user or the runner asked the process to end. ``signal_number`` is SIGINT's or SIGTERM's."""
+
+    def __init__(self, detail: str, receipt: Receipt | None = None, signal_number: int = 2) -> None:
+        super().__init__(detail, receipt)
+        self.signal_number = signal_number

@@ -1,0 +1,44 @@
+"""How numbers, sums and lines are worded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def counted(number: int, what: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def counted_findings(kept: int, merged: int = 0, refused: int = 0) -> str:
+    """How many findings there are, and what became of the other remarks: ``2 findings (1 merged into them)``."""
+    others = (f"{merged:,} merged into them" if merged else "", f"{refused:,} refused" if refused else "")
+    told = ", ".join(filter(None, others))
+    return f"{counted(kept, 'finding')}{f' ({told})' if told else ''}"
+
+
+def effort_words(told: Iterable[tuple[str, str]]) -> str:
+    """Roles and their efforts, each once; empty where the configuration sets none."""
+    return ", ".join(f"{role} {effort}" for role, effort in dict.fromkeys(told))
+
+
+def and_unknown(unpriced: int, what: str = "call") -> str:
+    """What stands behind a sum that lacks the cost of so many calls or consults; nothing behind a whole one."""
+    return f", and {counted(unpriced, what)} unknown" if unpriced else ""
+
+
+def printable_line(text: str) -> str:
+    """Words from outside on one line of a terminal: what is not to be seen is shown as an escape."""
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+
+
+def table(rows: Sequence[Sequence[str]], width: int | None = None) -> str:
+    """Columns in line with one another; where the lines are longer than ``width``, the last one gives way."""
+    wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    room = None if width is None else max(width - sum(wide) - 2 * len(wide), 12)
+    lines = []
+    for *cells, last in rows:
+        shown = last if room is None or len(last) <= room else last[: room - 3] + "..."
+        lines.append("  ".join([*(f"{cell:<{w}}" for cell, w in zip(cells, wide, strict=True)), shown]).rstrip())
+    return "\n".join(lines) + "\n"

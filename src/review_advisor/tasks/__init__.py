@@ -1,0 +1,1 @@
+"""Tasks of an executor with its advisor: run, brief council, release readiness, retro."""
