@@ -1,8 +1,5 @@
 """Whoever publishes an outcome believes nothing of it that its own events do not lead to."""
 
-import ast
-import inspect
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +12,6 @@ from review_advisor.github.sections import conclusion_of
 from review_advisor.github.writes import Conclusion
 from review_advisor.policy.scope import Scope
 from review_advisor.policy.surfaces import Authority, Surface
-from review_advisor.review import soundness
-from review_advisor.review import soundness as numbering
-from review_advisor.review import soundness as part_replay
-from review_advisor.review import soundness as replayed_repair
-from review_advisor.review import soundness as steps_in_order
 from review_advisor.review.document import OutcomeDocument, outcome_document
 from review_advisor.review.events import Event, PartEnded, PolicyFrozen, Reported, ReviewEnded, SurfaceEnded, Verified
 from review_advisor.review.rulings import Outcome
@@ -29,22 +21,6 @@ STEP = 5
 """Of the altered fields every fifth is tried, and in each kind of review others."""
 CONFIGURED = "policy.fail_on_degraded"
 """Whether an approval that nobody verified passes, the configuration says: no other event could show it."""
-
-
-def test_each_reason_names_the_part_of_the_record_that_is_wrong() -> None:
-    """A user reads it in the check's summary, behind "The outcome is not a review's"."""
-    said: list[object] = []
-    for module in (soundness, part_replay, steps_in_order, replayed_repair, numbering):
-        for node in ast.walk(ast.parse(inspect.getsource(module))):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id in ("require", "Unsound")
-            ):
-                said += [each.value for each in node.args if isinstance(each, ast.Constant)]
-    assert len(said) > 40
-    riddles = [each for each in said if not re.fullmatch(r"(a|an|the) [a-z].*[^.]", str(each))]
-    assert riddles == []
 
 
 WRONG_IN_ONE_PLACE = [

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import review_advisor
 from review_advisor.change.checker_settings import ruff_settings
 from review_advisor.safety.stated_values import TomlError, read_toml
 
@@ -32,9 +30,3 @@ def test_a_text_that_is_no_toml_is_one_error_with_its_reason(text: str, says: st
 def test_a_text_is_a_table_or_that_error(text: str) -> None:
     with suppress(TomlError):
         assert isinstance(read_toml(text), dict)
-
-
-def test_nothing_else_reads_toml() -> None:
-    sources = Path(review_advisor.__file__).parent
-    readers = [each.name for each in sources.rglob("*.py") if "import tomllib" in each.read_text(encoding="utf-8")]
-    assert readers == ["toml_text.py"]

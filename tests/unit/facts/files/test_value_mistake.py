@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import pytest
@@ -14,9 +11,6 @@ from pydantic_core.core_schema import ErrorType
 
 from review_advisor.safety.stated_values import value_mistake, value_place
 
-SOURCE = Path(__file__).parents[4] / "src" / "review_advisor"
-PIECED_KEY = re.compile(r"""\[(?!\s*"[^"\\\n]*"\s*[\],])\s*(?:[(#\\]|[rRuU]?["'])""")
-"""What begins like a key or a list and is not one plain literal in double quotes."""
 CONTEXT: dict[str, Any] = {
     **dict.fromkeys(("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length"), 2),
     **dict.fromkeys(("pattern", "expected", "expected_tags"), "a"),
@@ -90,32 +84,6 @@ def test_no_kind_of_mistake_shows_the_words_of_the_library(kind: str) -> None:
     said = value_mistake({"type": kind, "loc": (), "msg": "Input should be an instance", "input": 1, "ctx": CONTEXT})
     assert said
     assert "Input" not in said
-
-
-def test_no_other_module_reads_the_words_of_the_library() -> None:
-    """The script of the embedded agent repeats what the real CLI answers to a model."""
-    readers = {
-        path.relative_to(SOURCE).as_posix()
-        for path in SOURCE.rglob("*.py")
-        if reads_words_of_the_library(path.read_text(encoding="utf-8"))
-    }
-    assert readers == {"core/facts/files/value_mistake.py", "embedded/scripted.py"}
-
-
-@pytest.mark.parametrize(
-    "key", ['"msg"', "'msg'", '"m" "sg"', r'"\x6dsg"', '("m"\n"sg")', '\\\n"m" "sg"', '# a\n"m" "sg"', 'u"m" "sg"']
-)
-def test_the_words_of_the_library_are_found_however_they_are_spelled(key: str) -> None:
-    assert reads_words_of_the_library(f"told = error[{key}]\n")
-    assert not reads_words_of_the_library('told = error["message"]\n')
-
-
-def reads_words_of_the_library(text: str) -> bool:
-    """A key of several literals or with escapes has to be parsed to be known."""
-    return bool("msg" in text or PIECED_KEY.search(text)) and any(
-        isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == "msg"
-        for node in ast.walk(ast.parse(text))
-    )
 
 
 def test_a_key_that_is_spelled_like_another_line_is_one_word_of_ascii() -> None:
