@@ -57,7 +57,7 @@ def call(tree: Path, texts: Mapping[str, str]) -> Callable[[], object]:
     sections = {prompts.FILES: render_statistics(files), prompts.DIFF: render_files(files)}
     fences = [fence(label, text, NONCE) for label, text in sections.items()]
     given = user_message(["\n".join([prompts.opening("r-1", NONCE), *fences])])
-    words = [sys.executable, "-I", "-m", "review_advisor.embedded", *WORDS]
+    words = [sys.executable, "-I", "-m", "review_advisor.agents.static", *WORDS]
     return lambda: subprocess.run(words, cwd=tree, input=given, check=True, capture_output=True)
 
 

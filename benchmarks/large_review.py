@@ -71,7 +71,7 @@ def review(case: Case, folder: Path) -> tuple[Watched, dict[str, Any], list[str]
     prompts = folder / "prompts"
     prompts.mkdir()
     agent = folder / "claude"
-    embedded = shlex.join([sys.executable, "-I", "-m", "review_advisor.embedded"])
+    embedded = shlex.join([sys.executable, "-I", "-m", "review_advisor.agents.static"])
     agent.write_text(AGENT.format(agent=embedded, prompts=shlex.quote(str(prompts)), version=PINNED_VERSION))
     agent.chmod(0o755)
     outcome = folder / "outcome.json"

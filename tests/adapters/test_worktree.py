@@ -28,7 +28,7 @@ def test_nothing_is_ever_overwritten(tmp_path: Path) -> None:
 KILLED_WHILE_WRITING = """
 import resource, signal, sys
 from pathlib import Path
-from review_advisor.adapters.worktree import WorkFolder
+from review_advisor.tasks.worktree import WorkFolder
 
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))

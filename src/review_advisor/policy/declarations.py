@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
@@ -111,6 +110,8 @@ def _no_number(word: str) -> object:
 
 
 def _yaml(text: str, first_line: int = 1) -> Any:
+    import yaml  # noqa: PLC0415 - few repositories declare advisors in YAML
+
     try:
         _refuse_unbounded(text)
         document = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -123,6 +124,8 @@ def _yaml(text: str, first_line: int = 1) -> Any:
 
 def _refuse_unbounded(text: str) -> None:
     """Look at the parser's events, of which none makes a value yet."""
+    import yaml  # noqa: PLC0415 - few repositories declare advisors in YAML
+
     depth = count = documents = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         documents += isinstance(event, yaml.DocumentStartEvent)
@@ -142,8 +145,10 @@ def _refuse_unbounded(text: str) -> None:
             raise DeclarationError(f"it holds more than {MOST_VALUES:,} values")
 
 
-def _value(node: yaml.Node) -> Any:
-    """One value. A key is its own text: YAML 1.1 would take the key ``on`` for a yes."""
+def _value(node: Any) -> Any:
+    """The value of a node. A key is its own text: YAML 1.1 would take the key ``on`` for a yes."""
+    import yaml  # noqa: PLC0415 - few repositories declare advisors in YAML
+
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node.value) if node.style is None else node.value
     if isinstance(node, yaml.SequenceNode):

@@ -25,7 +25,7 @@ from review_advisor.safety.fence import fence
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 
-COMMAND = (sys.executable, "-I", "-m", "review_advisor.embedded")
+COMMAND = (sys.executable, "-I", "-m", "review_advisor.agents.static")
 ADVISOR = "hydraflow-review-advisor"
 AGENTS = {ADVISOR: {"description": "advises", "prompt": "You advise.", "model": "opus", "tools": ["Read"]}}
 SHELL = "import subprocess\n\n\ndef run(command):\n    return subprocess.run([command, '-l'], shell=True)\n"
@@ -453,7 +453,7 @@ def test_a_missing_extra_is_named(tmp_path: Path) -> None:
         "def version(name): raise m.PackageNotFoundError(name)\n"
         "m.version = version\n"
         "sys.argv = ['embedded', *sys.argv[1:]]\n"
-        "runpy.run_module('review_advisor.embedded', run_name='__main__')\n"
+        "runpy.run_module('review_advisor.agents.static', run_name='__main__')\n"
     )
     command = [sys.executable, "-I", "-c", blocked, *words(ReviewReport, "Read")]
     text = user_message([review_prompt(tmp_path, {"app.py": SHELL})])

@@ -24,7 +24,7 @@ OF_PULL_REQUESTS = {
     "review_advisor.pull_request",
 }
 OF_OTHERS = {
-    "review_advisor.embedded",
+    "review_advisor.agents.static",
     "review_advisor.mockworld",
     "review_advisor.app.init",
     "review_advisor.app.runs",
@@ -103,7 +103,7 @@ def test_a_review_without_a_pull_request_knows_nothing_of_any(terminal: Terminal
 def test_a_demonstration_is_such_a_review_put_on_the_simulated_github(terminal: Terminal) -> None:
     modules = imported(terminal, "demo")
     assert {"review_advisor.review.phase", "review_advisor.mockworld.publishing"} <= modules
-    assert among(modules, HEAVY | {"review_advisor.embedded", "review_advisor.app.init"}) == set()
+    assert among(modules, HEAVY | {"review_advisor.agents.static", "review_advisor.app.init"}) == set()
 
 
 @pytest.mark.one_in(3)
@@ -126,7 +126,10 @@ def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) 
 @pytest.mark.parametrize(
     "words, unneeded",
     [
-        (("-m", "review_advisor.embedded", "--version"), {"pathspec", "pydantic", "pydantic_core", "ruff", "email"}),
+        (
+            ("-m", "review_advisor.agents.static", "--version"),
+            {"pathspec", "pydantic", "pydantic_core", "ruff", "email"},
+        ),
         (("-c", "import review_advisor.agents.static.roles"), {"markdown_it", "review_advisor.core.task", "ruff"}),
     ],
 )
@@ -134,7 +137,7 @@ def test_one_call_of_the_embedded_agent_imports_what_it_needs(words: tuple[str, 
     command = [sys.executable, "-I", "-X", "importtime", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "review_advisor.embedded" in modules
+    assert "review_advisor.agents.static" in modules
     assert among(modules, HEAVY | unneeded) == set()
 
 

@@ -53,7 +53,7 @@ def test_what_was_opened_is_what_is_exported(repo: Repo) -> None:
 SEES_THE_COMMIT = """\
 #!{python}
 from pathlib import Path
-from review_advisor.adapters.git.open import open_staged
+from review_advisor.change.sources import open_staged
 Path({seen!r}).write_text("".join(f.path + chr(10) for f in open_staged(Path()).change().files))
 """
 

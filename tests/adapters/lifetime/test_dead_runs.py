@@ -25,8 +25,8 @@ from review_advisor.safety.leftovers import Owner, clear_after_the_dead, this_ow
 RUN = """
 import os, sys, time
 from pathlib import Path
-from review_advisor.lifetime import belongings, owner_file
-from review_advisor.lifetime.interruption import INTERRUPTION
+from review_advisor.safety import children as belongings, leftovers as owner_file
+from review_advisor.safety.interruption import INTERRUPTION
 INTERRUPTION.announce = lambda: owner_file.sign_in(os.environ, sys.exit)
 folder = belongings.make_folder("tree")
 (folder / "below").mkdir()
@@ -39,7 +39,7 @@ time.sleep(1000)
 # Says its name, that of a fork, and its own again. In a process of its own: a fork of one with threads may hang.
 FORK = """
 import os
-from review_advisor.lifetime import belongings
+from review_advisor.safety import children as belongings
 print(belongings.own_name(), flush=True)
 if not (pid := os.fork()):
     print(belongings.own_name(), flush=True)

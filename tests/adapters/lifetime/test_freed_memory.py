@@ -11,7 +11,7 @@ import pytest
 HELD = """
 import sys, threading
 
-from review_advisor.lifetime.freed_memory import give_back_freed_memory
+from review_advisor.safety.memory import give_back_freed_memory
 
 def kilobytes():
     with open("/proc/self/status") as status:

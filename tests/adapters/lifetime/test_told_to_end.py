@@ -65,8 +65,8 @@ import hashlib, os, re, sqlite3, sys, time, types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from review_advisor import __main__ as process
-from review_advisor.adapters import artifacts
-from review_advisor.lifetime import belongings, owner_file
+from review_advisor.ledger import artifacts
+from review_advisor.safety import children as belongings, leftovers as owner_file
 
 def run(arguments):
     folder = belongings.make_folder('tree')

@@ -438,8 +438,8 @@ _PEAK = """
 import sys, tempfile
 from pathlib import Path
 from PIL import Image
-from review_advisor.adapters.pictures.deadline import Deadline
-from review_advisor.adapters.pictures.pixels import Gallery, compare
+from review_advisor.change.picture_deadline import Deadline
+from review_advisor.change.pixels import Gallery, compare
 
 def peak():
     status = Path("/proc/self/status").read_text()

@@ -18,7 +18,7 @@ SHADOW = '[[shadow]]\nid = "whole"\npercent = 100\npart = "review"\nmodel = "sma
 PROGRAM = """#!/bin/sh
 [ "$1" = --version ] && echo "{version}" && exit
 for word; do [ "$before" = --model ] && echo "$word" >> '{log}'; before=$word; done
-exec '{python}' -m review_advisor.embedded --script '{script}' "$@"
+exec '{python}' -m review_advisor.agents.static --script '{script}' "$@"
 """
 
 
