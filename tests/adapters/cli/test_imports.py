@@ -13,41 +13,16 @@ from review_advisor.agents.static import roles as static_checks
 from review_advisor.ledger.task_events import TaskMessage
 
 HEAVY = {"PIL", "asyncio", "github", "google", "grpc", "opentelemetry", "requests", "rich", "yaml"}
-OF_PULL_REQUESTS = {
-    "review_advisor.github.actions",
-    "review_advisor.change.sources",
-    "review_advisor.adapters.github",
-    "review_advisor.app.ci",
-    "review_advisor.change.pull_request",
-    "review_advisor.core.forge_text",
-    "review_advisor.core.pull_request",
-    "review_advisor.pull_request",
-}
 OF_OTHERS = {
     "review_advisor.agents.static",
     "review_advisor.mockworld",
+    "review_advisor.lab",
+    "review_advisor.github.client",
     "review_advisor.app.init",
     "review_advisor.app.runs",
-}
-"""The command of another verb stands for all of them."""
-NEEDED_ANYWHERE = {
-    "review_advisor.core.forge_text",
-    "review_advisor.review.wiki_page",
-    "review_advisor.core.pull_request",
-    "review_advisor.github.threads",
-    "review_advisor.policy.pull_request_rules",
-}
-"""The defaults of the configuration, and the page of what was learned; they import nothing of publishing."""
-OF_FEW_REVIEWS = {
     "markdown_it",
-    "review_advisor.agents.recordings",
-    "review_advisor.app.review",
-    "review_advisor.core.evaluation",
-    "review_advisor.core.observation",
-    "review_advisor.review.shadow",
-    "review_advisor.core.task",
 }
-"""What tasks, recordings, static checks, records of kinds, observations and shadows need."""
+"""What a review of a range needs nothing of; the command of another verb stands for all of them."""
 
 
 TOLD = """
@@ -79,8 +54,10 @@ def among(modules: set[str], unwanted: set[str]) -> set[str]:
 
 def test_help_needs_neither_the_review_nor_its_libraries(terminal: Terminal) -> None:
     modules = imported(terminal, "--help")
-    assert "review_advisor.app.review" in modules
-    assert among(modules, HEAVY | {"pathspec", "pydantic", "pydantic_core", "subprocess"}) == set()
+    assert (
+        among(modules, HEAVY | {"review_advisor.review", "pathspec", "pydantic", "pydantic_core", "subprocess"})
+        == set()
+    )
 
 
 @pytest.mark.every_case
@@ -95,8 +72,7 @@ def test_a_review_without_a_pull_request_knows_nothing_of_any(terminal: Terminal
     claude = agreeing_claude(terminal.folder.parent)
     modules = imported(terminal, "review", *words, "--claude-bin", str(claude))
     assert "review_advisor.review.phase" in modules
-    assert among(modules, HEAVY | OF_OTHERS | OF_FEW_REVIEWS) == set()
-    assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
+    assert among(modules, HEAVY | OF_OTHERS) == set()
 
 
 @pytest.mark.every_case
@@ -112,8 +88,7 @@ def test_looking_at_the_machine_or_the_settings_imports_no_review(terminal: Term
     fake_claude(terminal.folder.parent)
     modules = imported(terminal, *words)
     assert "review_advisor.policy.settings" in modules
-    assert among(modules, HEAVY | {"review_advisor.app.review", "review_advisor.review.phase"}) == set()
-    assert among(modules, OF_PULL_REQUESTS) <= NEEDED_ANYWHERE
+    assert among(modules, HEAVY | {"review_advisor.app.review"}) == set()
 
 
 @pytest.mark.every_case
@@ -130,7 +105,7 @@ def test_only_a_pull_request_needs_what_is_of_pull_requests(terminal: Terminal) 
             ("-m", "review_advisor.agents.static", "--version"),
             {"pathspec", "pydantic", "pydantic_core", "ruff", "email"},
         ),
-        (("-c", "import review_advisor.agents.static.roles"), {"markdown_it", "review_advisor.core.task", "ruff"}),
+        (("-c", "import review_advisor.agents.static.roles"), {"markdown_it", "ruff"}),
     ],
 )
 def test_one_call_of_the_embedded_agent_imports_what_it_needs(words: tuple[str, ...], unneeded: set[str]) -> None:

@@ -121,10 +121,7 @@ def a_repair_never_approves_the_head(reading: Reading) -> Iterator[str]:
 
 
 def a_patch_is_offered_if_and_only_if_it_was_judged_right(reading: Reading) -> Iterator[str]:
-    """The patch that the last judgement confirmed is offered, whole and in the report, and no other.
-
-    None is offered where the report holds a critical or high finding that was refused: its part goes to a person.
-    """
+    """The patch that the last judgement confirmed is offered, whole and in the report, and no other."""
     review, document = reading.review, reading.review.document
     if document is None or review.ended == "stopped":
         if "repair.patch" in review.files or (document is not None and document.repair is not None):
