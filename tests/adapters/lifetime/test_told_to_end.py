@@ -130,8 +130,8 @@ def test_a_call_ends_before_its_review_does_and_that_before_two_seconds_are_over
 
 REVIEW = """
     from review_advisor.app.review import run_review, ReviewOptions
-    from review_advisor.app.doctor import AgentChoice
-    from review_advisor.app.change_source import Selection
+    from review_advisor.app.agent_choice import AgentChoice
+    from review_advisor.app.review import Selection
     def computes(event):
         if event.kind == {kind!r}:
             Path('computing').touch()
