@@ -14,7 +14,7 @@ from pydantic import Field
 from review_advisor.agents.answers import Answer
 from review_advisor.policy.budgets import GivenEffort
 from review_advisor.policy.surfaces import Role, Surface
-from review_advisor.safety.stop import ConsultRecord, Receipt, Stop, Usage
+from review_advisor.safety.stop import ConsultRecord, Receipt, Refusal, Stop, Usage
 
 CallNumber = Annotated[int, Field(ge=0)]
 """A call's number within its review, from 1; 0 for none."""
@@ -373,5 +373,7 @@ class Agents(Protocol):
         """End every call in flight and start no later one (another part of this review has met a Stop)."""
 
 
-class CliError(Exception):
+class CliError(Refusal):
     """The agent cannot be started. One or two sentences for the user: what is missing and how to get it."""
+
+    several_lines = True

@@ -41,6 +41,7 @@ from review_advisor.change.kinds import (
 from review_advisor.change.lockfiles import ecosystem_of
 from review_advisor.change.pull_request import BelievedBase, PullRequest
 from review_advisor.change.sources import GitSource, PatchSource, open_head
+from review_advisor.change.work_folder import WorkFolder
 from review_advisor.github.forge import FolderEntry, Forge, ForgeError, ForgeMissing, ForgeRejected
 from review_advisor.ledger.chain import LedgerError
 from review_advisor.policy.escalation_rules import EscalationProfile, Threshold
@@ -71,7 +72,6 @@ from review_advisor.review.shadow import instruction_files, instructions_of
 from review_advisor.safety.files import LARGEST, required_file
 from review_advisor.safety.stated_values import read_toml
 from review_advisor.safety.wording import counted, printable_line
-from review_advisor.tasks.worktree import WorkFolder
 
 Files = Callable[[], Mapping[str, BaseText]]
 

@@ -19,6 +19,7 @@ from review_advisor.app.terminal import NOTHING_ASKED, ExitWithCode, clear_refus
 from review_advisor.change.change import SourceError
 from review_advisor.change.git import Git, find_git
 from review_advisor.change.kinds import PYPROJECT
+from review_advisor.change.work_folder import WorkFolder
 from review_advisor.ledger.artifacts import write_whole
 from review_advisor.policy.settings import CONFIG_FILE, TABLE, Config, has_table, without_links
 from review_advisor.review.ports import ArtifactError
@@ -34,7 +35,6 @@ from review_advisor.tasks.run_files import (
     with_block,
     with_line_ends_of,
 )
-from review_advisor.tasks.worktree import WorkFolder
 
 _CREDENTIAL = """\
 

@@ -14,6 +14,7 @@ from review_advisor.agents.prompts import MEMORY_FILE, ReadMemory, read_memory
 from review_advisor.app.agent_choice import repository_top
 from review_advisor.app.options import LEDGER, REPO
 from review_advisor.app.terminal import clear_refusals, note, put
+from review_advisor.change.work_folder import WorkFolder
 from review_advisor.ledger.chain import LedgerError
 from review_advisor.ledger.queries import RunFilter
 from review_advisor.ledger.run_queries import RecordedRun, list_runs, read_reviews
@@ -24,7 +25,6 @@ from review_advisor.safety.fence import legible, read_json
 from review_advisor.safety.wording import counted
 from review_advisor.tasks.harness_run import harness_run
 from review_advisor.tasks.memory import MemoryRefusedError
-from review_advisor.tasks.worktree import WorkFolder
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -34,6 +34,7 @@ from review_advisor.change.checker_settings import languages_of
 from review_advisor.change.kinds import DECLARED
 from review_advisor.change.pictures import ComparedPictures
 from review_advisor.change.sources import About, GitSource, open_range
+from review_advisor.change.work_folder import NoFolder
 from review_advisor.lab.replay import (
     OtherRules,
     Otherwise,
@@ -59,7 +60,6 @@ from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.phase import ReviewPhase
 from review_advisor.review.ports import Ports
 from review_advisor.safety.clock import ReplayClock
-from review_advisor.tasks.worktree import NoFolder
 
 if TYPE_CHECKING:
     from datetime import datetime

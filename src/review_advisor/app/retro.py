@@ -38,6 +38,7 @@ from review_advisor.change.diff_text import shown_path
 from review_advisor.change.git import Git, GitRepository, identity, open_repository, why_not_yours
 from review_advisor.change.redaction import redactor
 from review_advisor.change.sources import open_commit, open_head
+from review_advisor.change.work_folder import WorkFolder
 from review_advisor.lab.edit_gate import RulesToShow, named_set, why_not_shown
 from review_advisor.lab.evaluation_folder import EvaluationError
 from review_advisor.lab.trials import Arm, configured
@@ -83,7 +84,6 @@ from review_advisor.tasks.retro import (
     review_after_the_end,
 )
 from review_advisor.tasks.run_files import is_prompt_digest, task_files
-from review_advisor.tasks.worktree import WorkFolder
 
 REPO = click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
 

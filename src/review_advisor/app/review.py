@@ -68,6 +68,7 @@ from review_advisor.change.sources import (
     open_working_tree,
 )
 from review_advisor.change.tool_remarks import NotSarifError, ToolRemark, read_sarif
+from review_advisor.change.work_folder import NoFolder, WorkFolder
 from review_advisor.ledger.artifacts import (
     BROKEN,
     FolderArtifacts,
@@ -101,7 +102,6 @@ from review_advisor.safety.memory import give_back_freed_memory
 from review_advisor.safety.setup_watch import SETUP
 from review_advisor.safety.stop import ConsultRecord, ReviewInterrupted, Stop
 from review_advisor.safety.wording import counted
-from review_advisor.tasks.worktree import NoFolder, WorkFolder
 
 if TYPE_CHECKING:
     from review_advisor.agents.recordings import CliOutput

@@ -11,6 +11,8 @@ from types import TracebackType
 
 import click
 
+from review_advisor.safety.stop import Refusal, ReviewInterrupted
+
 NOTHING_ASKED = 2
 
 
@@ -30,45 +32,14 @@ def clear_refusals() -> Iterator[None]:
     """Turn the product's own refusals into sentences; let bugs pass."""
     try:
         yield
-    except Exception as problem:
-        ended = _refusal(problem)
-        if ended is None:
-            raise
-        raise ended from None
+    except Refusal as refusal:
+        from review_advisor.safety.terminal import printable  # --help and --version never get here
+        from review_advisor.safety.wording import printable_line
 
-
-def _refusal(problem: Exception) -> ExitWithCode | None:
-    """How the command ends; None for a bug. Imports here slow nothing down: something has gone wrong."""
-    from review_advisor.agents.calls import CliError
-    from review_advisor.change.change import SourceError
-    from review_advisor.github.forge import ForgeError
-    from review_advisor.lab.evaluation_folder import EvaluationError
-    from review_advisor.lab.golden_cases import GoldenSetError
-    from review_advisor.lab.recorded_reviews import MartianError
-    from review_advisor.lab.trials import ShardError
-    from review_advisor.ledger.chain import LedgerError
-    from review_advisor.ledger.organisation import OrganisationError
-    from review_advisor.policy.prices import PriceError
-    from review_advisor.policy.settings import ConfigError
-    from review_advisor.policy.switches import SwitchError
-    from review_advisor.review.ports import ArtifactError
-    from review_advisor.safety.stop import ReviewInterrupted
-    from review_advisor.safety.terminal import printable
-    from review_advisor.safety.wording import printable_line
-
-    match problem:
-        case CliError() | SwitchError() | ConfigError() | SourceError() | ArtifactError():
-            return ExitWithCode(printable(str(problem)), NOTHING_ASKED)
-        case LedgerError() | OrganisationError() | PriceError() | EvaluationError() | ShardError():
-            return ExitWithCode(printable_line(str(problem)), NOTHING_ASKED)
-        case GoldenSetError() | MartianError():
-            return ExitWithCode(printable_line(str(problem)), NOTHING_ASKED)
-        case ForgeError() | ReviewBrokenError():
-            return ExitWithCode(printable(str(problem)), NOT_TO_ITS_END)
-        case ReviewInterrupted():
-            return ExitWithCode("The review was interrupted before it began.", 128 + problem.signal_number)
-        case _:
-            return None
+        text = printable(str(refusal)) if refusal.several_lines else printable_line(str(refusal))
+        raise ExitWithCode(text, refusal.exit_code) from None
+    except ReviewInterrupted as interrupted:
+        raise ExitWithCode("The review was interrupted before it began.", 128 + interrupted.signal_number) from None
 
 
 def put(result: str | bytes, *, otherwise: int = 2) -> None:
@@ -138,5 +109,8 @@ def _tell_bug(kind: type[BaseException], error: BaseException, trace: TracebackT
     note("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"))
 
 
-class ReviewBrokenError(Exception):
+class ReviewBrokenError(Refusal):
     """The review made calls and could not finish. One or two sentences (exit code 12)."""
+
+    exit_code = 12
+    several_lines = True

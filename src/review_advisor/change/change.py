@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from review_advisor.change.tool_remarks import ToolRemark
+from review_advisor.safety.stop import Refusal
 
 MOST_GROWTH = 3
 """Lines that replace others are rework up to so many times as many; more than that is new code in an old place."""
@@ -364,5 +365,7 @@ class PatchRefused(Exception):  # noqa: N818 (what git did, not what went wrong)
     """git does not apply the patch. One sentence for the user."""
 
 
-class SourceError(Exception):
+class SourceError(Refusal):
     """The change cannot be read: nothing was asked. One sentence for the user (exit code 2)."""
+
+    several_lines = True

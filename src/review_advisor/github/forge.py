@@ -16,6 +16,7 @@ from review_advisor.change.pull_request import (
     PullRequest,
     StandingRemark,
 )
+from review_advisor.safety.stop import Refusal
 
 if TYPE_CHECKING:
     from review_advisor.change.change import CommittedFile
@@ -236,8 +237,11 @@ class CommentableLines:
     left: frozenset[int]
 
 
-class ForgeError(Exception):
+class ForgeError(Refusal):
     """A request to the forge did not do what it should. One sentence for the user."""
+
+    exit_code = 12
+    several_lines = True
 
 
 class ForgeUnavailable(ForgeError):  # noqa: N818 (what the forge is, not what went wrong)

@@ -26,6 +26,7 @@ from review_advisor.lab.trials import (
 )
 from review_advisor.review.document import OutcomeDocument, read_outcome
 from review_advisor.safety import children as belongings
+from review_advisor.safety.stop import Refusal
 
 MANIFEST = "manifest.json"
 
@@ -40,7 +41,7 @@ BEGUN = "results.begun.jsonl"
 """Reviews under way, as lost: what a process leaves there that was interrupted or killed may have cost something."""
 
 
-class EvaluationError(Exception):
+class EvaluationError(Refusal):
     """An evaluation cannot be read or kept. One sentence for the user."""
 
 

@@ -36,6 +36,7 @@ from review_advisor.review.observed import (
     was_reverted,
 )
 from review_advisor.safety.stated_values import TomlError, nearest_of, read_toml, value_mistake
+from review_advisor.safety.stop import Refusal
 from review_advisor.safety.wording import counted, printable_line, table
 
 CaseKind = Literal["faulty", "clean", "hostile"]
@@ -143,7 +144,7 @@ class GoldenCase:
         return self.kind == "clean" or self.exhaustive
 
 
-class GoldenSetError(ValueError):
+class GoldenSetError(Refusal, ValueError):
     """A golden set that cannot be used. One sentence: where, and what is wrong."""
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from review_advisor.review.votes import adds_from, is_confirmed
 from review_advisor.safety.stated_values import value_mistake
+from review_advisor.safety.stop import Refusal
 from review_advisor.safety.wording import printable_line
 
 
@@ -700,7 +701,7 @@ Url = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Tool = Annotated[str, StringConstraints(pattern=_TOOL_NAME)]
 
 
-class MartianError(Exception):
+class MartianError(Refusal):
     """The folder does not hold such results; the message says why."""
 
 

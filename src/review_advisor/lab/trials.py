@@ -41,6 +41,7 @@ from review_advisor.policy.switches import DEFAULT_ADVISOR_MODEL, DEFAULT_EXECUT
 from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.events import CallEnded, Consulted
 from review_advisor.review.rulings import Outcome
+from review_advisor.safety.stop import Refusal
 from review_advisor.safety.wording import counted, printable_line, table
 from review_advisor.tasks.fake import Scenario
 
@@ -456,7 +457,7 @@ def why_not_comparable(one: EvaluationManifest, other: EvaluationManifest) -> st
     return None
 
 
-class ShardError(ValueError):
+class ShardError(Refusal, ValueError):
     """Parts that are no whole. One sentence."""
 
 

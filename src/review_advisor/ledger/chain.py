@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from review_advisor.safety.stop import Refusal
+
 LEDGER_FILE = "ledger/ledger.sqlite3"
 """The ledger in the artefact root: in a folder of its own, which ignores itself."""
 
@@ -34,7 +36,7 @@ FIRST = "0" * 64
 """What stands for the hash before the first link."""
 
 
-class LedgerError(Exception):
+class LedgerError(Refusal):
     """The ledger cannot be read or written, or does not take something. One sentence for the user."""
 
 

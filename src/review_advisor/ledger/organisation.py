@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from review_advisor.ledger.kpis import Kpi, Rollup, format_value
 from review_advisor.safety.stated_values import TomlError, read_toml, value_mistake, value_place
+from review_advisor.safety.stop import Refusal
 from review_advisor.safety.terminal import one_line
 from review_advisor.safety.wording import counted, printable_line, table
 
@@ -31,7 +32,7 @@ LEAST_AUTHORS = 3
 """A row of fewer authors tells of single people."""
 
 
-class OrganisationError(ValueError):
+class OrganisationError(Refusal, ValueError):
     """What was said of the organisation cannot be used. One sentence for the user."""
 
 

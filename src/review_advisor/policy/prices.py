@@ -16,12 +16,13 @@ from review_advisor.change.guidelines import BaseText
 from review_advisor.change.kinds import LONGEST_FILE, PRICES
 from review_advisor.safety.files import required_file
 from review_advisor.safety.stated_values import TomlError, read_toml, value_mistake, value_place
+from review_advisor.safety.stop import Refusal
 from review_advisor.safety.wording import counted, printable_line
 
 _MILLION = 1_000_000
 
 
-class PriceError(Exception):
+class PriceError(Refusal):
     """A list of prices cannot be read: one sentence says why."""
 
 

@@ -45,6 +45,7 @@ from review_advisor.policy.surfaces import REVIEW_ROLES, Role
 from review_advisor.policy.switches import Switches, read_jobs, read_switches
 from review_advisor.safety.setup_watch import SETUP_SECONDS
 from review_advisor.safety.stated_values import TomlError, read_toml, value_mistake
+from review_advisor.safety.stop import Refusal
 
 _MOST_TOLD = 10
 
@@ -119,8 +120,10 @@ Inside = Annotated[str, AfterValidator(_inside)]
 Quiet = Annotated[Inside, AfterValidator(_quiet)]
 
 
-class ConfigError(ValueError):
+class ConfigError(Refusal, ValueError):
     """A configuration that cannot be used. One sentence: where, what, and the nearest right thing."""
+
+    several_lines = True
 
 
 class _Table(BaseModel):

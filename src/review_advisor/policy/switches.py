@@ -9,6 +9,7 @@ from typing import Literal
 
 from review_advisor.policy.budgets import MAX_CONSULTS, MAX_CONSULTS_CEILING, MOST_JOBS
 from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.safety.stop import Refusal
 
 STATIC = "--agent embedded"
 
@@ -47,8 +48,10 @@ YES = ("true", "1", "yes", "on")
 NO = ("false", "0", "no", "off")
 
 
-class SwitchError(ValueError):
+class SwitchError(Refusal, ValueError):
     """A variable holds a value that means nothing. One sentence: variable, value, accepted words."""
+
+    several_lines = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from review_advisor.agents.calls import Agents
 from review_advisor.change.source import Pictures, Source
 from review_advisor.policy.prices import Price
 from review_advisor.review.events import Event
+from review_advisor.safety.stop import Refusal
 
 
 class Wiki(Protocol):
@@ -46,8 +47,10 @@ class Clock(Protocol):
         """Let so much time go by."""
 
 
-class ArtifactError(Exception):
+class ArtifactError(Refusal):
     """An artefact could not be stored. One sentence for the user."""
+
+    several_lines = True
 
 
 @dataclass(frozen=True, slots=True)

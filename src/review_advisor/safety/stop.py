@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
+
+
+class Refusal(Exception):
+    """The product does not go on, and says so to a person: never a bug, so no traceback.
+
+    ``exit_code`` is the command's. The text is one line unless ``several_lines``.
+    """
+
+    exit_code: ClassVar[int] = 2
+    several_lines: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)

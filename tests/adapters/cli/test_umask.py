@@ -12,11 +12,11 @@ from tests.adapters.answers.restarts import killed_at
 from tests.adapters.command_line import APPROVE, Terminal, project, script, scripted_review
 
 from review_advisor.change.sources import open_range
+from review_advisor.change.work_folder import WorkFolder
 from review_advisor.ledger.artifacts import write_as_it_comes, write_refusal
 from review_advisor.ledger.chain import LEDGER_FILE
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.review.events import CallStarted, Event
-from review_advisor.tasks.worktree import WorkFolder
 
 
 @pytest.fixture(params=[0o022, 0o077, 0o002], ids=["022", "077", "002"])

@@ -24,8 +24,8 @@ from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.change.pictures import ComparedPictures
 from review_advisor.change.pixels import Gallery, compare
 from review_advisor.change.sources import open_patch, open_range
+from review_advisor.change.work_folder import WorkFolder
 from review_advisor.safety.stop import ReviewInterrupted
-from review_advisor.tasks.worktree import WorkFolder
 
 WHITE, RED = (255, 255, 255, 255), (255, 0, 0, 255)
 Saved = Callable[..., bytes]

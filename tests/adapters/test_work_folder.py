@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from review_advisor.change.change import SourceError
-from review_advisor.tasks.worktree import NoFolder, WorkFolder
+from review_advisor.change.work_folder import NoFolder, WorkFolder
 
 
 def test_a_page_is_stored_in_a_folder_made_for_it(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_nothing_is_ever_overwritten(tmp_path: Path) -> None:
 KILLED_WHILE_WRITING = """
 import resource, signal, sys
 from pathlib import Path
-from review_advisor.tasks.worktree import WorkFolder
+from review_advisor.change.work_folder import WorkFolder
 
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
