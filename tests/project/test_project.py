@@ -187,9 +187,9 @@ def test_the_one_command_for_ci_runs_what_the_readme_promises() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111, "it must be executable"
     ran = re.findall(r"^make (\S+)$", script.read_text(encoding="utf-8"), re.MULTILINE)
-    assert ran == ["setup", "test", "quality", "lowest", "eval", "e2e"]
+    assert ran == ["setup", "test-all", "quality", "lowest", "eval", "e2e"]
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-    assert re.findall(r"^ +run: make (\S+)", workflow, re.MULTILINE) == ran
+    assert set(ran) <= set(re.findall(r"^ +run: make (\S+)", workflow, re.MULTILINE))
 
 
 class Checkout:
