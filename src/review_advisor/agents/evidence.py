@@ -475,7 +475,7 @@ def _kept(reported: ReportedFinding, found: _Found) -> Finding:
         severity=reported.severity,
         category=reported.category,
         title=reported.title,
-        body=reported.told,
+        body=reported.body,
         suggestion=reported.suggestion,
         confidence=reported.confidence,
         evidence=reported.evidence,

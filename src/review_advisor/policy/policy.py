@@ -121,7 +121,6 @@ class Rules:
     effort: EffortTable = field(default_factory=dict)
     escalation: EscalationRules = NO_ESCALATION
     refuter: bool = False
-    decision_cards: bool = False
     mode: Mode = "enforce"
 
     def holds_samples(self, path: str) -> bool:
@@ -206,8 +205,6 @@ class Policy:
     """A person asked that the advisor is consulted."""
     refuter: bool = False
     """Each blocking finding of a rejection is put to a refuter."""
-    decision_cards: bool = False
-    """The executor says with each finding what is at risk, what the fix costs and how to see who is right."""
     mode: Mode = "enforce"
 
     def effort_of(self, role: Role) -> GivenEffort:
@@ -286,7 +283,6 @@ def decide_policy(
         escalation=NO_ESCALATION if switches.static else rules.escalation,
         consult_requested=consult_requested,
         refuter=rules.refuter and not switches.static,
-        decision_cards=rules.decision_cards and not switches.static,
         mode=rules.mode,
     )
 

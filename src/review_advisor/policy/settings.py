@@ -283,10 +283,6 @@ class Config(_Table):
         default=Rules().metadata_blind,
         description="First judge each diff without its title and description; a verdict that changes calls a human.",
     )
-    decision_cards: bool = Field(
-        default=Rules().decision_cards,
-        description="Let each finding also say what is at risk, what its fix costs, and a cheap proof. Costs output.",
-    )
     language: Annotated[str, Field(pattern=r"^[^\W\d_][\w ()-]{1,39}$")] = Field(
         default=ENGLISH,
         description="The language of findings and judgements; the rest stays English.",
@@ -437,7 +433,6 @@ def make_settings(
         visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
-        decision_cards=config.decision_cards,
         allow_unchecked=config.allow_unchecked,
         tree=config.tree,
         guidelines=guideline_rules(config),

@@ -35,7 +35,6 @@ COUNTS: dict[type, dict[str, Any]] = {
         "escalation": EscalationRules("attrition"),
         "roster": Roster((ADR_ADVISOR, Advisor("scribe", "Reads the documentation."))),
         "refuter": True,
-        "decision_cards": True,
         "effort": {Role.POST_VERIFY: {BlastRadius.HIGH: "low"}},
     },
     SurfacePolicy: {
