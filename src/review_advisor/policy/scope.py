@@ -90,7 +90,6 @@ def policy_digest(policy: Policy) -> str:
     facts.append(list(map(_advisor_facts, policy.roster.advisors)))
     facts += [policy.effort] if policy.effort else []
     facts += [] if policy.escalation == NO_ESCALATION else [asdict(policy.escalation)]
-    facts += ["refuter"] if policy.refuter else []
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 

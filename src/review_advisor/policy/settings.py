@@ -234,9 +234,6 @@ class AdvisorsConfig(_Table):
         default="default",
         description="The shipped roster that [your own advisors](advisors.md) add to.",
     )
-    refuter: bool = Field(
-        default=Rules().refuter, description="Whether a [refuter](advisors.md#a-refuter) checks what blocks."
-    )
 
 
 class Config(_Table):
@@ -447,7 +444,6 @@ def make_settings(
             config.outage.rate_limits,
         ),
         effort=config.effort.table,
-        refuter=config.advisors.refuter,
         roster=roster,
     )
     recording = RecordingRules(config.recording, config.recording_days)
