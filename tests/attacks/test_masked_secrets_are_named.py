@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from benchmarks._secret_samples import Draw, pem
 from tests.adapters.git_repository import Repo
-from tests.attacks.test_nobody_refutes_a_finding import added
+from tests.attacks.test_nobody_talks_a_finding_away import added
 from tests.scenarios.publishing import Desk
 
 from review_advisor.agents.findings import Finding

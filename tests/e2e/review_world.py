@@ -45,7 +45,6 @@ _ROLE_BY_SCHEMA = {
     "ReviewReport": EXECUTOR,
     "Recommendation": MID_FLIGHT,
     "PostVerifyResult": POST_VERIFY,
-    "Challenge": POST_VERIFY,
     "BriefVotes": POST_VERIFY,
 }
 _READING = frozenset({"Read", "Grep", "Glob"})

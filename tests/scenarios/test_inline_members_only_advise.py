@@ -98,7 +98,7 @@ def test_their_call_leaves_every_judgement_its_money(jobs: int, others: tuple[Ad
     """Also those after a retry: whatever is asked for a verdict is asked before them."""
     reports = (approve(), reject(finding("src/app.py", 3, "value = 3")))
     world = MockWorld()
-    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, *others, POET)), refuter=True)
+    world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, *others, POET)))
     world.jobs = jobs
     world.agents.script(Role.EXECUTOR, *(reports[1:] if others else reports))
     world.agents.script(Role.POST_VERIFY, *([] if others else [veto("no")]))

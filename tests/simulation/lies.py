@@ -212,7 +212,6 @@ LIES: dict[str, Callable[[], Reading]] = {
     "who_only_advises_sees_no_report": lambda: read(
         calls(with_voices(), lambda a: call(a, blocks=(*a.call.blocks, fence("REPORT", "{}", "nonce0001"))))
     ),
-    "a_refuter_approves_nothing": lambda: read(approved(told({"executor": [NO]}, config={"refuter": True}))),
     "a_call_of_the_review_is_no_shadows": lambda: read(calls(in_shadow(), lambda a: call(a, shadow="second"))),
     "no_word_of_a_shadow_is_heard": lambda: read(
         calls(in_shadow(), lambda a: call(a, blocks=(f"{SHADOW_CANARY} objects", *a.call.blocks)))
@@ -251,7 +250,6 @@ TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
     of_council,
     in_shadow,
     with_voices,
-    lambda: told({"executor": [NO]}, config={"refuter": True}),
     lambda: told(config={"shadow": [{"id": "second", "part": "executor"}], "mode": "shadow"}),
     lambda: of_council({"votes": [BLOCKS]}),
     lambda: of_council({"votes": [{"advisor": "security", "fault": "crash"}]}),

@@ -22,16 +22,14 @@ from review_advisor.mockworld.agents import (
     garbage,
     guidance,
     lost,
-    refutes,
     reject,
-    stands,
     veto,
     vote,
 )
 from review_advisor.mockworld.world import FakeClock, MockWorld, edited
 from review_advisor.policy.escalation_rules import EscalationRules
 from review_advisor.policy.outage_rules import NO_SECOND_TRY, OutageRules
-from review_advisor.policy.roster import ADR_ADVISOR, REFUTER, VOICES, Advisor, Roster
+from review_advisor.policy.roster import ADR_ADVISOR, VOICES, Advisor, Roster
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.review.document import outcome_json, read_outcome
 from review_advisor.review.soundness import unsound
@@ -68,9 +66,6 @@ class Anybody(FakeAdvisorRunner):
             return self._recommends()
         if role is Role.EXECUTOR:
             return self._report(may_ask=not advisor)
-        if advisor == REFUTER:
-            quote = f"value = {self.dice.randint(1, 30)}"
-            return self.dice.choice([stands(), refutes("src/view.py", quote), refutes("x", "nobody wrote this")])
         if advisor:
             return vote(*self.dice.choice(VOTES))
         return self.dice.choice([confirm(), confirm(), veto("a fault"), veto(reasoning="")])
@@ -123,7 +118,6 @@ def world_of(seed: int) -> MockWorld:
     world.rules = replace(
         world.rules,
         roster=Roster((ADR_ADVISOR, *members)),
-        refuter=dice.random() < 0.5,
         metadata_blind=dice.random() < 0.2,
         shard_tokens=dice.choice([60_000, 2_000]),
         escalation=EscalationRules(

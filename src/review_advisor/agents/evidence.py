@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -27,6 +28,11 @@ from review_advisor.change.redaction import Redactor, shown_file
 from review_advisor.change.shards import Unsent
 from review_advisor.safety.fence import clean
 from review_advisor.safety.secrets import without_kinds
+
+_COMMENT = re.compile(
+    r"\W*(#|//|/\*|\*|--|;|%|\{-|\"\"\"|''')|\s*(@?rem\b|dnl\b|=begin\b|[rubf]{1,2}(\"\"\"|'''))", re.IGNORECASE
+)
+"""How a line begins that may be a comment in some language: with its mark, whatever other signs stand before that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,18 +343,20 @@ class ShownChange:
         quote = self._quote(answer.evidence)
         return _is_proof(quote) and " ".join(quote) in self._outside(answer.path)
 
-    def stands_in_code(self, path: str, quote: str, is_comment: Callable[[str], bool], besides: str = "") -> bool:
-        """Whether a quote stands in a file as the head has it, and says more than ``besides``.
+    def disproves(self, path: str, quote: str, finding: Finding) -> bool:
+        """Whether a quote that is to show that a finding is wrong stands in code at the head.
 
-        Documentation is no code. Lines that are comments count on neither side: so no part of one can be quoted.
+        Comments and documentation prove nothing, because the author may write there what an advisor is to quote. Lines
+        that are comments count on neither side: so no part of one can be quoted. The lines that the finding itself
+        quotes prove nothing new.
         """
 
         def code(line: str) -> str:
-            return "" if is_comment(line) else self._bare(line)
+            return "" if _COMMENT.match(line) else self._bare(line)
 
         if self._is_documentation(path):
             return False
-        known = [self._bare(line) for line in besides.split("\n")]
+        known = [self._bare(line) for line in finding.evidence.split("\n")]
         now = self._head_side(path, code)
         for text in dict.fromkeys((quote, as_in_file(quote))):
             said = tuple(filter(None, map(code, text.split("\n"))))
@@ -475,7 +483,7 @@ def _kept(reported: ReportedFinding, found: _Found) -> Finding:
         severity=reported.severity,
         category=reported.category,
         title=reported.title,
-        body=reported.told,
+        body=reported.body,
         suggestion=reported.suggestion,
         confidence=reported.confidence,
         evidence=reported.evidence,

@@ -20,7 +20,6 @@ from review_advisor.agents.answers import (
     missing_instances,
     own_fields,
     own_table,
-    with_cards,
     with_dispositions,
     with_own_fields,
 )
@@ -321,11 +320,11 @@ def team_rules(seen: Briefing, row: SurfacePolicy, part: Part) -> tuple[tuple[Gu
 
 
 def _report_form(given: Sequence[Guideline], row: SurfacePolicy, policy: Policy) -> type[ReviewReport]:
-    """The answer's form. Without rules it has no place for one, and costs nothing more; nor without advice or cards."""
+    """The answer's form. Without rules it has no place for one, and costs nothing more; nor without advice."""
     form: type[ReviewReport] = RuledReport if given else ReviewReport
     if row.roles[Role.MID_FLIGHT].runs and policy.escalation.caps is not None:
-        form = with_dispositions(form)
-    return with_cards(form) if policy.decision_cards else form
+        return with_dispositions(form)
+    return form
 
 
 def _matter(seen: Briefing, part: Part, files: tuple[FileChange, ...]) -> list[str]:

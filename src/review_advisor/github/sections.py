@@ -31,7 +31,7 @@ from review_advisor.review.document import (
     council_records,
     efforts,
 )
-from review_advisor.review.events import CallEnded, Challenged, ReviewStopped
+from review_advisor.review.events import CallEnded, ReviewStopped
 from review_advisor.review.report import (
     ADDED,
     HEADLINES,
@@ -39,7 +39,6 @@ from review_advisor.review.report import (
     PASSED_STATIC_CHECKS,
     PATCH_FILE,
     VOICES_TITLE,
-    challenges_of,
     council_sentences,
     council_title,
     headline,
@@ -820,7 +819,7 @@ def _how_title(document: OutcomeDocument) -> str:
 
 def judges(document: OutcomeDocument) -> tuple[Section, ...]:
     """What each judge said where there are more than the advisor alone."""
-    return council_votes(document), council_agreement(document), voices_said(document), refuter_said(document)
+    return council_votes(document), council_agreement(document), voices_said(document)
 
 
 def council_votes(document: OutcomeDocument) -> Section:
@@ -853,20 +852,6 @@ def voices_said(document: OutcomeDocument) -> Section:
     """What inline members advise, which decides nothing; nothing without any."""
     lines = [f"- {code(each.advisor)}: {phrase(each.words, 600)}" for each in voices_of(document.events)]
     return details(VOICES_TITLE, *lines, gives_way=Order.VETOES, what="voices")
-
-
-def refuter_said(document: OutcomeDocument) -> Section:
-    """What the refuter says of each finding that blocks; nothing where none was asked."""
-    lines = [
-        f"- {code(each.finding)}: **{each.words}**{_proof(each)}. {phrase(each.challenge.reasoning, 300)}".rstrip()
-        for each in challenges_of(document)
-    ]
-    return details("What the refuter says of what blocks", *lines, gives_way=Order.VETOES, what="answers")
-
-
-def _proof(said: Challenged) -> str:
-    quote = f"{code(shown_path(said.challenge.path))}: {code(said.challenge.quote, 200)}"
-    return f" by {quote}" if said.refutes else ""
 
 
 def _raised(raised: Raised) -> str:

@@ -342,7 +342,7 @@ class PartOtherwise(PartReplay):
         except Unsound:
             if not self.changed:
                 raise
-            raise WouldAsk("a refuter or an inline member would have been asked about another result") from None
+            raise WouldAsk("an inline member would have been asked about another result") from None
         end = self._end
         if end is None and self.changed:
             raise WouldAsk(STOPPED_ELSEWHERE)

@@ -38,7 +38,6 @@ from review_advisor.review.escalation import Watched, finding_threshold
 from review_advisor.review.events import (
     AdviceOpen,
     CallEnded,
-    Challenged,
     Consulted,
     Escalated,
     Event,
@@ -429,8 +428,6 @@ def _said(events: Sequence[Event]) -> dict[int, str]:
             found[end] = f"{event.vote.verdict}: {event.vote.reasoning}"
         elif isinstance(event, VoicesHeard):
             found[end] = "; ".join(f"{each.advisor}: {each.words}" for each in event.voices)
-        elif isinstance(event, Challenged):
-            found[end] = f"{event.words}: {event.challenge.reasoning}"
         elif isinstance(event, Verified):
             found[end] = f"{event.judged.result.verdict}: {event.judged.result.reasoning}"
     return found

@@ -21,7 +21,6 @@ from review_advisor.review.events import (
     BlindJudged,
     CallEnded,
     CallStarted,
-    Challenged,
     Consulted,
     Disposed,
     Escalated,
@@ -189,21 +188,11 @@ def spoken(event: Spoken, named: Mapping[str, str] | None = None) -> Entry:
             assert_never(event)
 
 
-def of_member(event: MemberReviewed | Voted | Challenged | VoicesHeard) -> Entry:
-    """What the page says of a member of a council, or of the refuter."""
+def of_member(event: MemberReviewed | Voted | VoicesHeard) -> Entry:
+    """What the page says of a member of a council."""
     if isinstance(event, VoicesHeard):
         said = tuple(f"{each.advisor}: {each.words}" for each in event.voices)
         return Entry("Advice of the inline members, which have no vote", blocks=(("Advice", said),))
-    if isinstance(event, Challenged):
-        return Entry(
-            f"The refuter on {event.finding}: {event.words}",
-            "warn" if event.refutes else "",
-            blocks=(
-                ("Reasoning", event.challenge.reasoning),
-                ("Quote", tuple(event.challenge.quote.split("\n")) if event.challenge.quote else ()),
-                ("From", event.challenge.path),
-            ),
-        )
     if isinstance(event, MemberReviewed):
         return _reported(f"{event.advisor} by itself: {event.report.verdict}", event.report)
     vote = event.vote
@@ -438,7 +427,7 @@ def entry_of(event: Event, named: Mapping[str, str] | None = None) -> Entry:
     match event:
         case PolicyFrozen():
             return _begun(event)
-        case MemberReviewed() | Voted() | Challenged() | VoicesHeard():
+        case MemberReviewed() | Voted() | VoicesHeard():
             return of_member(event)
         case (
             Planned()

@@ -32,7 +32,6 @@ from review_advisor.review.events import (
     BlindJudged,
     CallEnded,
     CallStarted,
-    Challenged,
     Consulted,
     Escalated,
     Event,
@@ -295,7 +294,7 @@ def _add(call: MadeCall, event: Event) -> None:
             call.answer = event.note.guidance.model_dump_json() if event.note.guidance else ""
         case Consulted():
             call.consults.append(event)
-        case Opined() | Planned() | Voted() | Challenged():
+        case Opined() | Planned() | Voted():
             call.answer = _answer_of(event).model_dump_json()
         case Verified():
             call.answer = event.judged.raw
@@ -305,7 +304,7 @@ def _add(call: MadeCall, event: Event) -> None:
             call.answer = _reports().dump_json(event.report).decode() if event.report else ""
 
 
-def _answer_of(event: Opined | Planned | Voted | Challenged) -> Answer:
+def _answer_of(event: Opined | Planned | Voted) -> Answer:
     match event:
         case Opined():
             return event.opinion
@@ -313,8 +312,6 @@ def _answer_of(event: Opined | Planned | Voted | Challenged) -> Answer:
             return event.plan
         case Voted():
             return event.vote
-        case Challenged():
-            return event.challenge
 
 
 @cache

@@ -26,7 +26,6 @@ from review_advisor.agents.calls import (
     tokens,
     total_usage,
 )
-from review_advisor.agents.challenge import Challenge
 from review_advisor.agents.prompts import crops_shown, nonce_of
 from review_advisor.change.picture_pairs import PictureDifference, PictureState
 from review_advisor.mockworld.copies import EditResult
@@ -233,16 +232,6 @@ def voices(*who: str, approve: float = 90, block: float = 0, says: str = "") -> 
     """Inline members advise in one call, all of them the same."""
     calls = json.dumps({"approve": approve, "block": block, "_reasoningForCall": says})
     return Line({each: {"calls": calls} for each in who})
-
-
-def refutes(path: str, quote: str, why: str = "it is not so") -> Line:
-    """The refuter calls a finding wrong, by a quote."""
-    return Line({"verdict": "refuted", "reasoning": why, "path": path, "quote": quote})
-
-
-def stands(verdict: str = "stands") -> Line:
-    """The refuter does not refute a finding."""
-    return Line({"verdict": verdict, "reasoning": "it is right", "path": "", "quote": ""})
 
 
 def _judgement(verdict: str, reasoning: str, points: tuple[str, ...], severity: str, direction: str | None) -> Line:
@@ -527,7 +516,7 @@ def _wanted(question: str) -> str:
 def _voice(call: AgentCall) -> tuple[Role, str]:
     """As what somebody is asked, and who: a member of a council reviews by itself first, and then votes."""
     member = ADR_ADVISOR.id if call.advisor == call.role.advisor else call.advisor
-    if issubclass(call.answer, MemberVote | Challenge) or call.advisor == VOICES:
+    if issubclass(call.answer, MemberVote) or call.advisor == VOICES:
         return call.role, member
     by_itself = call.role is Role.POST_VERIFY and issubclass(call.answer, ReviewReport)
     return (Role.EXECUTOR, member) if by_itself else (call.role, "")
@@ -538,8 +527,6 @@ def _agreeing(call: AgentCall) -> Line:
     role, _ = _voice(call)
     if issubclass(call.answer, MemberVote):
         return vote(90) if "The executor approved" in call.prompt else vote(0, 90, on="reject")
-    if issubclass(call.answer, Challenge):
-        return stands()
     if call.advisor == VOICES:
         return voices(*(each.alias or "" for each in call.answer.model_fields.values()))
     return opinion() if issubclass(call.answer, Opinion) else _AGREES[role]

@@ -63,7 +63,7 @@ from review_advisor.mockworld.story import (
     VoteLine,
 )
 from review_advisor.mockworld.story_file import story_text
-from review_advisor.policy.roster import ADR_ADVISOR, REFUTER, VOICES
+from review_advisor.policy.roster import ADR_ADVISOR, VOICES
 from review_advisor.policy.shadow_rules import ShadowPart
 from review_advisor.policy.surfaces import REVIEW_SURFACES, Surface
 from review_advisor.policy.switches import (
@@ -181,10 +181,6 @@ def _vote(dice: Dice, name: str, losses: float) -> VoteLine:
     )
 
 
-REFUTERS = 0.05
-"""The share of worlds in which each blocking finding is put to a refuter."""
-
-
 INLINE = 0.05
 """The share of worlds with inline members."""
 
@@ -192,29 +188,22 @@ INLINE = 0.05
 MOST_INLINE = 3
 
 
-def with_asides(story: Story, seed: int) -> Story:
-    """The story of ``seed``, in a share of the worlds with a refuter or inline members; in all others as it is."""
+def with_inline_members(story: Story, seed: int) -> Story:
+    """The story of ``seed``, in a share of the worlds with inline members; in all others as it is."""
     dice = Dice((seed << 32) + 3)
-    config = story.config
-    asked: list[str] = []
-    if dice.chance(REFUTERS):
-        config = config.model_copy(update={"refuter": True})
-        asked.append(REFUTER)
-    if dice.chance(INLINE):
-        inline = tuple(AdvisorBlock(id=f"voice{number}", inline=True) for number in range(dice.whole(1, MOST_INLINE)))
-        config = config.model_copy(update={"advisors": (*config.advisors, *inline)})
-        asked.append(VOICES)
-    if not asked:
+    if not dice.chance(INLINE):
         return story
+    inline = tuple(AdvisorBlock(id=f"voice{number}", inline=True) for number in range(dice.whole(1, MOST_INLINE)))
+    config = story.config.model_copy(update={"advisors": (*story.config.advisors, *inline)})
     losses = dice.pick((0.0, 0.3))
-    steps = steps_with(story, lambda review: _lost(dice, review, asked, losses))
-    return story.model_copy(update={"config": config, "steps": steps})
 
+    def lossy(review: ReviewBlock) -> ReviewBlock:
+        """The review, in which their answer may be lost."""
+        if not dice.chance(losses):
+            return review
+        return review.model_copy(update={"votes": (*review.votes, VoteLine(advisor=VOICES, fault=dice.pick(LOSSES)))})
 
-def _lost(dice: Dice, review: ReviewBlock, asked: list[str], losses: float) -> ReviewBlock:
-    """The review with answers that are lost; all others agree."""
-    lines = tuple(VoteLine(advisor=each, fault=dice.pick(LOSSES)) for each in asked if dice.chance(losses))
-    return review.model_copy(update={"votes": (*review.votes, *lines)})
+    return story.model_copy(update={"config": config, "steps": steps_with(story, lossy)})
 
 
 LINE = CANARY + " = {n}"
@@ -1001,7 +990,7 @@ ON_WORDS = ("true", "1", "YES", "on", "", "  ")
 
 def story_of(seed: int) -> Story:
     """The story of ``seed``."""
-    return with_asides(with_shadows(with_council(of_one_judge(seed), seed), seed), seed)
+    return with_inline_members(with_shadows(with_council(of_one_judge(seed), seed), seed), seed)
 
 
 def of_one_judge(seed: int) -> Story:

@@ -637,7 +637,6 @@ class ConfigBlock(Block):
     advisors: tuple[AdvisorBlock, ...] = Field(
         default=(), description="Advisors that judge beside the ADR's: together they are a council."
     )
-    refuter: bool = Field(default=False, description="Whether each blocking finding is put to a refuter.")
     shadow: tuple[ShadowBlock, ...] = Field(default=(), max_length=10, description="What runs in shadow.")
     guidelines: dict[str, str] = Field(
         default_factory=dict,
@@ -664,7 +663,6 @@ class ConfigBlock(Block):
             wiki_folder=self.wiki_folder,
             metadata_blind=self.metadata_blind,
             mode=self.mode,
-            refuter=self.refuter,
             escalation=EscalationRules(self.escalation),
             outage=OutageRules(self.outage_wait_minutes * 60, self.fallback_models),
             roster=Roster((*DEFAULT_ROSTER.advisors, *(each.advisor() for each in self.advisors))),

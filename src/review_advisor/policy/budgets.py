@@ -67,10 +67,6 @@ USD_OF_AN_UNTOLD_REVIEW = 2.3
 REJECTION_RETRIES = 1
 
 
-MOST_CHALLENGES = 5
-"""Blocking findings of one part that a refuter is asked about, the worst ones: each is a call. The others stand."""
-
-
 MOST_REPAIRED_FILES = 10
 
 
@@ -126,19 +122,14 @@ def may_be_refused(budgets: Budgets, used: int, failed: int, parts: int) -> bool
     return consults_left(budgets, used, failed if parts == 1 else 0) == 0
 
 
-def attempts_of(
-    retry_budgets: Iterable[int], *, blind: bool, panel: int = 1, opening: int = 0, refuter: bool = False
-) -> int:
+def attempts_of(retry_budgets: Iterable[int], *, blind: bool, panel: int = 1, opening: int = 0) -> int:
     """How often a part may be reviewed: once on each surface, and once more for each retry and for a blind look.
 
     Each member of a council costs as much as an attempt: it looks at the part by itself, and then judges. Each of the
-    ``opening`` advisors that speak before the executor is allowed for once. On each surface a ``refuter`` is asked once
-    for each finding, which is half an attempt.
+    ``opening`` advisors that speak before the executor is allowed for once.
     """
     members = panel if panel > 1 else 0
-    budgets = tuple(retry_budgets)
-    challenges = len(budgets) * -(-MOST_CHALLENGES // 2) if refuter else 0
-    return sum(1 + retries for retries in budgets) * (1 + members) + blind + opening + challenges
+    return sum(1 + retries for retries in retry_budgets) * (1 + members) + blind + opening
 
 
 def review_usd(attempts: int, shards: int, tokens: int, max_usd: float, consults: int = 0) -> float:
@@ -160,13 +151,12 @@ def review_seconds(seconds: float, shards: int, max_seconds: float, *, panel: in
     return max(seconds, min(max_seconds, seconds + SECONDS_FOR_EACH_PART * (shards - 1 + members)))
 
 
-def most_at_a_time(parts: int, panel: int, opening: int, *, refuter: bool = False) -> int:
+def most_at_a_time(parts: int, panel: int, opening: int) -> int:
     """How many calls of a review can run at the same time.
 
-    The members of the panel judge each part side by side, a ``refuter`` is asked about several findings of it, and all
-    ``opening`` advisors speak before the executor.
+    The members of the panel judge each part side by side, and all ``opening`` advisors speak before the executor.
     """
-    return max(parts * max(panel, MOST_CHALLENGES if refuter else 1), opening)
+    return max(parts * max(panel, 1), opening)
 
 
 RefusalReason = Literal["money", "wall_clock", "size"]

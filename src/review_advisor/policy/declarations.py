@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from review_advisor.change.kinds import LONGEST_FILE
-from review_advisor.policy.roster import MOST_WEIGHT, REFUTER, VOICES, AnswerFields, Moment, PresetName, Temperament
+from review_advisor.policy.roster import MOST_WEIGHT, VOICES, AnswerFields, Moment, PresetName, Temperament
 from review_advisor.safety.stated_values import nearest_of, value_mistake
 
 DEEPEST = 8
@@ -190,7 +190,7 @@ _ROLES = ("executor", "pre_flight", "mid_flight", "post_verify", "retro")
 _SUBAGENTS_OF_THE_CLI = ("general-purpose", "explore", "plan", "claude", "fork", "statusline-setup")
 
 
-TAKEN_IDS = frozenset((*_ROLES, REFUTER, VOICES, *_SUBAGENTS_OF_THE_CLI))
+TAKEN_IDS = frozenset((*_ROLES, VOICES, *_SUBAGENTS_OF_THE_CLI))
 """The roles of a review and the CLI's own subagents, in small letters: no advisor may pass for one of them."""
 
 

@@ -120,8 +120,6 @@ class Rules:
     roster: Roster = DEFAULT_ROSTER
     effort: EffortTable = field(default_factory=dict)
     escalation: EscalationRules = NO_ESCALATION
-    refuter: bool = False
-    decision_cards: bool = False
     mode: Mode = "enforce"
 
     def holds_samples(self, path: str) -> bool:
@@ -204,10 +202,6 @@ class Policy:
     escalation: EscalationRules = NO_ESCALATION
     consult_requested: bool = False
     """A person asked that the advisor is consulted."""
-    refuter: bool = False
-    """Each blocking finding of a rejection is put to a refuter."""
-    decision_cards: bool = False
-    """The executor says with each finding what is at risk, what the fix costs and how to see who is right."""
     mode: Mode = "enforce"
 
     def effort_of(self, role: Role) -> GivenEffort:
@@ -285,8 +279,6 @@ def decide_policy(
         effort={} if switches.static else rules.effort,
         escalation=NO_ESCALATION if switches.static else rules.escalation,
         consult_requested=consult_requested,
-        refuter=rules.refuter and not switches.static,
-        decision_cards=rules.decision_cards and not switches.static,
         mode=rules.mode,
     )
 
@@ -321,7 +313,7 @@ def money_for(
         return min(rules.max_usd, given * max(1, shards))
     roster, retries = rules.roster, [row.retry_budget for row in rows]
     panel, opening = len(roster.panel), len(roster.opening) + bool(roster.voices)
-    attempts = attempts_of(retries, blind=blind, panel=panel, opening=opening, refuter=rules.refuter)
+    attempts = attempts_of(retries, blind=blind, panel=panel, opening=opening)
     caps = rules.escalation.caps_of(roster.panel)
     return review_usd(attempts, shards, tokens, rules.max_usd, 0 if caps is None else caps.consults)
 

@@ -152,10 +152,6 @@ class Roster:
         return tuple(each for each in self.advisors if each.on is None)
 
 
-REFUTER = "refuter"
-"""The id under which a refuter is asked. No declared advisor has it."""
-
-
 VOICES = "voices"
 """The id of the one call in which all inline advisors speak. No declared advisor has it."""
 

@@ -90,8 +90,6 @@ def policy_digest(policy: Policy) -> str:
     facts.append(list(map(_advisor_facts, policy.roster.advisors)))
     facts += [policy.effort] if policy.effort else []
     facts += [] if policy.escalation == NO_ESCALATION else [asdict(policy.escalation)]
-    facts += ["refuter"] if policy.refuter else []
-    facts += ["decision cards"] if policy.decision_cards else []
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 

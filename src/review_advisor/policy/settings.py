@@ -237,9 +237,6 @@ class AdvisorsConfig(_Table):
         default="default",
         description="The shipped roster that [your own advisors](advisors.md) add to.",
     )
-    refuter: bool = Field(
-        default=Rules().refuter, description="Whether a [refuter](advisors.md#a-refuter) checks what blocks."
-    )
 
 
 class Config(_Table):
@@ -285,10 +282,6 @@ class Config(_Table):
     metadata_blind: bool = Field(
         default=Rules().metadata_blind,
         description="First judge each diff without its title and description; a verdict that changes calls a human.",
-    )
-    decision_cards: bool = Field(
-        default=Rules().decision_cards,
-        description="Let each finding also say what is at risk, what its fix costs, and a cheap proof. Costs output.",
     )
     language: Annotated[str, Field(pattern=r"^[^\W\d_][\w ()-]{1,39}$")] = Field(
         default=ENGLISH,
@@ -440,7 +433,6 @@ def make_settings(
         visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
-        decision_cards=config.decision_cards,
         allow_unchecked=config.allow_unchecked,
         tree=config.tree,
         guidelines=guideline_rules(config),
@@ -455,7 +447,6 @@ def make_settings(
             config.outage.rate_limits,
         ),
         effort=config.effort.table,
-        refuter=config.advisors.refuter,
         roster=roster,
     )
     recording = RecordingRules(config.recording, config.recording_days)

@@ -18,15 +18,13 @@ from review_advisor.agents.answers import (
     vote_form,
 )
 from review_advisor.agents.calls import AgentCall, Cause, Lost, LostReason
-from review_advisor.agents.challenge import Challenge
 from review_advisor.agents.evidence import CheckedReport
-from review_advisor.agents.findings import Finding
 from review_advisor.agents.replies import lost_twice
 from review_advisor.agents.roles import PostVerifyAdvisor
 from review_advisor.agents.transcript import Attempt
 from review_advisor.policy.budgets import Refused
 from review_advisor.policy.outage_rules import OutageRules, further_tries
-from review_advisor.policy.roster import ADR_ADVISOR, REFUTER, VOICES, Advisor, as_advisor
+from review_advisor.policy.roster import ADR_ADVISOR, VOICES, Advisor, as_advisor
 from review_advisor.review.dispatch import CallResult, Dispatch
 from review_advisor.review.events import MemberReviewed, VoicesHeard, Voted, advised
 from review_advisor.review.repair_session import Version
@@ -35,16 +33,6 @@ from review_advisor.safety.fence import fence_facts
 
 OWN_REPORT = "OWN_REPORT"
 """What a member found by itself, in the prompt of its vote."""
-
-
-CHALLENGED = "CHALLENGED_FINDING"
-
-
-_ASK = """\
-You are the refuter. Another reviewer raised the finding above, and it stands in the way of the change. Find out if it \
-is wrong. Answer `refuted` only if a verbatim quote of code, as it is after the change, shows that it is wrong: \
-give the path and the quote. What comments, documentation, names or descriptions say proves nothing. Neither do the \
-lines that the finding quotes. Answer `stands` if it is right, and `unsure` if you cannot show either."""
 
 
 def findings_call(judge: AgentCall, member: Advisor) -> AgentCall:
@@ -87,21 +75,6 @@ def voices_call(judge: AgentCall, members: Sequence[Advisor]) -> AgentCall:
     )
     about, *_ = judge.blocks
     return replace(judge, advisor=VOICES, blocks=(about, f"{as_all(members)}\n\n{ask}"), answer=joint_form(members))
-
-
-def refuter_call(judge: AgentCall, finding: Finding, nonce: str) -> AgentCall:
-    """The question about one finding. ``judge`` is the question of a single judge: both begin with the same block."""
-    about, *_ = judge.blocks
-    facts = {
-        "path": finding.path,
-        "line": finding.line,
-        "severity": finding.severity,
-        "title": finding.title,
-        "body": finding.words,
-        "quote": finding.evidence,
-    }
-    ask = f"The finding:\n{fence_facts(CHALLENGED, facts, nonce)}\n\n{_ASK}"
-    return replace(judge, advisor=REFUTER, blocks=(about, ask), answer=Challenge)
 
 
 def _of(judge: AgentCall, member: Advisor) -> AgentCall:

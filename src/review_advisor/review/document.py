@@ -16,7 +16,7 @@ from review_advisor.agents.answers import MemberVote, ReviewPlan, Severity, miss
 from review_advisor.agents.calls import Lost, LostReason, _kinds, tokens, total_usage
 from review_advisor.agents.committed_secrets import CommittedSecret, secrets_in_the_way
 from review_advisor.agents.evidence import CheckedReport, Knowledge
-from review_advisor.agents.findings import Finding, merged, ordered
+from review_advisor.agents.findings import Finding, merged
 from review_advisor.agents.mid_flight import ConsultNote
 from review_advisor.agents.prompts import cites
 from review_advisor.agents.surface_inputs import SURFACE_INPUTS
@@ -26,19 +26,17 @@ from review_advisor.change.guidelines import GuidelineFact
 from review_advisor.change.kinds import kind_of
 from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.change.shards import Extent, Shard, Unsent
-from review_advisor.policy.budgets import MOST_CHALLENGES, RefusalReason, Refused
+from review_advisor.policy.budgets import RefusalReason, Refused
 from review_advisor.policy.policy import Policy, SurfacePolicy
-from review_advisor.policy.risk import BlastRadius
 from review_advisor.policy.roster import Advisor
 from review_advisor.policy.scope import WHOLE, Scope, files_to_show
 from review_advisor.policy.surfaces import Role, Surface
-from review_advisor.review.ends import NOT_OPENED, PartEnding, confirmed_findings
+from review_advisor.review.ends import NOT_OPENED, confirmed_findings
 from review_advisor.review.events import (
     AdviceOpen,
     BlindJudged,
     CallEnded,
     CallStarted,
-    Challenged,
     Consulted,
     Ended,
     Escalated,
@@ -333,7 +331,6 @@ class PartRecord:
 
     ``blind`` is what the executor said of the diff alone, before all reports; None where it was not asked.
     ``unfounded`` are the rejections without a finding that stands, each of which was asked once more.
-    ``challenges`` are the answers of the refuter.
     """
 
     shard: int
@@ -345,7 +342,6 @@ class PartRecord:
     repairs: tuple[Repaired, ...] = ()
     blind: BlindJudged | None = None
     unfounded: tuple[UnfoundedRejection, ...] = ()
-    challenges: tuple[Challenged, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +415,6 @@ def _part(shard: int, steps: Iterable[Step]) -> PartRecord:
         repairs=stream.only(Repaired),
         blind=blind[-1] if blind else None,
         unfounded=stream.only(UnfoundedRejection),
-        challenges=stream.only(Challenged),
     )
 
 
@@ -429,7 +424,7 @@ _OfAPlan = Planned | Opined
 _OfAnExecutor = BlindJudged | UnfoundedRejection | Escalated | AdviceOpen | Reported
 
 
-_OfAJudge = Verified | MemberReviewed | Voted | Challenged | VoicesHeard
+_OfAJudge = Verified | MemberReviewed | Voted | VoicesHeard
 
 
 AnswerRead = _OfAPlan | _OfAnExecutor | _OfAJudge
@@ -970,8 +965,7 @@ def rejecting(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def blocking_findings(document: OutcomeDocument) -> frozenset[str]:
     """The ids of the findings for which a part of the change is rejected.
 
-    What is refuted is none of them, unless the part went to a person all the same. An approval is rejected for the
-    secrets that the change commits.
+    An approval is rejected for the secrets that the change commits.
     """
     before = {each.id for each in document.findings if each.pre_existing}
     return frozenset(
@@ -983,45 +977,7 @@ def _blocking(part: PartRecord, before: Collection[str]) -> frozenset[str]:
     rejections = [report.findings for report in part.reports[-1:] if report.verdict == "reject"]
     findings = (replace(each, pre_existing=each.id in before) for every in rejections for each in every)
     blocking = frozenset(each.id for each in rejecting(findings))
-    rejected = part.ended is not None and part.ended.outcome is Outcome.CHANGES_REQUESTED
-    if rejected:
+    if part.ended is not None and part.ended.outcome is Outcome.CHANGES_REQUESTED:
         approvals = (report for report in part.reports[-1:] if report.verdict == "approve")
         blocking |= {each.id for report in approvals for each in secrets_in_the_way(report)}
-    return blocking - {each.finding for each in part.challenges if each.refutes} if rejected else blocking
-
-
-def to_challenge(
-    policy: Policy, row: SurfacePolicy, report: CheckedReport, ending: PartEnding, judged: Attempt | None
-) -> tuple[Finding, ...]:
-    """The findings that a refuter is asked about, the worst first; none unless the part would end as rejected."""
-    asked = policy.refuter and row.roles[Role.POST_VERIFY].runs
-    if not asked or ending.outcome is not Outcome.CHANGES_REQUESTED or report.verdict != "reject":
-        return ()
-    return ordered(_rejecting_in(report, ending, judged))[:MOST_CHALLENGES]
-
-
-def after_challenges(
-    policy: Policy, report: CheckedReport, ending: PartEnding, judged: Attempt | None, said: Sequence[Challenged]
-) -> PartEnding:
-    """How a rejected part ends after the refuter.
-
-    A person decides where a refutation leaves nothing to reject for, and wherever the blast radius is high: there the
-    change touches a critical path, or the guard holds.
-    """
-    refuted = {each.finding for each in said if each.refutes}
-    if not refuted:
-        return ending
-    number = f"{len(refuted)} finding{'' if len(refuted) == 1 else 's'}"
-    if policy.blast.radius is BlastRadius.HIGH:
-        return _to_a_person(ending, f"{number} refuted where the blast radius is high")
-    if refuted.issuperset(each.id for each in _rejecting_in(report, ending, judged)):
-        return _to_a_person(ending, "every finding that the rejection rests on is refuted")
-    return replace(ending, because=f"{ending.because}; {number} refuted")
-
-
-def _rejecting_in(report: CheckedReport, ending: PartEnding, judged: Attempt | None) -> Iterable[Finding]:
-    return rejecting(confirmed_findings(report, None if ending.degraded else judged))
-
-
-def _to_a_person(ending: PartEnding, why: str) -> PartEnding:
-    return replace(ending, outcome=Outcome.ESCALATED, because=f"{why}: a person decides ({ending.because})")
+    return blocking

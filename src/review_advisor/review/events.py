@@ -18,7 +18,6 @@ from review_advisor.agents.answers import (
     inline_calls,
 )
 from review_advisor.agents.calls import CallNumber
-from review_advisor.agents.challenge import Challenge
 from review_advisor.agents.committed_secrets import CommittedSecret
 from review_advisor.agents.evidence import CheckedReport
 from review_advisor.agents.mid_flight import ConsultNote
@@ -123,28 +122,6 @@ class Disposed(OfCall):
     recommendation: str
     disposition: Disposition
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Challenged(OfCall):
-    """The refuter answered about ``finding``, an id. ``proven``: the quote of its answer stands in code at the head."""
-
-    kind: Literal["challenged"] = "challenged"
-    finding: str
-    challenge: Challenge
-    proven: bool = False
-
-    @property
-    def refutes(self) -> bool:
-        """Whether the finding is refuted."""
-        return self.challenge.verdict == "refuted" and self.proven
-
-    @property
-    def words(self) -> str:
-        """What it comes to, in a few words."""
-        if self.challenge.verdict == "refuted" and not self.proven:
-            return "refuted without proof, so it stands"
-        return "stands" if self.challenge.verdict == "unsure" else self.challenge.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -542,7 +519,6 @@ StepEvent = (
     | Voted
     | Verified
     | Ruled
-    | Challenged
     | VoicesHeard
     | PartEnded
     | KnowledgeStored

@@ -9,21 +9,18 @@ from typing import Any
 
 from review_advisor.agents.answers import DispositionAnswer, Guidance, Recommendation, ReviewPlan, ReviewReport
 from review_advisor.agents.calls import AgentCall, ConsultReply, Consults, Denied, Lost, tokens
-from review_advisor.agents.challenge import Challenge, disproves
 from review_advisor.agents.evidence import CheckedReport
-from review_advisor.agents.findings import Finding
 from review_advisor.agents.mid_flight import ConsultNote, read_consult, stop_signal
 from review_advisor.agents.replies import finding_ask
-from review_advisor.agents.roles import EditableTree, Executor, PostVerifyAdvisor, consult_call
+from review_advisor.agents.roles import EditableTree, Executor, consult_call
 from review_advisor.agents.surface_inputs import SURFACE_INPUTS, Structural
 from review_advisor.agents.transcript import Attempt, disagreement_ids
 from review_advisor.change.source import Source
 from review_advisor.policy.budgets import Refused, consult_estimate
 from review_advisor.policy.escalation_rules import ReasonKind
 from review_advisor.policy.surfaces import Role
-from review_advisor.review.council import PartJudges, refuter_call
+from review_advisor.review.council import PartJudges
 from review_advisor.review.dispatch import Dispatch
-from review_advisor.review.document import after_challenges, to_challenge
 from review_advisor.review.ends import (
     PartEnding,
     flipped,
@@ -71,7 +68,6 @@ from review_advisor.review.escalation import (
 from review_advisor.review.events import (
     AdviceOpen,
     BlindJudged,
-    Challenged,
     Consulted,
     Disposed,
     Escalated,
@@ -209,7 +205,7 @@ def proven_changes(version: Version, report: CheckedReport, guidance: Guidance) 
     there = {each.id: each for each in report.findings}
     milder = (each for each in guidance.changes if each.does in ("drop", "lower") and each.finding in there)
     change = version.subject.whole
-    proven = (each.finding for each in milder if disproves(each.path, each.quote, there[each.finding], change))
+    proven = (each.finding for each in milder if change.disproves(each.path, each.quote, there[each.finding]))
     return tuple(dict.fromkeys(proven))
 
 
@@ -560,8 +556,7 @@ class ReviewLoop:
             ruling, judged = self._post_verify(judges, version, plan, report, attempts, said=said)
             if ruling.move is not Move.RETRY or judged is None:
                 ending = ruled(ruling, report, attempts, version.briefing.repair, judged=judged)
-                ending = replace(ending, unopened=unopened(judges.heard))
-                return len(attempts), self._challenged(version, told, report, judged, ending)
+                return len(attempts), replace(ending, unopened=unopened(judges.heard))
             attempts += (judged,)
             consults += said.consults
             unapplied += said.unapplied
@@ -609,43 +604,6 @@ class ReviewLoop:
                 self._dispatch.record_step(Verified, row, part, len(attempts), number=judged_by.number, judged=judged)
         self._dispatch.record_step(Ruled, row, part, len(attempts), ruling=ruling)
         return ruling, judged
-
-    def _challenged(
-        self,
-        version: Version,
-        told: AttemptBrief,
-        report: CheckedReport,
-        judged: Attempt | None,
-        ending: PartEnding,
-    ) -> PartEnding:
-        """The ending once the refuter was asked about what blocks; the same where nobody is to ask it."""
-        policy, row = version.briefing.policy, version.row
-        findings = to_challenge(policy, row, report, ending, judged)
-        if not findings:
-            return ending
-        judge = PostVerifyAdvisor(version.briefing).call(row, version.part, told.plan, report, told.attempts)
-        said = self._dispatch.together(findings, partial(self._challenge, version, judge))
-        return after_challenges(policy, report, ending, judged, tuple(each for each in said if each is not None))
-
-    def _challenge(self, version: Version, judge: AgentCall, finding: Finding) -> Challenged | None:
-        """What the refuter says of one finding: another voice that tries to disprove it before the rejection is told.
-
-        None where no answer came: the finding stays as it is. ``judge`` is the question of the latest judgement.
-        """
-        asked = self._dispatch.ask(refuter_call(judge, finding, version.briefing.nonce), Challenge)
-        said = asked.answer
-        if not isinstance(said, Challenge):
-            return None
-        return self._dispatch.record_step(
-            Challenged,
-            version.row,
-            version.part,
-            judge.attempt,
-            number=asked.number,
-            finding=finding.id,
-            challenge=said,
-            proven=disproves(said.path, said.quote, finding, version.subject.whole),
-        )
 
     def _end(self, version: Version, attempt: int, ending: PartEnding) -> PartEnded:
         ending = never_approved(ending, version.part.unread + unopened_words(ending.unopened))

@@ -116,8 +116,6 @@ def _milder(policy: Policy, known: OwnFacts, shards: int) -> str | None:
     of_roster = _of_another_roster(policy.roster, known)
     if of_roster is not None:
         return of_roster
-    if policy.refuter and not rules.refuter:
-        return "its policy asks a refuter, and the configuration does not"
     if rules.escalation.caps is not None and policy.static is None and policy.escalation != rules.escalation:
         return "its policy leaves out `escalation` of the configuration"
     full = shards * rules.shard_tokens

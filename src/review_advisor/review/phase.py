@@ -77,7 +77,7 @@ class ReviewPhase:
         matter = matter_of(self._ports, request)
         policy, request = matter.policy, replace(request, redactor=matter.redactor)
         panel, opening = len(policy.roster.panel), len(policy.roster.opening)
-        jobs = min(self._jobs, most_at_a_time(matter.parts, panel, opening, refuter=policy.refuter))
+        jobs = min(self._jobs, most_at_a_time(matter.parts, panel, opening))
         dispatch = Dispatch(
             self._ports,
             policy.budgets,

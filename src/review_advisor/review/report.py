@@ -20,7 +20,6 @@ from review_advisor.change.kinds import language_of
 from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.change.shards import EXTENT_WORDS
 from review_advisor.policy.exclusion import StaticReview
-from review_advisor.policy.roster import REFUTER
 from review_advisor.policy.surfaces import SURFACE_DEFAULTS, Role, Surface
 from review_advisor.review.document import (
     CouncilRecord,
@@ -44,7 +43,6 @@ from review_advisor.review.events import (
     BlindJudged,
     CallEnded,
     CallStarted,
-    Challenged,
     Consulted,
     Disposed,
     Escalated,
@@ -430,26 +428,6 @@ def _row(ballot: Ballot, actions: Sequence[str], why: str) -> tuple[str, ...]:
     return (ballot.member, *(f"{each:g}" for each in ballot.votes), "; ".join(marks))
 
 
-def challenges_of(document: OutcomeDocument) -> tuple[Challenged, ...]:
-    """Every answer of the refuter, in its order."""
-    parts = (part for surface in document.surfaces for part in surface.parts)
-    return tuple(each for part in parts for each in part.challenges)
-
-
-def refuter_text(document: OutcomeDocument) -> str:
-    """The refuter's answers for a terminal; empty without any."""
-    lines = [line for each in challenges_of(document) for line in _lines(each)]
-    return "\n".join(("Refuter", *lines)) if lines else ""
-
-
-def _lines(said: Challenged) -> Iterator[str]:
-    yield wrapped("  ", f"{said.finding}: {said.words}")
-    if said.challenge.reasoning:
-        yield wrapped("    ", said.challenge.reasoning)
-    if said.refutes:
-        yield wrapped("    > ", f"{shown_path(said.challenge.path)}: {said.challenge.quote}")
-
-
 PATCH_FILE = "repair.patch"
 
 
@@ -605,7 +583,7 @@ def report_text(document: OutcomeDocument, notes: Mapping[str, str] | None = Non
     """
     blocks = [_opening(document), findings_text(document.findings, notes), secrets_text(document.secrets)]
     blocks += [pictures_text(document.pictures)]
-    blocks += [refuter_text(document), "\n".join(map(printable, offered_repair(document)))]
+    blocks.append("\n".join(map(printable, offered_repair(document))))
     consults = _consults(document)
     blocks += [_surface_text(surface, consults) for surface in document.surfaces]
     advice = advice_lines(document.events)
@@ -925,7 +903,7 @@ def _step_line(event: StepEvent, *, embedded: bool) -> str | None:
             return f"{_role_words(event)} {event.ended}{f': {event.detail}' if event.detail else f' {took}'}"
         case Ruled():
             return f"{event.ruling.move.value}: {event.ruling.because}"
-        case Consulted() | Opined() | Voted() | Challenged() | VoicesHeard() | MemberReviewed():
+        case Consulted() | Opined() | Voted() | VoicesHeard() | MemberReviewed():
             return _advisor_words(event)
         case Verified() | BlindJudged() | UnfoundedRejection() | Repaired():
             return _verdict_words(event)
@@ -937,7 +915,7 @@ def _step_line(event: StepEvent, *, embedded: bool) -> str | None:
             assert_never(event)
 
 
-def _advisor_words(event: Consulted | Opined | MemberReviewed | Voted | Challenged | VoicesHeard) -> str:
+def _advisor_words(event: Consulted | Opined | MemberReviewed | Voted | VoicesHeard) -> str:
     match event:
         case Consulted():
             return f"consult {event.note.status}: {event.note.consult.question}"
@@ -946,8 +924,6 @@ def _advisor_words(event: Consulted | Opined | MemberReviewed | Voted | Challeng
             return f"{event.advisor}: {event.opinion.opinion}{missing}"
         case VoicesHeard():
             return f"advice of {', '.join(each.advisor for each in event.voices)}"
-        case Challenged():
-            return f"{REFUTER} on {event.finding}: {event.words}"
         case MemberReviewed():
             return f"{event.advisor} by itself: {event.report.verdict}"
         case Voted():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from review_advisor.review.document import OutcomeDocument, ends_of_calls
-from review_advisor.review.events import BlindJudged, CallEnded, Challenged, MemberReviewed, Reported, Verified, Voted
+from review_advisor.review.events import BlindJudged, CallEnded, MemberReviewed, Reported, Verified, Voted
 
 
 def session_rows(document: OutcomeDocument) -> list[dict[str, Any]]:
@@ -58,8 +58,6 @@ def _verdicts(document: OutcomeDocument) -> dict[int, str]:
         event = document.events[index]
         if isinstance(event, Voted):
             found[end] = event.vote.verdict
-        elif isinstance(event, Challenged):
-            found[end] = event.challenge.verdict
         elif isinstance(event, Reported | BlindJudged | MemberReviewed) and event.report is not None:
             found[end] = event.report.verdict
         elif isinstance(event, Verified):

@@ -522,7 +522,7 @@ class ShadowPhase:
         ports = replace(self.ports, journal=heard, artifacts=_NoFolder(), wiki=_NoFolder())
         panel, opening = len(policy.roster.panel), len(policy.roster.opening)
         is_whole = shadow.rule.part == "review"
-        most = most_at_a_time(matter.parts, panel, opening, refuter=policy.refuter) if is_whole else panel
+        most = most_at_a_time(matter.parts, panel, opening) if is_whole else panel
         dispatch = Dispatch(
             ports,
             policy.budgets,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import TypeVar
 
@@ -27,10 +27,10 @@ from review_advisor.policy.escalation_rules import ReasonKind
 from review_advisor.policy.outage_rules import NO_SECOND_TRY, OutageRules, fallbacks
 from review_advisor.policy.policy import Policy, SurfacePolicy
 from review_advisor.policy.risk import BlastRadius, blast_radius
-from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, REFUTER, VOICES, Advisor, Roster
+from review_advisor.policy.roster import ADR_ADVISOR, DEFAULT_ROSTER, VOICES, Advisor, Roster
 from review_advisor.policy.surfaces import REVIEW_SURFACES, SURFACE_DEFAULTS, Authority, PreFlightRule, Role, Surface
 from review_advisor.policy.switches import surface_switch
-from review_advisor.review.document import AnswerRead, after_challenges, role_behind, to_challenge, why_unanswered
+from review_advisor.review.document import AnswerRead, role_behind, why_unanswered
 from review_advisor.review.ends import (
     Ending,
     NotRun,
@@ -78,7 +78,6 @@ from review_advisor.review.events import (
     BlindJudged,
     CallEnded,
     CallStarted,
-    Challenged,
     Consulted,
     Disposed,
     Escalated,
@@ -240,8 +239,7 @@ def check_numbers(events: Sequence[Event]) -> None:
     first = events[0] if events else None
     policy = first.policy if isinstance(first, PolicyFrozen) else None
     roster = DEFAULT_ROSTER if policy is None else policy.roster
-    refuted = policy is not None and policy.refuter
-    calls = _Calls(NO_SECOND_TRY if policy is None else policy.outage, roster, refuter=refuted)
+    calls = _Calls(NO_SECOND_TRY if policy is None else policy.outage, roster)
     has_council = len(roster.panel) > 1
     for event in events:
         match event:
@@ -270,10 +268,9 @@ def check_numbers(events: Sequence[Event]) -> None:
 
 
 class _Calls:
-    def __init__(self, outage: OutageRules, roster: Roster, *, refuter: bool) -> None:
+    def __init__(self, outage: OutageRules, roster: Roster) -> None:
         self._outage = outage
         self._roster = roster
-        self._refuter = refuter
         self.begun: dict[int, CallStarted | CallEnded] = {}
         self.ended: dict[int, CallEnded] = {}
         self.unfounded: set[int] = set()
@@ -283,8 +280,7 @@ class _Calls:
         """A call that starts, or is refused in the place of that."""
         require(event.number > 0, "a call has no number")
         require(event.number not in self.begun, "a number is given to two calls")
-        refutes = self._refuter and (event.role, event.advisor) == (Role.POST_VERIFY, REFUTER)
-        declared = refutes or event.advisor in _declared(event.role, self._roster)
+        declared = event.advisor in _declared(event.role, self._roster)
         require(declared, "a call names an advisor that is not declared")
         if event.asks_again:
             first = self.ended.get(event.asks_again)
@@ -364,8 +360,7 @@ def _as_begun(event: CallStarted | CallEnded) -> object:
 def _is_of(event: AnswerRead, call: CallEnded | None) -> bool:
     if call is None or (isinstance(event, Opined | MemberReviewed | Voted) and event.advisor != call.advisor):
         return False
-    own = ((Challenged, REFUTER), (VoicesHeard, VOICES))
-    if any(isinstance(event, kind) is not (call.advisor == who) for kind, who in own):
+    if isinstance(event, VoicesHeard) is not (call.advisor == VOICES):
         return False
     missing = isinstance(event, BlindJudged) and event.report is None
     about = (event.place, role_behind(event), isinstance(event, BlindJudged), not missing)
@@ -594,7 +589,7 @@ def _counted(merged: Merged) -> tuple[object, ...]:
 
 @dataclass(slots=True)
 class ReplayedJudges:
-    """The judges of one ``part``, and the refuter. Raises ``Unsound`` where its events do not fit."""
+    """The judges of one ``part``. Raises ``Unsound`` where its events do not fit."""
 
     part: StepsInOrder
     _found: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
@@ -634,17 +629,6 @@ class ReplayedJudges:
             self._is_read_from_its_call(told.number)
             same = [each.advisor for each in told.voices] == [each.id for each in members]
             require(same, "an inline member is left out, or is not declared")
-
-    def challenges(self, findings: Iterable[Finding]) -> Sequence[Challenged]:
-        """What the refuter said of these findings, about each of which it was asked."""
-        said = []
-        for finding in findings:
-            if self.part.asked(Role.POST_VERIFY, advisor=REFUTER) is None:
-                told = self.part.take(Challenged)
-                same = (told.finding, told.number) == (finding.id, self.part.answered_by)
-                require(same, "the refuter answers about another finding, or in another call")
-                said.append(told)
-        return said
 
     def _is_read_from_its_call(self, number: int) -> None:
         require(number == self.part.answered_by, "what a member of the council says is read from another call")
@@ -809,9 +793,7 @@ class PartReplay(StepsInOrder):
             )
             ruling, judged = self._ruled(told.report, attempts, advised)
             if ruling.move is not Move.RETRY or judged is None:
-                ending = ruled(ruling, told.report, attempts, self._repair, judged=judged)
-                due = to_challenge(self._policy, self._row, told.report, ending, judged)
-                return after_challenges(self._policy, told.report, ending, judged, self._judges.challenges(due))
+                return ruled(ruling, told.report, attempts, self._repair, judged=judged)
             attempts += (judged,)
             before = told.report
 

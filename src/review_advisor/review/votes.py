@@ -41,7 +41,6 @@ from review_advisor.agents.answers import (
     own_table,
     severest_calls,
     with_own_fields,
-    without_card,
 )
 from review_advisor.agents.calls import Cause, Lost
 from review_advisor.agents.findings import Finding, merged, ordered
@@ -648,7 +647,7 @@ def _worst_then_most_first(raised: Raised) -> tuple[int, int]:
 @lru_cache(4_096)
 def _words(title: str, body: str) -> frozenset[str]:
     """The words of a finding, which are compared with those of every other one at its place."""
-    return _split(f"{title} {without_card(body)}")
+    return _split(f"{title} {body}")
 
 
 def _split(text: str) -> frozenset[str]:

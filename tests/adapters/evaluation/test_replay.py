@@ -102,7 +102,7 @@ def test_one_run_or_all_and_a_run_that_is_there(terminal: Terminal, ledger: Path
     assert terminal.run("replay", "--all", "--config", file, "--ledger", ledger).code == 2
 
 
-UNTRIED = '[advisors]\npreset = "release"\nrefuter = true\n[budget]\nmax_usd = 3.0\ncall_seconds = 60.0\n'
+UNTRIED = '[advisors]\npreset = "release"\n[budget]\nmax_usd = 3.0\ncall_seconds = 60.0\n'
 
 
 def test_what_cannot_be_tried_is_refused_by_name(terminal: Terminal, ledger: Path) -> None:
@@ -112,7 +112,7 @@ def test_what_cannot_be_tried_is_refused_by_name(terminal: Terminal, ledger: Pat
     refused = terminal.run(*words)
     assert refused.code == 2
     assert "differs from the defaults in what replay cannot try: " in refused.sentence
-    assert "advisors.preset, advisors.refuter, budget.call_seconds." in refused.sentence
+    assert "advisors.preset, budget.call_seconds." in refused.sentence
 
     was.write_text(UNTRIED.replace("3.0", "4.0"))
     assert terminal.run(*words, "--was", was).code == 0

@@ -146,13 +146,6 @@ def test_what_is_grave_or_blocks_is_posted_though_few_raise_it(severity: Severit
     assert (decided.because == "") is posted
 
 
-def test_a_decision_card_makes_no_two_findings_differ() -> None:
-    card = (
-        "\n\nAt risk: " + " ".join(f"word{chr(97 + n)}{chr(97 + n)}" for n in range(26)) + "\nTriage: a judgement call"
-    )
-    assert is_same(replace(found(), body=card, id="f-other"), found(line=11))
-
-
 def test_what_members_add_is_ordered_by_severity_then_by_how_many_raise_it() -> None:
     low, few, many = found("aaa bbb", 40, "low"), found("ccc ddd", 60, "high"), found("eee fff", 80, "high")
     told = agreed([], [low, few, many], [low, few, many], [low, few, many], [low, many], [low])

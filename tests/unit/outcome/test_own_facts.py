@@ -119,12 +119,6 @@ def test_more_money_than_the_blast_radius_and_the_parts_allow_is_a_contradiction
 SECURITY = Advisor("security", "You look for holes.", on="finish", weight=2.0, veto=True)
 
 
-def test_a_refuter_that_the_configuration_does_not_name_is_contradicted() -> None:
-    assert told(recorded(refuter=True)) == "its policy asks a refuter, and the configuration does not"
-    assert told(recorded(refuter=True), rules=replace(WORLD.rules, refuter=True)) is None
-    assert told(recorded(), rules=replace(WORLD.rules, refuter=True)) is None, "what blocks stays then"
-
-
 COUNCIL = replace(WORLD.rules, roster=Roster((ADR_ADVISOR, SECURITY)))
 
 

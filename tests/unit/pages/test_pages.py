@@ -41,13 +41,12 @@ from review_advisor.mockworld.agents import (
     guidance,
     learned,
     plan,
-    refutes,
     reject,
     veto,
 )
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.policy.escalation_rules import EscalationRules
-from review_advisor.policy.roster import ADR_ADVISOR, REFUTER, Advisor, Roster
+from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.review.document import OutcomeDocument, outcome_json
 from review_advisor.review.events import (
@@ -122,16 +121,14 @@ def test_every_kind_of_event_can_be_told() -> None:
     def opens(world: MockWorld) -> None:
         world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, Advisor("early", "Looks.", on="start"))))
 
-    def has_a_refuter(world: MockWorld) -> None:
+    def has_an_inline_member(world: MockWorld) -> None:
         scribe = Advisor("scribe", "Reads.", on="finish", inline=True)
-        world.rules = replace(world.rules, refuter=True, roster=Roster((ADR_ADVISOR, scribe)))
-        world.agents.script(Role.EXECUTOR, reject(finding("src/app.py", 3, "value = 3")))
-        world.agents.script(Role.POST_VERIFY, refutes("src/app.py", "value = 7"), advisor=REFUTER)
+        world.rules = replace(world.rules, roster=Roster((ADR_ADVISOR, scribe)))
 
     reviews = [
         *five(),
         told(stops, 6),
-        told(has_a_refuter, 11),
+        told(has_an_inline_member, 11),
         told(repairs, 7),
         told(of_a_council, 8),
         told(opens, 9),

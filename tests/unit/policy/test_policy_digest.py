@@ -34,8 +34,6 @@ COUNTS: dict[type, dict[str, Any]] = {
         "excluded": Exclusion(("dist/",)),
         "escalation": EscalationRules("attrition"),
         "roster": Roster((ADR_ADVISOR, Advisor("scribe", "Reads the documentation."))),
-        "refuter": True,
-        "decision_cards": True,
         "effort": {Role.POST_VERIFY: {BlastRadius.HIGH: "low"}},
     },
     SurfacePolicy: {

@@ -81,7 +81,7 @@ OF_THE_JUDGES: frozenset[Promise] = frozenset(
         on_publication.exhausted_is_a_veto_that_outlasted_the_retries,
     }
 )
-"""Promises about whoever judges a verdict: inline members and a refuter do not."""
+"""Promises about whoever judges a verdict: inline members do not."""
 
 COSTLY: frozenset[Promise] = frozenset(
     {

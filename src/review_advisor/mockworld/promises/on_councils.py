@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from review_advisor.mockworld.agents import PlayedCall
 from review_advisor.mockworld.promises.on_verdicts import OUTAGES, has_veto, touches_itself
 from review_advisor.mockworld.promises.played_review import PartKey, Reading, answer_of, fault_of
-from review_advisor.policy.roster import ADR_ADVISOR, REFUTER, VOICES, Advisor
+from review_advisor.policy.roster import ADR_ADVISOR, VOICES, Advisor
 from review_advisor.policy.surfaces import Role
 from review_advisor.review.events import Voted
 from review_advisor.review.soundness import unsound
@@ -92,15 +92,6 @@ def who_only_advises_sees_no_report(reading: Reading) -> Iterator[str]:
     for asked, (_, inside) in zip(reading.review.asked, reading.prompts, strict=True):
         if asked.call.advisor == VOICES and (not inline or "REPORT" in inside):
             yield f"inline members on {asked.call.surface} were asked without being there, or shown the report"
-
-
-def a_refuter_approves_nothing(reading: Reading) -> Iterator[str]:
-    """A refuter is asked only where the team wants one, and what it was asked about is not approved."""
-    asked = [each.call for each in reading.review.asked if each.call.advisor == REFUTER]
-    if asked and not reading.review.rules.refuter:
-        yield "a refuter was asked that nobody wants"
-    if asked and reading.approved:
-        yield "a review in which something blocked is approved after a refuter was asked"
 
 
 def _last_votes(reading: Reading) -> dict[PartKey, list[tuple[Advisor, _Vote]]]:

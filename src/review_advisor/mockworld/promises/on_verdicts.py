@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from review_advisor.agents.calls import Lost
 from review_advisor.change.change import FileChange
 from review_advisor.mockworld.agents import PlayedCall
-from review_advisor.mockworld.promises.played_review import ASIDE, Reading, answer_of, fault_of
+from review_advisor.mockworld.promises.played_review import Reading, answer_of, fault_of
+from review_advisor.policy.roster import VOICES
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.review.events import CallEnded, Recommended, Repaired, RoleSkipped, UnfoundedRejection, Verified
 
@@ -166,7 +167,7 @@ def changes_to_the_bot_are_judged_or_escalated(reading: Reading) -> Iterator[str
 def a_refused_judgement_is_no_approval(reading: Reading) -> Iterator[str]:
     """Nobody can buy an approval by making the judgement too expensive or too slow."""
     for event in reading.events(CallEnded):
-        judges = event.role is Role.POST_VERIFY and event.advisor not in ASIDE
+        judges = event.role is Role.POST_VERIFY and event.advisor != VOICES
         refused = judges and event.ended in ("refused", "cut_short")
         if refused and reading.approved and has_veto(reading, event.surface):
             yield f"approved although the judgement of {event.surface} was refused ({event.reason})"

@@ -15,7 +15,7 @@ from review_advisor.github.sections import title_of
 from review_advisor.mockworld.agents import Advice, Killed, PlayedCall
 from review_advisor.mockworld.stage import PlayedReview
 from review_advisor.mockworld.story import SLOW
-from review_advisor.policy.roster import REFUTER, VOICES
+from review_advisor.policy.roster import VOICES
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.review.events import Event
 from review_advisor.review.report import report_text
@@ -29,8 +29,6 @@ _PLAIN = re.compile(r"[ -~]{0,500}")
 _LONG_WORD = re.compile(r"[^ ]{16}")
 _OFF = {"false", "0", "no", "off"}
 _NOES = {"veto": "VETO", "reject": "reject"}
-ASIDE = (VOICES, REFUTER)
-"""Inline members and the refuter: whoever is asked as post-verify, and judges no verdict."""
 UNUSABLE = {"garbage", "misshapen", "prose"}
 """Faults after which a role is asked once more, unless what it said is a no."""
 
@@ -87,8 +85,8 @@ class Reading:
 
     @property
     def of_the_judges(self) -> Reading:
-        """The same without the calls of those who judge no verdict."""
-        asked = tuple(each for each in self.review.asked if each.call.advisor not in ASIDE)
+        """The same without the calls of inline members, who judge no verdict."""
+        asked = tuple(each for each in self.review.asked if each.call.advisor != VOICES)
         same = len(asked) == len(self.review.asked)
         return self if same else Reading(replace(self.review, asked=asked), self.earlier)
 
@@ -102,7 +100,7 @@ class Reading:
         """The executor's and post-verify's calls of each part of each surface, in order, but for the blind ones."""
         found: dict[PartKey, list[PlayedCall]] = defaultdict(list)
         for asked in self.review.asked:
-            judges = asked.call.advisor not in ASIDE
+            judges = asked.call.advisor != VOICES
             if judges and asked.call.role in (Role.EXECUTOR, Role.POST_VERIFY) and not asked.call.blind:
                 found[asked.call.surface, asked.call.shard].append(asked)
         return found
