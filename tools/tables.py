@@ -17,7 +17,6 @@ from review_advisor.agents.answers import PostVerifyResult
 from review_advisor.agents.calls import LOSSES, Cause, LostReason
 from review_advisor.agents.claude import PINNED_VERSION
 from review_advisor.agents.claude_argv import child_environment
-from review_advisor.agents.surface_inputs import SURFACE_INPUTS
 from review_advisor.app.main import USAGE
 from review_advisor.change.kinds import OWN_IMPLEMENTATION_ANYWHERE, OWN_IMPLEMENTATION_HERE
 from review_advisor.change.risky_code import RISKY_CODE
@@ -90,12 +89,11 @@ def surfaces() -> str:
         budgets = [surface_retry_budget(surface, blast, row.authority) for blast in BlastRadius]
         counts = ", ".join(f"{blast.value} {count}" for blast, count in zip(BlastRadius, budgets, strict=True))
         retries = f"{row.retries}: {counts}" if any(budgets) else row.retries
-        wired = "yes" if surface in SURFACE_INPUTS else "not yet"
         middle = "yes" if row.mid_flight else "no"
         pre_flight = row.pre_flight.value
-        told = [code(surface.value), row.applies_when, pre_flight, middle, row.authority.value, retries]
-        rows.append([*told, "yes" if row.repair else "no", wired])
-    header = ["surface", "applies when", "pre-flight", "mid-flight", "authority", "retries", "repair", "runs today"]
+        repair = "yes" if row.repair else "no"
+        rows.append([code(surface.value), row.applies_when, pre_flight, middle, row.authority.value, retries, repair])
+    header = ["surface", "applies when", "pre-flight", "mid-flight", "authority", "retries", "repair"]
     return table(header, rows)
 
 
@@ -432,44 +430,6 @@ def run_statuses() -> str:
     return table(("status", "exit", "when"), words)
 
 
-def read_checklist() -> dict[str, Any]:
-    """The items of the systems that came before, as ``tests/project/checklist.toml`` has them."""
-    return tomllib.loads((ROOT / "tests" / "project" / "checklist.toml").read_text(encoding="utf-8"))
-
-
-def checklist() -> str:
-    """Each item with its place and its test."""
-    items = read_checklist()["items"].items()
-    rows = [[name, each["words"], code(each["where"]), code(each["test"])] for name, each in items]
-    return table(("item", "what", "where", "test"), rows)
-
-
-def checklist_absent() -> str:
-    """Each item that is not there."""
-    return table(("item", "why not"), list(map(list, read_checklist()["absent"].items())))
-
-
-def checklist_commands() -> str:
-    """Each command line of advisor-harness with ours."""
-    told = read_checklist()
-    there = [
-        [code(theirs), code(f"review-advisor {each['ours']}"), code(each["test"])]
-        for theirs, each in told["commands"].items()
-    ]
-    absent = [[code(theirs), why, "no"] for theirs, why in told["absent_commands"].items()]
-    return table(("there", "here", "test"), [*there, *absent])
-
-
-def checklist_lists() -> str:
-    """Each failure mode, anti-pattern and evaluation item of advisor-pattern-v2."""
-    rows = [
-        [name.replace("_", " "), each, shown if shown.startswith("not built") else code(shown)]
-        for name, its in read_checklist()["lists"].items()
-        for each, shown in its.items()
-    ]
-    return table(("list", "what", "test"), rows)
-
-
 def costs() -> str:
     """What a review costs, by size and end, as the benchmark has written it into its page."""
     figures = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
@@ -629,10 +589,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "own-implementation": own_implementation,
     "exit-codes": exits,
     "run-statuses": run_statuses,
-    "checklist": checklist,
-    "checklist-absent": checklist_absent,
-    "checklist-commands": checklist_commands,
-    "checklist-lists": checklist_lists,
     "costs": costs,
     "install": install,
     "metrics": metrics,

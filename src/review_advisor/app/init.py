@@ -98,8 +98,8 @@ def init(
 ) -> None:
     """Write .review-advisor.toml and .github/workflows/review-advisor.yml.
 
-    The configuration is commented and sets nothing, or with --shadow the mode. Existing files stay as they are; --agent
-    rewrites only its own block. Exit code 0 if every file is there afterwards, else 2.
+    The configuration is commented and sets fail_on = "degraded" alone, with --shadow the mode, too. Existing files stay
+    as they are; --agent rewrites only its own block. Exit code 0 if every file is there afterwards, else 2.
     """
     from review_advisor.app.agent_choice import repository_top
     from review_advisor.policy.settings import CONFIG_FILE
