@@ -124,16 +124,12 @@ _SENTENCES = {
 }
 
 
-@cache
-def migrations() -> tuple[tuple[int, str], ...]:
-    """Each step of the schema: its number and its statements, in order."""
-    files = sorted(Path(__file__).with_name("migrations").glob("*.sql"))
-    return tuple((int(file.name.partition("_")[0]), file.read_text(encoding="utf-8")) for file in files)
+SCHEMA = 1
+"""The number of the schema in ``schema.sql``. No other is read or written."""
 
 
-def latest() -> int:
-    """The number of the schema that this version writes."""
-    return migrations()[-1][0]
+def _schema() -> str:
+    return Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 
 
 @contextmanager
@@ -152,7 +148,7 @@ def sentences(path: Path) -> Iterator[None]:
 
 
 def open_to_write(path: Path, *, again: bool = False) -> sqlite3.Connection:
-    """The ledger, made where there is none, its schema brought up to date. Raises ``LedgerError``.
+    """The ledger, made where there is none. Raises ``LedgerError``.
 
     ``again``: the caller has just opened it, so it is the user's own.
     """
@@ -164,10 +160,11 @@ def open_to_write(path: Path, *, again: bool = False) -> sqlite3.Connection:
         _make_by_umask(path)
         connection = _connect(f"{path.absolute().as_uri()}?mode=rwc")
         try:
-            _version(connection, path)  # before anything is written into somebody else's file
+            _is_empty(connection, path)  # before anything is written into somebody else's file
             _patiently(connection, "PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            _check_and_migrate(connection, path)
+            if _is_empty(connection, path):
+                _make_tables(connection, path)
         except BaseException:
             connection.close()
             raise
@@ -181,7 +178,7 @@ def _make_by_umask(path: Path) -> None:
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """The ledger as it stands. One of an older schema is brought up to date first. Raises ``LedgerError``."""
+    """The ledger as it stands. Raises ``LedgerError``."""
     with sentences(path):
         if not path.is_file():
             raise LedgerError(f"There is no ledger {path}.")
@@ -190,17 +187,14 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         connection = _connect(f"{path.absolute().as_uri()}?{_way_to_read(path)}")
         try:
             connection.execute("PRAGMA query_only = ON")
-            version = _version(connection, path)
+            empty = _is_empty(connection, path)
         except BaseException:
             connection.close()
             raise
-        if version == latest():
+        if not empty:
             return connection
         connection.close()
-    if version == 0:
         raise LedgerError(f"{path} is not a ledger: it is empty.")
-    open_to_write(path, again=True).close()
-    return open_to_read(path)
 
 
 def open_damaged(path: Path) -> sqlite3.Connection:
@@ -277,24 +271,25 @@ def _patiently(connection: sqlite3.Connection, statement: str) -> None:
             return
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """The number of the file's schema; 0 for an empty file. Raises ``LedgerError`` for what we do not know."""
+def _is_empty(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the file has no tables yet. Raises ``LedgerError`` for one whose tables are not those of our schema."""
     with one_moment(connection):
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         found = {sql: name for name, sql in connection.execute(_STATEMENTS)}
-        own = _schema(version)
-        added = [name for sql, name in found.items() if sql not in own and not _is_harmless(connection, name)]
+        added = [name for sql, name in found.items() if sql not in _tables() and not _is_harmless(connection, name)]
     if owner != APPLICATION_ID and (owner or version or found):
         raise LedgerError(f"{path} is not a ledger: it is another program's SQLite file.")
-    if version > latest():
+    if not version and not found:
+        return True
+    if version != SCHEMA:
         raise LedgerError(
-            f"The ledger {path} was written by a newer review-advisor (its schema is {version}, this one knows"
-            f" {latest()}). Use that version."
+            f"The ledger {path} was written by another version of review-advisor (its schema is {version}, this one"
+            f" knows {SCHEMA}): move the file away, and a new one is begun."
         )
-    if added or not own <= found.keys():
-        raise LedgerError(f"{path} is not a ledger: its tables are not those of schema {version}.")
-    return int(version)
+    if added or not _tables() <= found.keys():
+        raise LedgerError(f"{path} is not a ledger: its tables are not those of schema {SCHEMA}.")
+    return False
 
 
 _STATEMENTS = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
@@ -320,30 +315,21 @@ def _is_harmless(connection: sqlite3.Connection, name: str) -> bool:
 
 
 @cache
-def _schema(version: int) -> frozenset[str]:
-    """What SQLite keeps of our statements up to ``version``."""
+def _tables() -> frozenset[str]:
+    """What SQLite keeps of the statements of our schema."""
     with closing(sqlite3.connect(":memory:")) as empty:
-        for number, text in migrations():
-            if number <= version:
-                empty.executescript(text)
+        empty.executescript(_schema())
         return frozenset(sql for _, sql in empty.execute(_STATEMENTS))
 
 
-def _check_and_migrate(connection: sqlite3.Connection, path: Path) -> None:
-    if _version(connection, path) == latest():
-        return
+def _make_tables(connection: sqlite3.Connection, path: Path) -> None:
     with transaction(connection):
-        before = _version(connection, path)
-        for number, text in migrations():
-            if number > before:  # unless another process was first
-                for statement in _statements(text):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {number}")
+        if not _is_empty(connection, path):
+            return  # another process was first
+        for statement in _statements(_schema()):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {SCHEMA}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        if 0 < before < latest():
-            from review_advisor.ledger.recorder import read_all_anew  # noqa: PLC0415 (no list of runs needs it)
-
-            read_all_anew(connection)
 
 
 def _statements(text: str) -> Iterator[str]:

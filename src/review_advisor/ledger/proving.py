@@ -19,13 +19,13 @@ from pydantic import TypeAdapter, ValidationError
 from review_advisor import __version__
 from review_advisor.ledger.chain import MAY_STILL_GROW, Break, Chain, Checkpoint, Heads, LedgerError, canonical
 from review_advisor.ledger.chains import NO_CHAIN, begun_at, chain_of, read_chains, readings_of_chain
-from review_advisor.ledger.database import latest, one_moment, open_to_read, rows, sentences, statement
+from review_advisor.ledger.database import SCHEMA, one_moment, open_to_read, rows, sentences, statement
 from review_advisor.ledger.recorder import MET, OTHER_TABLES, REVIEWS_MET, TABLES, meeting
 from review_advisor.ledger.rows import Readings, Row, Tables, microseconds
 from review_advisor.safety.leftovers import is_private, private_content, write_private
 from review_advisor.safety.wording import counted
 
-READER = f"{__version__} {latest()}"
+READER = f"{__version__} {SCHEMA}"
 """Another version may read other rows from the same events: its checkpoints do not count."""
 
 

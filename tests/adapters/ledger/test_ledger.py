@@ -22,7 +22,7 @@ from tests.scenarios.five_stories import (
 )
 
 from review_advisor.app.review import FanOut
-from review_advisor.ledger.database import latest, migrations, open_to_write
+from review_advisor.ledger.database import open_to_write
 from review_advisor.ledger.proving import Proof, verify
 from review_advisor.ledger.queries import RunFilter
 from review_advisor.ledger.recorder import Rebuilt, Recorder
@@ -253,37 +253,6 @@ def test_the_same_run_twice_is_refused_and_said(ledger: Path) -> None:
 
 
 # --- the schema -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.one_in(24)
-@pytest.mark.parametrize("number", [number for number, _ in migrations()])
-def test_a_ledger_of_any_earlier_schema_is_brought_up_to_date(ledger: Path, number: int) -> None:
-    fresh = ledger.with_name("fresh.sqlite3")
-    record(fresh, *five())
-    _of_schema(ledger, number, fresh)
-    assert [run.run_id for run in list_runs(ledger, RunFilter())] == [f"run-{n}" for n in (5, 4, 3, 2, 1)]
-    assert exported(ledger) == exported(fresh)
-    with database(ledger) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (latest(),)
-    if number < latest():
-        assert rows(ledger) == rows(fresh)
-
-
-def _of_schema(path: Path, version: int, other: Path) -> None:
-    """The same events as in ``other``, in a ledger of an earlier version."""
-    with database(path) as connection:
-        for number, text in migrations():
-            if number <= version:
-                connection.executescript(text)
-        connection.execute("PRAGMA application_id = 1380011079")
-        connection.execute(f"PRAGMA user_version = {version}")
-        connection.execute("ATTACH ? AS other", (str(other),))
-        connection.execute("INSERT INTO chains (id, run_id) SELECT id, run_id FROM other.chains")
-        connection.execute("INSERT INTO events SELECT * FROM other.events ORDER BY chain, position")
-        if version == latest():
-            connection.execute("DETACH other")
-            connection.close()
-            rebuild(path)
 
 
 def test_what_was_recorded_cannot_be_changed_or_deleted(ledger: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -15,7 +14,7 @@ from tests.unit.shadow.test_shadow_decision import AGREED, BEGAN, CALL, WOULD_PA
 
 from review_advisor.ledger.chain import FIRST, LedgerError, link
 from review_advisor.ledger.chains import add_link, begin_chain
-from review_advisor.ledger.database import migrations, open_to_write, transaction
+from review_advisor.ledger.database import open_to_write, transaction
 from review_advisor.ledger.proving import verify
 from review_advisor.ledger.queries import Period, RunFilter
 from review_advisor.ledger.recorder import ChainRecorder, event_text, keep
@@ -93,32 +92,6 @@ def test_a_whole_review_in_shadow_is_added_up_beside_what_the_real_ones_cost(tmp
     assert not verify(path).broken
     assert rebuild(path).left_out == ()
     assert shadow_sums(path, ALWAYS) == (sums,)
-
-
-def statements_of(table: str, schema: int) -> list[str]:
-    """What makes this table and its indexes in a ledger of that schema."""
-    with closing(sqlite3.connect(":memory:")) as older:
-        for number, step in migrations():
-            if number <= schema:
-                older.executescript(step)
-        rows = older.execute("SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL", (table,))
-        return [sql for (sql,) in rows]
-
-
-def test_shadows_of_a_ledger_before_whole_reviews_are_read_anew(kept: Path) -> None:
-    before = shadow_sums(kept, ALWAYS)
-    with closing(sqlite3.connect(kept)) as connection:
-        for column in ("outcome", "found", "besides"):
-            connection.execute(f"ALTER TABLE shadows DROP COLUMN {column}")
-        connection.execute("DROP TABLE runs")
-        for statement in statements_of("runs", 16):
-            connection.execute(statement)
-        for table in ("authors", "collected"):
-            connection.execute(f"DROP TABLE {table}")
-        connection.execute("PRAGMA user_version = 16")
-        connection.commit()
-    assert shadow_sums(kept, ALWAYS) == before
-    assert not verify(kept).broken
 
 
 def test_a_period_and_a_repository_choose(kept: Path) -> None:

@@ -21,7 +21,7 @@ from tests.adapters.ledgers import database, exported, meddle, record, refuse, r
 from tests.scenarios.five_stories import an_approval_after_consults, three_parts_and_an_escalation
 
 from review_advisor.ledger.chain import Break, LedgerError
-from review_advisor.ledger.database import latest, open_to_read, open_to_write, sentences
+from review_advisor.ledger.database import SCHEMA, open_to_read, open_to_write, sentences
 from review_advisor.ledger.proving import verify
 from review_advisor.ledger.queries import RunFilter
 from review_advisor.ledger.recorder import Recorder, finding_places
@@ -32,9 +32,9 @@ from review_advisor.review.document import OutcomeDocument
 ROOT = Path(__file__).parents[3]
 RUNS = {"run-1", "run-2", "run-3", "run-4", "run-5"}
 NOT_RECORDED = "This review is not recorded there to its end."
-NEWER = (
-    "The ledger {} was written by a newer review-advisor"
-    f" (its schema is 99, this one knows {latest()}). Use that version."
+OTHER_VERSION = (
+    "The ledger {} was written by another version of review-advisor (its schema is 99, this one knows"
+    f" {SCHEMA}): move the file away, and a new one is begun."
 )
 
 
@@ -230,8 +230,8 @@ def test_what_somebody_put_into_the_schema_never_runs_and_refuses_no_row(ledger:
             connection.execute(f"DELETE FROM {table}")
         connection.execute(statement)
     (said,) = warnings_of(ledger, told(number=9))
-    assert said == f"{ledger} is not a ledger: its tables are not those of schema {latest()}. {NOT_RECORDED}"
-    with pytest.raises(LedgerError, match=f"its tables are not those of schema {latest()}"):
+    assert said == f"{ledger} is not a ledger: its tables are not those of schema {SCHEMA}. {NOT_RECORDED}"
+    with pytest.raises(LedgerError, match=f"its tables are not those of schema {SCHEMA}"):
         list_runs(ledger, RunFilter())
 
 
@@ -270,7 +270,7 @@ def sqlite_file(path: Path) -> None:
         connection.execute("CREATE TABLE theirs (a)")
 
 
-def newer(path: Path) -> None:
+def of_another_version(path: Path) -> None:
     record(path, told())
     with database(path) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -291,10 +291,7 @@ def link(path: Path) -> None:
 PLACES: dict[str, tuple[Callable[[Path], object], str]] = {
     "another program's": (sqlite_file, "{} is not a ledger: it is another program's SQLite file."),
     "a text": (lambda path: path.write_text("mine " * 400), "{} is not a ledger: it is no SQLite file."),
-    "newer": (
-        newer,
-        NEWER,
-    ),
+    "of another version": (of_another_version, OTHER_VERSION),
     "a link": (link, "{} is a symbolic link; a ledger is only kept in a real file."),
     "in a linked folder": (linked_folder, "{0.parent} is a symbolic link; a ledger is only kept in a real folder."),
 }

@@ -154,8 +154,8 @@ def triggered(folder: Path) -> bytes:
     return (folder / LEDGER).read_bytes()
 
 
-def newer(folder: Path) -> bytes:
-    """A ledger of a version to come."""
+def of_another_version(folder: Path) -> bytes:
+    """A ledger whose schema this version does not know."""
     ledger_bytes(folder, told(repository=SHOP))
     meddle(folder / LEDGER, "PRAGMA user_version = 99")
     return (folder / LEDGER).read_bytes()
@@ -190,7 +190,7 @@ def cut(folder: Path) -> bytes:
         (local, "in it is of no repository"),
         (forged, "is not what was recorded: event 3"),
         (triggered, "its file is not a ledger: its tables are not those of schema"),
-        (newer, "its ledger was written by a newer review-advisor"),
+        (of_another_version, "its ledger was written by another version of review-advisor"),
         (cut, "its ledger is damaged"),
         (swollen, "its events unpack to more than 256 MB"),
         (crowded, "it holds more than 1,000 runs"),

@@ -1,2 +1,0 @@
--- No table changes. Since this schema only people and reverts prove a finding right or wrong, so the rows of every
--- observation are read from its events anew.

@@ -1,1 +1,0 @@
--- No table changes. Of parts that ran side by side, executor_ms was the sum; it is read anew from the events.
