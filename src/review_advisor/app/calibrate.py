@@ -71,9 +71,9 @@ def calibrate(
 
     Each kind of finding has a calibration error, a Brier score and an area under risk by coverage; 0 is best for
     all three. A kind with fewer than 30 labels takes the figures of a wider one. Brackets are 95% intervals over
-    whole pull requests. A map needs 200 labels and a gain on held-out pull requests that excludes 0. `--propose`
-    writes files for a person to read and commit; no configuration changes. With `--labels golden`, golden cases
-    replace people's decisions.
+    whole pull requests. A threshold needs 200 labels of a category, and that 70% are surely right from there on.
+    `--propose` writes files for a person to read and commit; no configuration changes. With `--labels golden`,
+    golden cases replace people's decisions.
     """
     if (source == "golden") is not bool(evaluations):
         raise ExitWithCode("--labels golden and --evaluation DIR go together: give both, or neither.", NOTHING_ASKED)
@@ -82,14 +82,13 @@ def calibrate(
     with clear_refusals():
         from datetime import UTC, datetime
 
-        calibrated = calibrate_from_ledger
         from review_advisor.lab.calibration import calibration_as_json, calibration_text
         from review_advisor.ledger.queries import RunFilter
 
         done: Calibrated = (
             calibrate_on_golden(evaluations)
             if evaluations
-            else calibrated(ledger_file, RunFilter(repository=repository, since=since), source)
+            else calibrate_from_ledger(ledger_file, RunFilter(repository=repository, since=since), source)
         )
         found = done.calibration
         written = propose(found, datetime.now(UTC).date(), Path()) if proposes else ()
@@ -98,7 +97,7 @@ def calibrate(
     for path in written:
         note(f"{path} is written; nothing reads it")
     if proposes and not written:
-        note("No map earned its place, and no kind has 30 labels: nothing is proposed.")
+        note("No category shows a threshold, and no kind has 30 labels: nothing is proposed.")
 
 
 MOST_CALIBRATED_REVIEWS = 10_000
@@ -176,7 +175,7 @@ def _calibrated(pairs: Sequence[ConfidencePair], source: LabelSource) -> Calibra
 
 
 def propose(found: Calibration, made: date, root: Path) -> tuple[Path, ...]:
-    """Write below ``root`` the thresholds of the maps that earned it, and the kinds that people judged often enough.
+    """Write below ``root`` the thresholds that labels show, and the kinds that people judged often enough.
 
     Those of the two files that were written are returned. No configuration changes. A symbolic link on the way is
     refused. Raises ``ArtifactError``.

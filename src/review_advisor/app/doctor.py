@@ -22,7 +22,7 @@ from review_advisor.app.rollup import roll_up, roll_up_advice
 from review_advisor.app.terminal import clear_refusals, plain, put
 from review_advisor.change.git import checkout_around
 from review_advisor.change.redaction import redactor, unrecognised
-from review_advisor.lab.calibration import FEWEST_OF_MAP
+from review_advisor.lab.calibration import FEWEST_OF_THRESHOLD
 from review_advisor.ledger.kind_records import FEWEST_OF_CELL, KINDS_FILE, parse_kind_records
 from review_advisor.ledger.kpis import fitness
 from review_advisor.ledger.queries import Period
@@ -177,7 +177,7 @@ def _uncalibrated(repo: Path, top: Path) -> Iterator[Diagnosis]:
 
 def _thresholds(text: str) -> tuple[date | None, list[Sample], int]:
     file = parse_threshold_file(text)
-    return file.made, [(e.words, e.labels) for e in file.threshold if e.labels is not None], FEWEST_OF_MAP
+    return file.made, [(e.words, e.labels) for e in file.threshold if e.labels is not None], FEWEST_OF_THRESHOLD
 
 
 def _kinds(text: str) -> tuple[date | None, list[Sample], int]:

@@ -89,7 +89,6 @@ from review_advisor.lab.trials import (
     wanted_trials,
     why_not_comparable,
 )
-from review_advisor.ledger.artifacts import FolderArtifacts
 from review_advisor.ledger.task_events import TaskLimits
 from review_advisor.policy.prices import read_prices
 from review_advisor.policy.settings import CONFIG_FILE, Config, ConfigError, guideline_rules, has_table, parse_config
@@ -669,17 +668,6 @@ def _refuse_unread(folder: Path, known: tuple[str, ...]) -> None:
     project = folder / PYPROJECT
     if not (folder / CONFIG_FILE).exists() and project.exists() and has_table(read_text(project, "configuration")):
         raise ConfigError(f"{project} is not read: put its table into {CONFIG_FILE}.")
-
-
-def write_arm(arm: Arm, folder: Path) -> None:
-    """The same arm as a folder, from which ``read_arm`` reads it. Raises ``ArtifactError``."""
-    made = FolderArtifacts(folder.parent, folder.name)
-    made.make()
-    for name, text in {CONFIG_FILE: arm.config, **arm.files}.items():
-        if text or (name == CONFIG_FILE and not any(arm.files.values())):
-            made.write(name, text)
-        else:
-            made.remove(name)
 
 
 OUTCOME = "outcome.json"

@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,27 +21,18 @@ from review_advisor.app.agent_choice import AgentChoice, agent_command
 from review_advisor.app.calibrate import observed_reviews
 from review_advisor.app.configuration import (
     NOBODY,
-    BaseFile,
-    load_instructions,
     load_settings,
     prices_at_head,
     read_recorded,
 )
-from review_advisor.app.eval import rule_files, scored, write_arm
 from review_advisor.app.memory import is_there
 from review_advisor.app.options import CLAUDE_BIN, LEDGER, PATH, BoundedNumber, artifacts_option, moment
 from review_advisor.app.review import new_run_id, opened_agents
 from review_advisor.app.run import ARTIFACTS, forget_old_prompts, named_command, unbound_backends
 from review_advisor.app.terminal import ExitWithCode, clear_refusals, note, note_left_out, put
-from review_advisor.change.change import SourceError
-from review_advisor.change.diff_text import shown_path
-from review_advisor.change.git import Git, GitRepository, identity, open_repository, why_not_yours
+from review_advisor.change.git import why_not_yours
 from review_advisor.change.redaction import redactor
 from review_advisor.change.sources import open_commit, open_head
-from review_advisor.change.work_folder import WorkFolder
-from review_advisor.lab.edit_gate import RulesToShow, named_set, why_not_shown
-from review_advisor.lab.evaluation_folder import EvaluationError
-from review_advisor.lab.trials import Arm, configured
 from review_advisor.ledger.artifacts import TaskFolder
 from review_advisor.ledger.chain import LEDGER_FILE, LedgerError
 from review_advisor.ledger.queries import RunFilter
@@ -50,36 +41,27 @@ from review_advisor.ledger.run_queries import read_tasks
 from review_advisor.ledger.task_events import TaskEvent, TaskLimits
 from review_advisor.ledger.transfer import events_of_run
 from review_advisor.policy.policy import RecordingRules
-from review_advisor.policy.settings import CONFIG_FILE, ConfigError, guideline_rules, parse_config
+from review_advisor.policy.settings import ConfigError
 from review_advisor.policy.surfaces import Surface
 from review_advisor.policy.switches import MASTER, read_switches
 from review_advisor.review.events import PolicyFrozen
 from review_advisor.review.observed import RUN_ID
-from review_advisor.safety.children import temporary_folder
 from review_advisor.safety.clock import SystemClock
-from review_advisor.safety.files import required_file
 from review_advisor.safety.interruption import INTERRUPTION
 from review_advisor.tasks.brief_council import MODEL
 from review_advisor.tasks.harness_run import harness_run
 from review_advisor.tasks.retro import (
     OBSERVATIONS,
     RETRO_FOLDER,
-    RULES_FILE,
-    EditRefusedError,
     FakeRetroAgents,
-    ImprovementProposal,
     ImprovementProposals,
     PostRunReview,
-    ProposalsError,
-    ProposedEdit,
     RetroPorts,
     RetroRequest,
     SeenRun,
     dismissed_again,
     learnt_proposals,
     proposal_files,
-    proposed_edit,
-    read_proposals,
     retro_files,
     review_after_the_end,
 )
@@ -91,11 +73,7 @@ REPO = click.option("--repo", type=PATH, default=Path(), help="The repository. [
 _ONLY_WITH_RUN = ("advisor", "model", "adapter", "timeout", "max_usd", "claude_bin", "repo", "runs")
 
 
-@click.group(
-    name="retro",
-    invoke_without_command=True,
-    short_help="Learn from a run after its end, or from what people dismissed again and again.",
-)
+@click.command(short_help="Learn from a run after its end, or from what people dismissed again and again.")
 @click.option("--run", metavar="RUN", help="The task's run or the review to look at: its id, or its folder.")
 @click.option(
     "--advisor", default="claude", show_default=True, metavar="NAME", help="Who looks: claude, embedded, fake."
@@ -127,12 +105,10 @@ def retro(
     """Ask an advisor what a run teaches after its end, in one call, and write proposals beside the run.
 
     Without --run no model is asked: what people dismissed again and again becomes proposals for the rules of the team.
-    Nothing is applied. `retro apply` makes a branch of one proposal.
+    Nothing is applied: a person reads the proposals.
 
     Exit codes: 0 the proposals are valid, 10 they are not, 12 there was no answer, 2 usage or setup.
     """
-    if context.invoked_subcommand is not None:
-        return
     if run is None:
         given = [name for name in _ONLY_WITH_RUN if _is_given(context, name)]
         if given:
@@ -199,206 +175,6 @@ def _learn(artifacts: Path, ledger: Path, since: datetime | None, repository: st
     put("".join(f"{each.id}: {printable_line(each.title)}. {printable_line(each.rationale)}\n" for each in learnt))
     put(f"proposals: {done.folder / PROPOSALS_FILE}\n")
     put(f"improvement_proposals_valid: {str(done.proposals.valid).lower()}\n")
-
-
-@retro.command(short_help="Make a branch of one proposal, if an evaluation shows that it does no harm.")
-@click.argument("file", type=PATH)
-@click.option("--proposal", "name", required=True, metavar="ID", help="Which one.")
-@click.option("--eval", "evaluation", type=PATH, metavar="DIR", help="A whole evaluation by models with both rules.")
-@REPO
-def apply(file: Path, name: str, evaluation: Path | None, repo: Path) -> None:
-    """Make a local branch of the proposal ID in FILE: one commit, one file. Nothing is pushed or checked out.
-
-    Only text for REVIEW.md or .review-advisor/thresholds.toml becomes a branch. Without --eval, today's rules and
-    the new ones are written as two arms for `eval run`, and no branch is made.
-    """
-    with clear_refusals():
-        from datetime import UTC, datetime
-
-        made = apply_proposal(ApplyOptions(file, name, repo, evaluation), os.environ, datetime.now(UTC))
-    put(
-        f"branch: {made.name}\ncommit: {made.commit}\nparent: {made.parent}\nfile: {made.path}\nset: {made.evaluated}\n"
-    )
-    note(
-        f"Nothing is pushed. {made.path} is under the guard: the pull request of this branch is judged with veto"
-        " authority, and a person has to approve it."
-    )
-
-
-_FILE_MODES = ("100644", "100755")
-
-
-@dataclass(frozen=True, slots=True)
-class NewBranch:
-    """A branch to make: ``text`` is the whole file at ``path`` in its only commit, whose parent is ``parent``."""
-
-    name: str
-    parent: str
-    path: str
-    text: str
-    message: str
-    at: datetime
-
-
-def make_branch(repository: GitRepository, branch: NewBranch) -> str:
-    """Make it, and give the name of its commit. Nothing is pushed. Raises ``SourceError``, also if it is there."""
-    where = repository.git.run("rev-parse", "--absolute-git-dir").removesuffix(b"\n")
-    folder = Path(os.fsdecode(where))
-    by = identity("review-advisor", "review-advisor@localhost", branch.at.isoformat(timespec="seconds"))
-    ref = f"refs/heads/{branch.name}"
-    try:
-        with temporary_folder("index") as place:
-            own = {**repository.git.environment, **by, "GIT_DIR": str(folder), "GIT_INDEX_FILE": str(place / "i")}
-            git = replace(repository.git, folder=folder, environment=own)
-            _refuse_taken(git, branch.name, ref)
-            entry = git.run("ls-tree", "-z", "--full-tree", branch.parent, "--", branch.path)
-            mode = entry.partition(b" ")[0].decode("ascii") or _FILE_MODES[0]
-            if mode not in _FILE_MODES:
-                raise SourceError(f"{shown_path(branch.path)} is no plain file in {branch.parent[:12]}.")
-            git.run("read-tree", "--end-of-options", f"{branch.parent}^{{tree}}")
-            blob = _named(git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=branch.text.encode()))
-            told = f"{mode} {blob}\t{branch.path}\0".encode()
-            git.run("update-index", "-z", "--index-info", stdin=told)
-            tree = _named(git.run("write-tree"))
-            changed = git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", f"{branch.parent}^{{tree}}", tree)
-            if changed != f"{branch.path}\0".encode():
-                raise SourceError(f"{shown_path(branch.path)} alone cannot be changed in {branch.parent[:12]}.")
-            made = git.run("commit-tree", tree, "-p", branch.parent, stdin=branch.message.encode())
-            commit = _named(made)
-            git.run("update-ref", ref, commit, "0" * len(commit))
-            return commit
-    except OSError as error:
-        raise SourceError(f"A temporary folder cannot be made: {error.strerror}.") from None
-
-
-def _refuse_taken(git: Git, name: str, ref: str) -> None:
-    """Raises ``SourceError`` where the branch is there, where a worktree would be on it, or where no such name fits."""
-    if git.attempt("show-ref", "--verify", "--quiet", ref).code == 0:
-        raise SourceError(f"There is a branch {name} already: delete it, or go on with it.")
-    own = git.attempt("symbolic-ref", "--quiet", "HEAD").stdout.decode("utf-8", "replace").strip()
-    worktrees = git.run("worktree", "list", "--porcelain").decode("utf-8", "replace").splitlines()
-    heads = {own, *(line.removeprefix("branch ") for line in worktrees)}
-    if ref in heads:
-        raise SourceError(f"A worktree is on the branch {name}, which has no commit yet: switch it to another one.")
-    top = "/".join(ref.split("/")[:3])
-    listed = git.run("for-each-ref", "--format=%(refname)", top).decode("utf-8", "replace").splitlines()
-    near = next((each for each in listed if f"{ref}/".startswith(f"{each}/") or each.startswith(f"{ref}/")), None)
-    if near is not None:
-        shown = shown_path(near.removeprefix("refs/heads/"))
-        raise SourceError(f"There can be no branch {name} beside the branch {shown}: rename that one.")
-
-
-def _named(output: bytes) -> str:
-    return output.decode("ascii").strip()
-
-
-_LARGEST = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class ApplyOptions:
-    """What the user asked for: the proposal called ``name`` in ``file``, and the ``evaluation`` that allows it."""
-
-    file: Path
-    name: str
-    repo: Path = Path()
-    evaluation: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ProposalBranch:
-    """The branch of a proposal: one commit that changes the file at ``path``. ``evaluated``: by which golden set."""
-
-    name: str
-    commit: str
-    parent: str
-    path: str
-    evaluated: str
-
-
-def apply_proposal(options: ApplyOptions, environ: Mapping[str, str], at: datetime) -> ProposalBranch:
-    """Make the branch. Its parent is the default branch, or else HEAD. Nothing is pushed, and no file changes.
-
-    Raises ``ConfigError`` for a proposal that is none, that only a person can carry out, or that no ``evaluation``
-    shows to be good, and ``SourceError`` where git refuses. Without an evaluation, the arms to evaluate are written.
-    """
-    name = options.name
-    proposal = _named_proposal(options.file, name)
-    repository = open_repository(options.repo)
-    start = repository.default_branch() or "HEAD"
-    parent = repository.commit(start)
-    try:
-        edit = proposed_edit(proposal)
-        with closing(open_commit(options.repo, parent)) as source:
-            today, edited = _arms_of(name, edit, source.base_file)
-    except EditRefusedError as refused:
-        raise ConfigError(f"The proposal {name} is not applied. {refused}") from None
-    redact = redactor(environ).redact
-    if redact(edit.added) != edit.added:
-        raise ConfigError(f"The proposal {name} is not applied: its text holds a secret.")
-    if redact(name) != name:
-        raise ConfigError("The proposal is not applied: its id holds a secret.")
-    evaluated = redact(_require_evaluation(today, edited, options.file.absolute().parent, options.evaluation))
-    message = f"Apply the proposal {name}\n\nIt was made by `review-advisor retro`, and evaluated on {evaluated}.\n"
-    text = edited.files[edit.path]
-    branch = NewBranch(f"review-advisor/retro-{name}", parent, edit.path, text, message, at)
-    return ProposalBranch(branch.name, make_branch(repository, branch), parent, edit.path, evaluated)
-
-
-def _named_proposal(file: Path, name: str) -> ImprovementProposal:
-    try:
-        found = read_proposals(required_file(file, _LARGEST, ConfigError))
-    except ProposalsError as refused:
-        raise ConfigError(f"{file} holds no improvement proposals. {refused}") from None
-    if not found.valid:
-        raise ConfigError(f"The proposals in {file} are not valid. {found.errors[0]}")
-    proposal = next((each for each in found.proposals if each.id == name), None)
-    if proposal is None:
-        raise ConfigError(f"{file} has no proposal {name}.")
-    return proposal
-
-
-def _arms_of(name: str, edit: ProposedEdit, base_file: BaseFile) -> tuple[Arm, Arm]:
-    """The rules of the base without and with the edit. Raises ``EditRefusedError`` and ``ConfigError``."""
-    config = _text(base_file(CONFIG_FILE))
-    parsed = parse_config(config, CONFIG_FILE)
-    if edit.path == RULES_FILE and RULES_FILE not in guideline_rules(parsed).files:
-        raise EditRefusedError(f"The configuration has no review read {RULES_FILE}.")
-    before = {path: _text(base_file(path)) for path in rule_files(parsed)}
-    if edit.is_in(before[edit.path]):
-        raise EditRefusedError(f"{edit.path} holds its text already.")
-    after = before | {edit.path: edit.applied_to(before[edit.path])}
-    return configured(f"today-{name}", config, before), configured(f"retro-{name}", config, after)
-
-
-def _text(raw: bytes | None) -> str:
-    try:
-        return "" if raw is None else raw.decode()
-    except UnicodeDecodeError:
-        raise EditRefusedError("A file that it concerns is not UTF-8 text.") from None
-
-
-def _require_evaluation(today: Arm, edited: Arm, place: Path, evaluation: Path | None) -> str:
-    """The golden set of the evaluation that allows the edit. Raises ``ConfigError``."""
-    if evaluation is None:
-        folders = {each.name: place / f"arm-{each.name}" for each in (today, edited)}
-        for each in (today, edited):
-            write_arm(each, folders[each.name])
-        told = " ".join(f"--arm {name}={folder}" for name, folder in folders.items())
-        raise ConfigError(
-            "No branch is made without an evaluation of these rules beside today's. Run `review-advisor eval run --set"
-            f" SET --answers live --max-usd USD --arms executor-only,advisor-only {told}`, and name its folder with"
-            " --eval."
-        )
-    rules = RulesToShow(edited.facts.settings, today.facts.settings, load_instructions().version)
-    try:
-        result = scored(evaluation)
-    except EvaluationError as problem:
-        raise ConfigError(str(problem)) from None
-    why = why_not_shown(result, rules)
-    if why:
-        raise ConfigError(f"No branch is made: {evaluation} does not show that reviews stay good. {why}")
-    return named_set(result.manifest)
 
 
 @dataclass(frozen=True, slots=True)

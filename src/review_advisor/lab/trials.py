@@ -974,11 +974,6 @@ def cost_gate(arms: Mapping[str, Sampled], arm: str, singles: Sequence[str]) -> 
     )
 
 
-def as_good_condition(arms: Mapping[str, Sampled], arm: str, other: str) -> Condition:
-    """At most 2 points fewer correct reviews than the ``other``, whatever they cost."""
-    return _missing(arms, arm, (other,), "") or _as_good(arms[arm], arms[other], other)
-
-
 def _why_no_costs(arms: Mapping[str, Sampled], arm: str, singles: Sequence[str]) -> str | None:
     """Nobody can tell which single model is the cheapest while the cost of one review of one of them is not known."""
     unpriced = [each for each in (arm, *singles) if arms[each].whole.unpriced]
@@ -1276,8 +1271,7 @@ class ArmResult:
 class EvaluationResult:
     """All arms in the order of the manifest. ``groups``: how many groups of cases; ``samples``: drawn of them.
 
-    ``sampled``: each arm in these samples, by its name. ``differs``: of several evaluations beside one another, in what
-    they differ.
+    ``differs``: of several evaluations beside one another, in what they differ.
     """
 
     manifest: EvaluationManifest
@@ -1285,7 +1279,6 @@ class EvaluationResult:
     gates: tuple[GateVerdict, ...]
     groups: int
     samples: int
-    sampled: Mapping[str, Sampled]
     differs: tuple[str, ...] = ()
 
 
@@ -1321,7 +1314,6 @@ def evaluation_result(
         tuple(gates(manifest, drawn, evaluations or {})),
         len({each.group for each in trials}),
         samples,
-        drawn,
     )
 
 

@@ -11,9 +11,6 @@ import pytest
 from tests.adapters.command_line import Done, Terminal
 from tests.adapters.git_repository import Repo
 
-from review_advisor.app.eval import read_arm, write_arm
-from review_advisor.lab.trials import configured
-
 pytestmark = pytest.mark.every_case
 
 OWN = "# Rules of the case\n"
@@ -202,13 +199,3 @@ def test_a_typo_in_a_configuration_file_is_refused_too(
 
     assert done.code == 2
     assert "no_such_key" in done.sentence
-
-
-def test_an_arm_that_is_written_is_read_as_the_same_one(tmp_path: Path) -> None:
-    for number, texts in enumerate((("", ""), ("# One\n", ""), ("", "[[threshold]]\nvalue = 0.8\n"))):
-        files = dict(zip(("REVIEW.md", ".review-advisor/thresholds.toml"), texts, strict=True))
-        for config in ("", "jobs = 2\n"):
-            written = configured("mine", config, files)
-            write_arm(written, tmp_path / f"arm{number}{bool(config)}")
-
-            assert read_arm("mine", tmp_path / f"arm{number}{bool(config)}") == written

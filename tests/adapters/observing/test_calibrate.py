@@ -47,21 +47,20 @@ def ledger_of(path: Path, pulls: int, *, silent: int = 0) -> Path:
     return path
 
 
-def test_a_few_labels_are_told_and_no_map_is_made(terminal: Terminal) -> None:
+def test_a_few_labels_are_told_and_nothing_is_proposed(terminal: Terminal) -> None:
     ledger = ledger_of(terminal.folder / "ledger.sqlite3", 3, silent=2)
     done = terminal.run("calibrate", "--ledger", ledger, "--propose")
 
     assert done.code == 0, done.err
     assert done.out.splitlines()[0].split() == ["findings", "10", "on", "pull", "requests"]
     assert "40% of the findings" in done.out
-    assert "refused: 6 labels are fewer than 200" in done.out
-    assert "No map earned its place, and no kind has 30 labels: nothing is proposed." in done.err
+    assert "No category shows a threshold, and no kind has 30 labels: nothing is proposed." in done.err
     assert not (terminal.folder / PROPOSAL).exists()
 
 
 @pytest.mark.every_case
 @pytest.mark.timeout(600)
-def test_a_map_that_earned_its_place_is_proposed_and_nothing_else_is_written(terminal: Terminal) -> None:
+def test_a_threshold_that_labels_show_is_proposed_and_nothing_else_is_written(terminal: Terminal) -> None:
     ledger = ledger_of(terminal.folder / "ledger.sqlite3", 130)
     (terminal.folder / ".review-advisor").mkdir()
     mine = terminal.folder / ".review-advisor/thresholds.toml"
@@ -81,8 +80,8 @@ def test_a_map_that_earned_its_place_is_proposed_and_nothing_else_is_written(ter
     assert mine.read_text() == "[[threshold]]\nvalue = 0.5\n"
     one, other = (json.loads(terminal.run(*words, "--json").out) for _ in range(2))
     assert one == other
-    assert one["maps"][0]["interval"][0] > 0
-    assert json.loads(terminal.run(*words, "--labels", "revert", "--json").out)["maps"] == []
+    assert [each["value"] for each in one["thresholds"]] == [1.0]
+    assert json.loads(terminal.run(*words, "--labels", "revert", "--json").out)["thresholds"] == []
     (terminal.folder / PROPOSAL).unlink()
     (terminal.folder / PROPOSAL).symlink_to(mine)
     refused = terminal.run(*words, "--propose")
@@ -97,7 +96,7 @@ def test_another_repository_has_no_findings(terminal: Terminal) -> None:
     assert json.loads(done.out)["findings"] == 0
 
 
-def test_some_forty_labels_are_no_map_and_tell_how_often_a_kind_was_right(terminal: Terminal) -> None:
+def test_some_forty_labels_show_no_threshold_and_tell_how_often_a_kind_was_right(terminal: Terminal) -> None:
     ledger = ledger_of(terminal.folder / "ledger.sqlite3", 20)
     done = terminal.run("calibrate", "--ledger", ledger, "--propose")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.policy.surfaces import Role
 from review_advisor.review.observed import LabelName, Observed, ObservedLabel, Value
-from review_advisor.tasks.retro import ImprovementProposals, read_proposals
+from review_advisor.tasks.retro import ImprovementProposals, checked_proposals
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 FILE = Path("review_logs/retro/observations/improvement_proposals.json")
@@ -49,7 +50,8 @@ def a_history(path: Path, *people: str, severity: str = "low") -> Path:
 
 
 def learnt(terminal: Terminal) -> ImprovementProposals:
-    return read_proposals((terminal.folder / FILE).read_bytes())
+    written = json.loads((terminal.folder / FILE).read_text())
+    return checked_proposals(written, written["source_run_id"])
 
 
 def test_three_dismissals_by_two_people_are_proposed_as_a_rule_and_nothing_is_applied(terminal: Terminal) -> None:

@@ -13,7 +13,7 @@ from tests.adapters.command_line import Done, Terminal
 from tests.adapters.git_repository import Repo
 from tests.adapters.ledgers import record, told
 
-from review_advisor.tasks.retro import REQUIRED_TARGETS, read_proposals
+from review_advisor.tasks.retro import REQUIRED_TARGETS
 from review_advisor.tasks.run_files import is_prompt_digest
 
 pytestmark = pytest.mark.every_case
@@ -87,7 +87,7 @@ def test_a_run_is_looked_at_and_the_files_lie_beside_it(terminal: Terminal) -> N
     assert {path.name for path in folder.iterdir()} == FILES | {path.name for path in before}
     assert all(path.read_bytes() == text for path, text in before.items()), "the run stays as it was"
     assert all(stat.S_IMODE((folder / name).stat().st_mode) == 0o600 for name in FILES)
-    assert read_proposals((folder / "improvement_proposals.json").read_bytes()).source_run_id == folder.name
+    assert json.loads((folder / "improvement_proposals.json").read_text())["source_run_id"] == folder.name
 
 
 @pytest.mark.every_case

@@ -14,7 +14,6 @@ from review_advisor.tasks.retro import (
     REQUIRED_TARGETS,
     ProposalsError,
     checked_proposals,
-    read_proposals,
     schema_example,
 )
 
@@ -133,18 +132,3 @@ def test_the_form_of_the_document_is_that_of_the_schema() -> None:
     assert told["schema_version"] == "improvement-proposals.v1"
     assert list(told["proposals"][0]) == list(schema_example()["proposals"][0])
     assert told["validation"] == {"valid": True, "errors": [], "required_targets": list(REQUIRED_TARGETS)}
-
-
-def test_a_file_is_checked_anew_whatever_it_says_of_itself() -> None:
-    good = checked_proposals(answer(), RUN)
-    assert read_proposals(good.as_json().encode()) == good
-
-    forged = json.loads(good.as_json())
-    forged["proposals"][0]["status"] = "approved"
-    assert read_proposals(json.dumps(forged).encode()).errors == ("The status of proposal 1 is not proposed.",)
-
-
-@pytest.mark.parametrize("text", [b"", b"[]", b"\xff", b"{}", b'{"schema_version": "improvement-proposals.v2"}'])
-def test_a_file_of_something_else_is_refused(text: bytes) -> None:
-    with pytest.raises(ProposalsError):
-        read_proposals(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, log
 from random import Random
 
 from review_advisor.ledger.kind_records import ConfidencePair, FindingKind
@@ -18,15 +17,6 @@ def honest(confidence: float) -> float:
 
 def overconfident(confidence: float) -> float:
     return 0.8 * confidence**2
-
-
-def timid(confidence: float) -> float:
-    return 0.5 + confidence / 2
-
-
-def flat(confidence: float) -> float:
-    held = min(confidence, 0.99)
-    return 1 / (1 + exp(0.8 - 0.4 * log(held / (1 - held))))
 
 
 def stream(seed: int, truth: Truth, groups: int) -> list[ConfidencePair]:

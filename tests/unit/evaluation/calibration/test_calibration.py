@@ -11,6 +11,7 @@ from tests.unit.evaluation.calibration.streams import KIND, honest, overconfiden
 
 from review_advisor.lab.calibration import (
     Calibration,
+    ClassThreshold,
     calibration,
     calibration_as_json,
     calibration_text,
@@ -37,17 +38,47 @@ def test_the_sources_are_kept_apart_and_silence_is_counted() -> None:
     assert found.unlabelled == len(silent)
     assert found.by_source == (("people", len(pairs), sum(bool(e.right) for e in pairs)), ("revert", 50, 50))
     assert len(found.cells[0].cell.pairs) == len(pairs)
-    assert calibrated([*pairs, *reverted], "revert").maps == ()
+    assert calibrated([*pairs, *reverted], "revert").thresholds == ()
 
 
-def test_a_threshold_is_where_the_map_says_70_percent() -> None:
-    found = calibrated(stream(2, overconfident, 300))
-    tried = found.maps[0]
+def class_of(*tenths: tuple[float, int, int], pulls: int = 40) -> ClassThreshold:
+    """The threshold of a category; of each tenth its confidence, how many findings state it, and how many are right."""
+    stated = [(confidence, n < right) for confidence, many, right in tenths for n in range(many)]
+    pairs = [ConfidencePair(f"pull {n % pulls}", KIND, *each, "people") for n, each in enumerate(stated)]
+    (found,) = calibrated(pairs).thresholds
+    return found
 
-    assert tried.earned.map is not None
-    assert tried.threshold is not None
-    assert 0.88 <= tried.threshold <= 1.0
-    assert tried.earned.map.of(tried.threshold - 0.02) < 0.7
+
+@pytest.mark.parametrize(
+    "tenths, value",
+    [
+        ([(0.55, 100, 60), (0.85, 100, 95), (0.95, 100, 98)], 0.85),
+        ([(0.45, 100, 95), (0.65, 100, 60), (0.95, 100, 98)], 0.95),
+        ([(0.45, 100, 95), (0.95, 100, 98)], 0.45),
+        ([(0.55, 100, 95), (0.95, 100, 40)], 1.0),
+        ([(0.55, 100, 95), (0.95, 100, 72)], None),
+        ([(0.55, 195, 190), (0.95, 5, 0)], 0.55),
+        ([(0.55, 99, 99), (0.95, 100, 98)], None),
+    ],
+    ids=[
+        "the least tenth that is surely right",
+        "a tenth below a wrong one does not count",
+        "what nobody stated is no gap",
+        "surely wrong",
+        "perhaps right",
+        "five labels of a tenth tell nothing",
+        "too few labels",
+    ],
+)
+def test_a_threshold_is_where_70_percent_are_surely_right_from_there_on(
+    tenths: list[tuple[float, int, int]], value: float | None
+) -> None:
+    assert class_of(*tenths).value == value
+
+
+def test_the_findings_of_few_pull_requests_show_no_threshold() -> None:
+    found = class_of((0.95, 300, 300), pulls=9)
+    assert (found.value, found.because) == (None, "9 pull requests are fewer than 10")
 
 
 def test_the_proposal_is_read_as_thresholds_and_says_that_nothing_reads_it() -> None:
@@ -57,13 +88,13 @@ def test_the_proposal_is_read_as_thresholds_and_says_that_nothing_reads_it() -> 
     text = proposed_thresholds(found, TODAY)
 
     assert [(each.surface, each.category) for each in parse_thresholds(text)] == [("pr_review", category)]
-    assert all(each.value > 0.7 for each in parse_thresholds(text))
+    assert all(each.value > FIRST_THRESHOLD for each in parse_thresholds(text))
     assert "Nothing reads this file." in text
     assert "\n[[threshold]]\nvalue = 0\n" not in text
 
 
 @pytest.mark.parametrize("category", ["bug", VERDICT])
-def test_no_map_of_findings_says_how_sure_of_a_verdict_one_has_to_be(category: str) -> None:
+def test_no_threshold_of_findings_says_how_sure_of_a_verdict_one_has_to_be(category: str) -> None:
     pairs = [replace(each, kind=replace(KIND, category=category)) for each in stream(2, overconfident, 300)]
     rules = EscalationRules(thresholds=parse_thresholds(proposed_thresholds(calibrated(pairs), TODAY)))
     assert {rules.threshold(surface, VERDICT) for surface in Surface} == {FIRST_THRESHOLD}
@@ -80,19 +111,16 @@ def test_no_threshold_is_lower_than_what_was_stated_and_a_looser_one_says_so() -
     assert "# lower than 0.7, which holds without it" in text
 
 
-def test_without_a_map_that_earned_its_place_nothing_is_proposed() -> None:
-    found = calibrated(stream(1, honest, 150))
-
-    assert [each.threshold for each in found.maps] == [None] * 3
-    assert proposed_thresholds(found, TODAY) == ""
+def test_where_no_labels_show_a_threshold_nothing_is_proposed() -> None:
+    assert proposed_thresholds(calibrated(stream(1, honest, 40)), TODAY) == ""
 
 
-def test_a_person_sees_the_bins_and_why_a_map_is_refused() -> None:
+def test_a_person_sees_the_bins_and_why_there_is_no_threshold() -> None:
     text = calibration_text(calibrated(stream(1, honest, 20)))
     whole = calibration_text(calibrated(stream(1, honest, 150)))
 
-    assert "labels are fewer than 200" in text
-    assert "refused: its gain on held-out pull requests does not exclude 0" in whole
+    assert "fewer than 200 labels" in text
+    assert "more than 70% of each tenth are right" in whole
     assert "0.9 to 1.0" in whole
     assert calibration_text(calibrated([])).splitlines()[0].split() == ["findings", "0", "on", "pull", "requests"]
 
@@ -104,4 +132,10 @@ def test_a_program_gets_every_number() -> None:
     assert whole["n"] == sum(each["n"] for each in whole["bins"])
     assert whole["ece_interval"][0] < whole["ece"] < whole["ece_interval"][1]
     assert whole["risk_coverage"][-1]["coverage"] == 1
-    assert told["maps"][0]["points"]
+    assert told["thresholds"][0] == {
+        "surface": "pr_review",
+        "category": "security",
+        "labels": whole["n"],
+        "value": 0.9,
+        "because": "from there on, more than 70% of each tenth are right",
+    }

@@ -10,7 +10,6 @@ from review_advisor.lab.trials import (
     GateVerdict,
     ReviewSums,
     Sampled,
-    as_good_condition,
     cost_gate,
     sampled,
     ship_gate,
@@ -192,7 +191,6 @@ def test_a_lost_review_leaves_nothing_to_compare_whoever_was_to_make_it(silent: 
     for conditions in (
         ship_gate(told, PAIRED, other).conditions,
         cost_gate(told, PAIRED, [EXECUTOR, ADVISOR]).conditions,
-        (as_good_condition(told, PAIRED, other),),
     ):
         assert [(each.answer, each.why) for each in conditions] == [
             ("not_applicable", f"{lost} of 4000 reviews by {silent} got no answer")
