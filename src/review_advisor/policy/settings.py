@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.change.guidelines import (
     DEFAULT_FILES,
     LONGEST_GUIDELINE,
@@ -324,7 +323,6 @@ class Config(_Table):
     effort: EffortConfig = Field(default=EffortConfig(), description="How much effort each role's model makes.")
     escalation: EscalationConfig = Field(default=EscalationConfig(), description="When the review itself consults.")
     shadow: ShadowRules = Field(default=(), description="Tables `[[shadow]]`: see [Shadow runs](shadow.md).")
-    tree: TreeBounds = Field(default=DEFAULT_BOUNDS, description="How large a repository may be.")
     github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
 
 
@@ -376,7 +374,6 @@ def has_table(text: str) -> bool:
 
 _TABLES: Mapping[str, type[BaseModel]] = {
     "budget": BudgetConfig,
-    "tree": TreeBounds,
     "github": PublicationRules,
     "guidelines": GuidelineConfig,
     "outage": OutageConfig,
@@ -439,7 +436,6 @@ def make_settings(
         metadata_blind=config.metadata_blind,
         decision_cards=config.decision_cards,
         allow_unchecked=config.allow_unchecked,
-        tree=config.tree,
         guidelines=guideline_rules(config),
         language=config.language,
         exclude=config.exclude,
