@@ -68,11 +68,15 @@ def test_calls_that_tell_no_cost_end_at_the_cap_of_the_pull_request(report: Line
     assert desk.memory.estimated_usd == pytest.approx(desk.memory.spent_usd, abs=0.01)
 
 
-def test_they_end_at_the_cap_of_the_authors_day() -> None:
-    desk = Team(PublicationRules(author_day_usd=2.0))
+def test_they_count_for_the_money_of_the_day() -> None:
+    desk = Team(PublicationRules(repository_day_usd=2.0))
     desk.world.prices = PRICES
-    assert desk.started_by_pushes(AT_WORK) == 2
-    assert desk.checks[0].title == "Not reviewed: 2.00 USD of the author's day are spent"
+    for told in ("", "have cost about 2.00 USD of 2.00 (github.repository_day_usd)"):
+        assert desk.happens().review
+        desk.publish(desk.reviewed(AT_WORK))
+        alert = desk.happens().alert
+        assert (told in alert, bool(alert)) == (True, bool(told))
+        desk.pushes()
 
 
 def test_a_call_that_told_no_tokens_costs_what_it_was_estimated_at() -> None:

@@ -350,10 +350,10 @@ def _own_work(config: Config) -> Diagnosis:
 
 
 def _money(config: Config) -> Diagnosis:
-    bound = config.github.author_day_usd
+    bound = config.github.repository_day_usd
     if bound is None:
-        return _check("money", "what one author costs a day is not bounded: set github.author_day_usd", ok=None)
-    return _check("money", f"pushes of one author may cost {bound:,.2f} USD a day (github.author_day_usd)", ok=True)
+        return _check("money", "nothing warns of what reviews cost a day: set github.repository_day_usd", ok=None)
+    return _check("money", f"a warning comes at {bound:,.2f} USD a day (github.repository_day_usd)", ok=True)
 
 
 def _bases(config: Config) -> Diagnosis:

@@ -416,9 +416,8 @@ def _replayable(document: OutcomeDocument) -> PolicyFrozen:
 def _played(
     first: PolicyFrozen, recording: Recording, source: GitSource, settings: Settings, prices: tuple[Price, ...]
 ) -> Otherwise:
-    bounded = source.within(settings.rules.tree)
     clock, names = ReplayClock(first.at), RunNames(first.run_id, secrets.token_hex(8))
-    redactor = settings.redactor.knowing(bounded.change().files)
+    redactor = settings.redactor.knowing(source.change().files)
     agents = RecordingAgents(recording.calls, names, redactor, lambda: clock.now().date())
     rules, nowhere, static = settings.rules, _Nowhere(), first.policy.static is not None
     if static:
@@ -432,9 +431,9 @@ def _played(
         "suggest" if first.policy.repair.runs else "off",
         priced_by=settings.prices.source,
     )
-    with closing(ComparedPictures(bounded.base_part, bounded.head_part, rules.visual_paths)) as pictures:
+    with closing(ComparedPictures(source.base_part, source.head_part, rules.visual_paths)) as pictures:
         wiki = NoFolder("a review that is played again writes nothing")
-        ports = Ports(agents, bounded, nowhere, nowhere, clock, pictures, wiki, prices)
+        ports = Ports(agents, source, nowhere, nowhere, clock, pictures, wiki, prices)
         try:
             return Otherwise(ReviewPhase(ports, load_instructions(), 1).review(request))
         except WouldAsk as asked:

@@ -832,7 +832,6 @@ def run_review(
         artifacts.clear()
         settings = _settings(options, source, environ)
         SETUP.allow(settings.setup_seconds)
-        source = source.within(settings.rules.tree)
         source.change()
         request = _request(options, settings)
         command = _command(options, request.rules, source, environ, warn)

@@ -611,7 +611,6 @@ def _work(options: TaskOptions, environ: Mapping[str, str]) -> Iterator[_Work]:
     try:
         declares = declares_of(source) if options.of_head else NOBODY
         settings = load_settings(options.repo, None, source.base_file, environ, None, declares=declares)
-        source = source.within(settings.rules.tree)
         with source.head_tree() as tree:
             grant = edit_grant(source.change(), settings.rules.own_globs) if options.edit else None
             yield _Work(source, settings, tree, grant)

@@ -15,8 +15,6 @@ from pathlib import Path
 from threading import Timer
 from typing import IO
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from review_advisor.change.change import (
     EXECUTABLE_MODE,
     MOST_RENAMES,
@@ -554,28 +552,18 @@ def _folded(path: str) -> str:
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())
 
 
-class TreeBounds(BaseModel):
-    """How large a repository may be: past any of these limits nothing is read and nobody is asked.
-
-    The kernel of Linux has 96,000 paths, 1.5 GB, and is 9 deep.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    paths: int = Field(
-        default=500_000, ge=1, le=10_000_000, description="The most files and folders of a reviewed tree."
-    )
-    bytes: int = Field(
-        default=4_000_000_000,
-        ge=1,
-        le=1_000_000_000_000,
-        description="The most bytes of its files, which a review may write several times.",
-    )
-    depth: int = Field(default=100, ge=1, le=1_000, description="The deepest nesting of its folders.")
-    diff_bytes: int = Field(default=100_000_000, ge=1, le=1_000_000_000, description="The most bytes of the diff.")
+# Past any of these limits nothing is read and nobody is asked. The kernel of Linux has 96,000 paths, 1.5 GB, and is 9
+# deep. A review may write the files of a tree several times.
+MOST_PATHS = 500_000
+"""Files and folders of a reviewed tree."""
 
 
-DEFAULT_BOUNDS = TreeBounds()
+MOST_TREE_BYTES = 4_000_000_000
+"""Bytes of its files."""
+
+
+MOST_DEPTH = 100
+"""Folders one inside the other."""
 
 
 FOLDER_MODE = "040000"
@@ -633,16 +621,16 @@ class Missing:
     names: tuple[str, ...] = ()
 
 
-def entries(git: Git, tree: str, bounds: TreeBounds) -> Iterator[ListedEntry]:
+def entries(git: Git, tree: str) -> Iterator[ListedEntry]:
     """Everything in a tree, each folder before what it holds. No more than one entry is in memory.
 
-    Raises ``SourceError`` where the tree is larger than ``bounds``.
+    Raises ``SourceError`` where the tree is larger than the limits above.
     """
     paths = size = 0
     for record in _records(git, tree):
         entry = _entry(record)
         paths, size = paths + 1, size + max(entry.size, 0)
-        _refuse_beyond(bounds, tree, paths=paths, size=size, depth=entry.path.count(b"/"))
+        _refuse_beyond(tree, paths=paths, size=size, depth=entry.path.count(b"/"))
         yield entry
 
 
@@ -652,10 +640,10 @@ def listed_entries(git: Git, tree: str, *asked: str, paths: Iterable[str] = ()) 
     return map(_entry, records)
 
 
-def missing(git: Git, tree: str, bounds: TreeBounds) -> Missing:
+def missing(git: Git, tree: str) -> Missing:
     """What of a tree is not in the repository. Raises ``SourceError`` as ``entries`` does."""
     count, names = 0, list[str]()
-    for entry in entries(git, tree, bounds):
+    for entry in entries(git, tree):
         if entry.is_missing:
             count += 1
             names += [shown_name(entry.path)] if count <= MOST_NAMED else []
@@ -668,17 +656,14 @@ def escapes(part: bytes) -> bool:
     return part in {b"", b".", b".."} or plain in {".git", "git~1"}
 
 
-def _refuse_beyond(bounds: TreeBounds, tree: str, *, paths: int, size: int, depth: int) -> None:
-    for found, most, what, key in (
-        (paths, bounds.paths, "files and folders", "paths"),
-        (size, bounds.bytes, "bytes", "bytes"),
-        (depth, bounds.depth, "folders one inside the other", "depth"),
+def _refuse_beyond(tree: str, *, paths: int, size: int, depth: int) -> None:
+    for found, most, what in (
+        (paths, MOST_PATHS, "files and folders"),
+        (size, MOST_TREE_BYTES, "bytes"),
+        (depth, MOST_DEPTH, "folders one inside the other"),
     ):
         if found > most:
-            raise SourceError(
-                f"The tree {tree[:12]} holds more than {most:,} {what}: it is not read. `tree.{key}` in the base's "
-                "configuration sets the limit."
-            )
+            raise SourceError(f"The tree {tree[:12]} holds more than {most:,} {what}: it is not read.")
 
 
 def _records(git: Git, tree: str) -> Iterator[bytes]:

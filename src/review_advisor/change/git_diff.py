@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.change.change import SUBMODULE_MODE, CommittedFile, FileChange, PatchRefused, SourceError, Status
-from review_advisor.change.git import RENAMES, Git, ObjectStore, OutputTooLargeError, TreeBounds, entries, find_git
+from review_advisor.change.git import RENAMES, Git, ObjectStore, OutputTooLargeError, entries, find_git
 from review_advisor.change.patch import FilePatch, count_lines, git_diff_sections, shown_name
 from review_advisor.safety.children import temporary_folder
 
@@ -46,6 +46,10 @@ _PATIENCE = 600.0
 """So many seconds git may take to compare two trees."""
 
 
+MOST_DIFF_BYTES = 100_000_000
+"""A larger diff is read by nobody: at 60,000 tokens a part it would be hundreds of parts."""
+
+
 _MOVED = (Status.RENAMED, Status.COPIED)
 
 
@@ -82,34 +86,31 @@ class _Attributes:
     documentation: bool | None = None
 
 
-def changed_files(store: ObjectStore, base: str, head: str, rules: str, bounds: TreeBounds) -> tuple[FileChange, ...]:
+def changed_files(store: ObjectStore, base: str, head: str, rules: str) -> tuple[FileChange, ...]:
     """Every difference between the trees ``base`` and ``head``, in git's order, with the attributes of ``rules``.
 
     A type change (a file that becomes a symbolic link) has the hunks of a deletion and of a creation, and counts their
     lines; git's own ``--numstat`` would leave out lines that both sides share.
     """
     # First: it also finds out whether the base can be read at all.
-    by_tree = {tree: _rules_of(store, tree, bounds) for tree in dict.fromkeys((base, rules))}
-    entries = _entries(b"".join(_said(store, bounds, base, head, *_FACTS)))
+    by_tree = {tree: _rules_of(store, tree) for tree in dict.fromkeys((base, rules))}
+    entries = _entries(b"".join(_said(store, base, head, *_FACTS)))
     if not entries:
         return ()
     attributes = _attributes_by(store, by_tree[rules], [entry.name for entry in entries])
-    sections = git_diff_sections(_said(store, bounds, base, head, *_TEXT))
+    sections = git_diff_sections(_said(store, base, head, *_TEXT))
     files = tuple(_file(entry, sections, said) for entry, said in zip(entries, attributes, strict=True))
     if next(sections, None) is not None:
         raise AssertionError("git's diff has more sections than changed files")
     return files
 
 
-def _said(store: ObjectStore, bounds: TreeBounds, base: str, head: str, *how: str) -> Iterator[bytes]:
+def _said(store: ObjectStore, base: str, head: str, *how: str) -> Iterator[bytes]:
     """What ``git diff-tree`` says. Raises ``SourceError``, also where that is more than any change that is reviewed."""
     try:
-        yield from store.git.blocks(*_DIFF, *how, base, head, "--", most=bounds.diff_bytes, seconds=_PATIENCE)
+        yield from store.git.blocks(*_DIFF, *how, base, head, "--", most=MOST_DIFF_BYTES, seconds=_PATIENCE)
     except OutputTooLargeError:
-        raise SourceError(
-            f"The text of the change is larger than {bounds.diff_bytes:,} bytes: it is not read. `tree.diff_bytes` in "
-            "the base's configuration sets the limit."
-        ) from None
+        raise SourceError(f"The text of the change is larger than {MOST_DIFF_BYTES:,} bytes: it is not read.") from None
     except SourceError as error:
         absent = _absent(store, base, head)
         if absent is None:
@@ -136,11 +137,11 @@ def _absent(store: ObjectStore, base: str, head: str) -> str | None:
     return next((shown_name(path) for name, path in sides if name in gone), None)
 
 
-def _rules_of(store: ObjectStore, tree: str, bounds: TreeBounds) -> list[bytes]:
-    """The rule files of ``tree``, as entries of an index. Raises ``SourceError`` for a tree beyond its bounds."""
+def _rules_of(store: ObjectStore, tree: str) -> list[bytes]:
+    """The rule files of ``tree``, as entries of an index. Raises ``SourceError`` for a tree beyond the limits."""
     return [
         f"{entry.mode} {entry.name}\t".encode("ascii") + entry.path
-        for entry in entries(store.git, tree, bounds)
+        for entry in entries(store.git, tree)
         if entry.has_content and _is_rules(entry.path)
     ]
 

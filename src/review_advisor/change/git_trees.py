@@ -19,10 +19,10 @@ from review_advisor.change.around import MOST_BYTES, UseCollector
 from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, WHOLE, RefusedPath, SourceError
 from review_advisor.change.git import (
     FOLDER_MODE,
+    MOST_DEPTH,
     Git,
     ListedEntry,
     ObjectStore,
-    TreeBounds,
     entries,
     escapes,
     listed_entries,
@@ -65,7 +65,7 @@ class ExportedTree:
 
 
 @contextmanager
-def exported(store: ObjectStore, tree: str, bounds: TreeBounds, shown: AsShown | None = None) -> Iterator[ExportedTree]:
+def exported(store: ObjectStore, tree: str, shown: AsShown | None = None) -> Iterator[ExportedTree]:
     """A fresh private folder that holds ``tree``; removed afterwards, whatever happened inside.
 
     The files in ``shown`` are as that makes them; one of more than ``LARGEST_MASKED`` bytes says that it is left out.
@@ -73,7 +73,7 @@ def exported(store: ObjectStore, tree: str, bounds: TreeBounds, shown: AsShown |
     The bytes are the blobs' own: no filter, no LFS, no ``export-ignore`` or ``export-subst``, and no ``.git``. A
     symbolic link becomes a regular file that holds the link's target, so that nothing leads out of the folder; a
     submodule becomes an empty folder; nothing is executable. A file whose content is not in the repository says so.
-    Raises ``SourceError`` for a tree with a name that could escape (``..``, ``.git``), or larger than ``bounds``: then
+    Raises ``SourceError`` for a tree with a name that could escape (``..``, ``.git``), or larger than the limits: then
     no content was written.
     """
     try:
@@ -81,12 +81,12 @@ def exported(store: ObjectStore, tree: str, bounds: TreeBounds, shown: AsShown |
     except OSError as error:
         raise SourceError(f"A temporary folder cannot be made: {error.strerror} ({error.filename}).") from error
     try:
-        yield ExportedTree(folder, _write(store.git, tree, folder, bounds, shown or {}))
+        yield ExportedTree(folder, _write(store.git, tree, folder, shown or {}))
     finally:
         remove_folder(folder)
 
 
-def _write(git: Git, tree: str, root: Path, bounds: TreeBounds, shown: AsShown) -> dict[bytes, MaskedFile]:
+def _write(git: Git, tree: str, root: Path, shown: AsShown) -> dict[bytes, MaskedFile]:
     """Make every folder and note every file first, then ask git for the contents of all of them in one go.
 
     Returns the files that are masked.
@@ -95,7 +95,7 @@ def _write(git: Git, tree: str, root: Path, bounds: TreeBounds, shown: AsShown) 
     masked: dict[bytes, MaskedFile] = {}
     try:
         with tempfile.TemporaryFile() as names, tempfile.TemporaryFile() as files:
-            for entry in entries(git, tree, bounds):
+            for entry in entries(git, tree):
                 _prepare(entry, place, names, files)
             names.seek(0)
             files.seek(0)
@@ -295,7 +295,6 @@ class _Reading:
     store: ObjectStore
     head: dict[bytes, ListedEntry]
     algorithm: str
-    depth: int
     masked: Mapping[bytes, MaskedFile] = field(default_factory=dict)
     removed: list[bytes] = field(default_factory=list)
     written: list[bytes] = field(default_factory=list)
@@ -318,7 +317,6 @@ def read_back(
     store: ObjectStore,
     head_tree: str,
     folder: Path,
-    bounds: TreeBounds,
     masked: Mapping[bytes, MaskedFile] | None = None,
 ) -> tuple[str, tuple[RefusedPath, ...]]:
     """The tree that ``folder`` holds now, and what in it can be no part of a patch (then the tree is the head's).
@@ -329,9 +327,9 @@ def read_back(
     A link, a hard link, a device, an executable bit, a name that git keeps for itself, binary or huge content, and
     anything in the place of a submodule or a link are such parts. No link is followed and no filter runs.
     """
-    head = {entry.path: entry for entry in entries(store.git, head_tree, bounds) if entry.mode != FOLDER_MODE}
+    head = {entry.path: entry for entry in entries(store.git, head_tree) if entry.mode != FOLDER_MODE}
     algorithm = "sha1" if len(head_tree) == hashlib.sha1(usedforsecurity=False).digest_size * 2 else "sha256"
-    reading = _Reading(store, head, algorithm, bounds.depth, masked or {})
+    reading = _Reading(store, head, algorithm, masked or {})
     seen: set[bytes] = set()
     try:
         for path, facts in _walk(folder, reading):
@@ -400,7 +398,7 @@ def _oddity(reading: _Reading, path: bytes, facts: os.stat_result) -> str | None
         (not stat.S_ISREG(facts.st_mode), "not a regular file"),
         (facts.st_nlink > 1, "a hard link"),
         (bool(facts.st_mode & _ANY_EXECUTE), "made executable"),
-        (len(parents) > reading.depth, f"more than {reading.depth} folders deep"),
+        (len(parents) > MOST_DEPTH, f"more than {MOST_DEPTH} folders deep"),
         (inside_submodule, "inside a submodule"),
         (path not in reading.head and not _is_utf8(path), "a name that is not UTF-8"),
         (path not in reading.head and _has_twin(reading, path), "a name that differs from another only in case"),

@@ -75,8 +75,7 @@ class PullRequest:
     ``base_sha`` is the tip of the base branch at the last push, not the merge base. ``default_branch`` is the
     repository's; empty where the forge does not say. ``labels`` are names.
     ``merge_commit`` is the commit of the base branch that the merge ended with; empty where there is none.
-    ``by_bot``: the author's account is a bot's, by its type. ``author_id`` is that account's number, which stays where
-    the account changes its name; 0 where the forge tells none.
+    ``by_bot``: the author's account is a bot's, by its type.
     ``merged_at`` is when it was merged, by the forge's own clock: commits have whatever dates their authors like.
     """
 
@@ -97,7 +96,6 @@ class PullRequest:
     merged_at: datetime | None = None
     default_branch: str = ""
     by_bot: bool = False
-    author_id: int = 0
 
     @property
     def from_fork(self) -> bool:

@@ -29,13 +29,11 @@ from review_advisor.change.ci_files import WORKFLOW_FOLDER, WORKFLOWS, CalledFil
 from review_advisor.change.decision_records import may_be_record, same_decision
 from review_advisor.change.diff_text import shown_path, touched_lines
 from review_advisor.change.git import (
-    DEFAULT_BOUNDS,
     ContentMissingError,
     Git,
     GitRepository,
     ObjectStore,
     Reply,
-    TreeBounds,
     find_git,
     missing,
     open_repository,
@@ -250,7 +248,6 @@ class GitSource:
         store: ObjectStore,
         sides: Sides,
         about: About,
-        bounds: TreeBounds = DEFAULT_BOUNDS,
         remarks: tuple[str, ...] = (),
         *,
         fetching: Callable[[str], None] = lambda _commit: None,
@@ -262,7 +259,6 @@ class GitSource:
         self._sides = sides
         self._about = about
         self._rules_tree = sides.base_tree if sides.rules == sides.base else store.tree(sides.rules)
-        self._bounds = bounds
         self._fetching = fetching
         self._change: Change | None = None
         self._masked: dict[Path, Mapping[bytes, MaskedFile]] = {}
@@ -276,13 +272,7 @@ class GitSource:
         paths, renames = since or (frozenset(), frozenset())
         known = replace(earlier, is_ancestor=since is not None, paths=paths, renames=renames)
         about = replace(self._about, fix_attempts=fix_attempts, earlier=known)
-        return GitSource(self._store, self._sides, about, self._bounds, fetching=self._fetching)
-
-    def within(self, bounds: TreeBounds) -> GitSource:
-        """The same source, which reads no tree that is larger than that."""
-        if bounds == self._bounds:
-            return self
-        return GitSource(self._store, self._sides, self._about, bounds, self.remarks, fetching=self._fetching)
+        return GitSource(self._store, self._sides, about, fetching=self._fetching)
 
     @property
     def label(self) -> str:
@@ -304,7 +294,7 @@ class GitSource:
 
         The files in ``shown`` hold what that makes of them, all others exactly what the tree has.
         """
-        with exported(self._store, tree or self._sides.head_tree, self._bounds, shown) as made:
+        with exported(self._store, tree or self._sides.head_tree, shown) as made:
             self._masked[made.folder] = made.masked
             try:
                 yield made.folder
@@ -314,7 +304,7 @@ class GitSource:
     def edits(self, folder: Path) -> Edits:
         """What was edited in a folder of ``head_tree``, against the head. Raises ``SourceError``."""
         head = self._sides.head_tree
-        tree, unfit = read_back(self._store, head, folder, self._bounds, self._masked.get(folder))
+        tree, unfit = read_back(self._store, head, folder, self._masked.get(folder))
         return Edits(
             tree=tree,
             patch=patch_between(self._store, head, tree),
@@ -392,7 +382,7 @@ class GitSource:
         sides, about = self._sides, self._about
         trees = dict.fromkeys((sides.head_tree, sides.base_tree, self._rules_tree))
         # Before git compares anything: it would unpack the largest tree that a few bytes can stand for.
-        absent = missing(self._store.git, sides.head_tree, self._bounds)
+        absent = missing(self._store.git, sides.head_tree)
         files = self._changed(sides.base_tree, sides.head_tree)
         change = Change(
             label=self.label,
@@ -465,7 +455,7 @@ class GitSource:
         return may_configure(raw) or len(raw or b"") > _LARGEST_TEXT
 
     def _changed(self, old: str, new: str) -> tuple[FileChange, ...]:
-        return changed_files(self._store, old, new, self._rules_tree, self._bounds)
+        return changed_files(self._store, old, new, self._rules_tree)
 
     def _with_words(self, change: Change) -> Change:
         """Title, body and author from the commits: one commit's own words, or all messages, oldest first."""
@@ -578,10 +568,6 @@ class PatchSource:
         self._body = body
         self._spec = spec
         self._read: tuple[FileChange, ...] | None = None
-
-    def within(self, bounds: TreeBounds) -> PatchSource:  # noqa: ARG002 (as GitSource)
-        """The same source: no tree is read."""
-        return self
 
     @property
     def label(self) -> str:

@@ -375,7 +375,6 @@ class BeginPhase:
             asked=asked,
             opening=action in OPENING_ACTIONS,
             spent_usd=writer.checks.spent.usd,
-            author_usd=today.author_usd + writer.checks.spent.today.usd,
         )
         if decision.drop_fork_label:
             writer.label(self._bot.rules.fork_label, wanted=False, present=True)
@@ -406,13 +405,12 @@ class BeginPhase:
                 return
 
     def _spent_today(self, pull_request: PullRequest) -> SpentToday:
-        """What reviews have cost today, without this pull request's in the author's sum."""
+        """What the reviews of all pull requests have cost today, where the configuration bounds it."""
         rules, now = self._bot.rules, self._bot.clock.now()
         if not rules.counts_days or pull_request.state != "open":
             return SpentToday()
         work = self._bot.forge.recent_work(rules.check_name, changed_since(now))
-        number, author = pull_request.number, pull_request.author_id
-        return spent_today(work, day_of(now), rules.is_ours, number=number, author_id=author)
+        return spent_today(work, day_of(now), rules.is_ours)
 
     def _settles(self, writer: PullRequestWriter, before: str) -> int:
         """How long the review of a push waits: not at all unless the head ``before`` it is under review."""

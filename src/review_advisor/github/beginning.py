@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from typing import Literal
 
 from review_advisor.change.ci_files import CalledFiles
@@ -91,16 +90,6 @@ def money_used_up(rules: PublicationRules, spent_usd: float) -> Waiting:
     )
 
 
-def authors_day_used_up(rules: PublicationRules, author: str, usd: float) -> Waiting:
-    """The reviews that an author's pushes started have cost what they may cost on one day."""
-    return Waiting(
-        f"Not reviewed: {usd:,.2f} USD of the author's day are spent",
-        f"The reviews that pushes to pull requests by {code(author)} started today have cost {usd:,.2f} USD of"
-        f" {rules.author_day_usd or 0.0:,.2f} (`github.author_day_usd`). The count starts again at midnight UTC."
-        f" `{WORD} review` in a comment grants one more review, of this head.",
-    )
-
-
 def breaker_open(reason: str, times: int) -> Waiting:
     """The same failure has come again and again on this head."""
     return Waiting(
@@ -115,8 +104,7 @@ class Beginning:
     """``review``: one begins. ``waiting``: why not, for the check to say; None where there is nothing to say.
 
     ``drop_fork_label``: what a maintainer had let through is no longer what is there. ``most_usd`` is what is left to
-    the pull request's reviews and to its author's day, which bounds this review; None where a person asked for it, who
-    grants a whole one.
+    the pull request's reviews, which bounds this review; None where a person asked for it, who grants a whole one.
     """
 
     review: bool
@@ -134,14 +122,12 @@ def beginning(
     asked: bool,
     opening: bool = True,
     spent_usd: float = 0.0,
-    author_usd: float = 0.0,
 ) -> Beginning:
     """The decision. ``asked``: somebody who may push asked for a review, by a label of this very head or by a command.
 
     A command means whatever head is there when it is heard. A fork is reviewed only when asked: a label that is still
     there may be older than what is there now. ``opening``: the event opens the pull request, and does not change it.
-    ``spent_usd`` is what its reviews have cost, by whoever says the most, and ``author_usd`` what those reviews cost
-    today that pushes to the author's pull requests started. Who asks for a review grants it.
+    ``spent_usd`` is what its reviews have cost, by whoever says the most. Who asks for a review grants it.
     """
     if pull_request.state != "open":
         return Beginning(review=False, because=f"the pull request is {pull_request.state}")
@@ -158,24 +144,20 @@ def beginning(
     if failing is not None and failing.head_sha == pull_request.head_sha and failing.times >= OPENS_BREAKER:
         waiting = breaker_open(failing.reason, failing.times)
         return Beginning(review=False, because="the same failure came again and again", waiting=waiting)
-    used_up = _used_up(pull_request, state, rules, spent_usd, author_usd)
+    used_up = _used_up(state, rules, spent_usd)
     if used_up is not None:
         return Beginning(review=False, because="its automatic reviews are used up", waiting=used_up)
-    left_usd = min(_left(rules.most_usd, spent_usd), _left(rules.author_day_usd, author_usd))
-    return Beginning(review=True, because="its head is to be reviewed", most_usd=left_usd)
+    most_usd = _left(rules, spent_usd)
+    return Beginning(review=True, because="its head is to be reviewed", most_usd=most_usd)
 
 
-def _used_up(
-    pull_request: PullRequest, state: State | None, rules: PublicationRules, spent_usd: float, author_usd: float
-) -> Waiting | None:
-    """Why pushes start no further review: the rounds or the money of the pull request, or its author's money today."""
+def _used_up(state: State | None, rules: PublicationRules, spent_usd: float) -> Waiting | None:
+    """Why pushes start no further review: the rounds or the money of the pull request are used up."""
     match used_up_of(state.rounds if state is not None else 0, spent_usd, rules):
         case "rounds":
             return rounds_used_up(rules)
         case "money":
             return money_used_up(rules, spent_usd)
-    if _left(rules.author_day_usd, author_usd) < LEAST_REVIEW_USD:
-        return authors_day_used_up(rules, pull_request.author, author_usd)
     return None
 
 
@@ -183,12 +165,12 @@ def used_up_of(rounds: int, spent_usd: float, rules: PublicationRules) -> Litera
     """Which cap of a pull request pushes have used up; None while they start reviews."""
     if rounds >= rules.most_rounds:
         return "rounds"
-    return "money" if _left(rules.most_usd, spent_usd) < LEAST_REVIEW_USD else None
+    return "money" if _left(rules, spent_usd) < LEAST_REVIEW_USD else None
 
 
-def _left(most_usd: float | None, usd: float) -> float:
-    """What is left under a cap; without one, everything."""
-    return inf if most_usd is None else round(most_usd - usd, 2)
+def _left(rules: PublicationRules, spent_usd: float) -> float:
+    """US dollars that the reviews of a pull request may still cost."""
+    return round(rules.most_usd - spent_usd, 2)
 
 
 OPENING_ACTIONS = ("opened", "reopened", "ready_for_review")

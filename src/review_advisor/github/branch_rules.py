@@ -72,14 +72,15 @@ def own_work_remark(self_settle: SelfSettle, maintainers: int | None) -> GateRem
 
 def money_remark(rules: PublicationRules) -> GateRemark:
     """What bounds the money of reviews, and what does not."""
-    author = (
-        "What one author costs a day is not bounded: set github.author_day_usd."
-        if rules.author_day_usd is None
-        else f"Pushes of one author may cost {rules.author_day_usd:,.2f} USD a day (github.author_day_usd), as far as"
-        " the checks of pull requests tell it. Reviews at a terminal and of other repositories are not counted."
+    day = (
+        "Nothing warns of what all reviews cost a day: set github.repository_day_usd."
+        if rules.repository_day_usd is None
+        else f"A warning says when the reviews that pushes start have cost {rules.repository_day_usd:,.2f} USD a day"
+        " (github.repository_day_usd), as far as the checks of pull requests tell it. Reviews at a terminal and of"
+        " other repositories are not counted."
     )
     says = (
-        f"All reviews of one pull request may cost {rules.most_usd:,.2f} USD (github.most_usd). {author} Set a limit of"
+        f"All reviews of one pull request may cost {rules.most_usd:,.2f} USD (github.most_usd). {day} Set a limit of"
         " spending for the credential as well."
     )
     return GateRemark("money", ok=True, says=says)

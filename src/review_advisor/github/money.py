@@ -51,36 +51,27 @@ def newest(today: str, *told: DaySpent) -> DaySpent:
 
 @dataclass(frozen=True, slots=True)
 class SpentToday:
-    """What the reviews of pull requests have cost today, as their check runs say.
+    """What the reviews of all pull requests have cost today, as their check runs say.
 
-    ``author_usd`` is for the other pull requests of one author, ``repository_usd`` for all. A review that is under way
-    counts with an estimate, and so does a pull request that a reset of its branch has closed today: it has no head any
-    more that could tell. ``whole``: no pull request that changed lately was left out.
+    A review that is under way counts with an estimate, and so does a pull request that a reset of its branch has closed
+    today: it has no head any more that could tell. ``whole``: no pull request that changed lately was left out.
     """
 
-    author_usd: float = 0.0
-    repository_usd: float = 0.0
+    usd: float = 0.0
     whole: bool = True
 
 
-def spent_today(
-    work: RecentWork, today: str, is_ours: Callable[[str], bool], *, number: int, author_id: int
-) -> SpentToday:
-    """The sums over ``work``. Whose pull requests are whose goes by the account's number; 0 is nobody's.
-
-    ``is_ours`` says whether an account is the bot's. ``number`` is the pull request whose author is meant.
-    """
-    usd = {each.number: _usd(each, today, is_ours) for each in work.pull_requests}
-    authors = (each.number for each in work.pull_requests if each.author_id == author_id != 0 and each.number != number)
-    return SpentToday(round(sum(usd[each] for each in authors), 2), round(sum(usd.values()), 2), work.whole)
+def spent_today(work: RecentWork, today: str, is_ours: Callable[[str], bool]) -> SpentToday:
+    """The sum over ``work``. ``is_ours`` says whether an account is the bot's."""
+    return SpentToday(round(sum(_usd(each, today, is_ours) for each in work.pull_requests), 2), work.whole)
 
 
 def alert_about(today: SpentToday, rules: PublicationRules) -> str:
     """What the maintainers should know of the day's money, in one line; empty for nothing. It stops no review."""
     told = []
-    if rules.repository_day_usd is not None and today.repository_usd >= rules.repository_day_usd:
+    if rules.repository_day_usd is not None and today.usd >= rules.repository_day_usd:
         told.append(
-            f"The reviews that pushes started today (UTC) have cost about {today.repository_usd:,.2f} USD of"
+            f"The reviews that pushes started today (UTC) have cost about {today.usd:,.2f} USD of"
             f" {rules.repository_day_usd:,.2f} (github.repository_day_usd). No review is stopped for that."
         )
     if not today.whole:
@@ -91,7 +82,7 @@ def alert_about(today: SpentToday, rules: PublicationRules) -> str:
 
 
 def _may_hide(pull_request: RecentPullRequest, today: str) -> bool:
-    """Whether a pull request without a commit may have cost its author something today.
+    """Whether a pull request without a commit may have cost something today.
 
     The push that took its commits has closed it. Later comments change it, and not when it was closed.
     """

@@ -58,7 +58,6 @@ class RestAccount(Read):
 
     login: str
     type: str
-    id: int
 
     @property
     def is_bot(self) -> bool:
@@ -134,7 +133,6 @@ class PullRequestAnswer(Read):
             merged_at=self.merged_at,
             default_branch=self.default_branch,
             by_bot=self.user is not None and self.user.is_bot,
-            author_id=self.user.id if self.user else 0,
         )
 
 
@@ -356,10 +354,6 @@ _BOT_ENDING = "[bot]"
 _THUMBS = ("THUMBS_UP", "THUMBS_DOWN")
 
 
-_NUMBERED = ("User", "Bot")
-"""Accounts whose number is asked for."""
-
-
 class Actor(Read):
     """An account as GraphQL tells it."""
 
@@ -531,17 +525,6 @@ class _HeadCommit(Read):
     suites: _Part[_CheckSuite] = Field(validation_alias=AliasPath("commit", "checkSuites"))
 
 
-class _RecentAuthor(Read):
-    kind: str = Field(alias="__typename")
-    id: int = Field(default=0, validation_alias="databaseId")
-
-    @model_validator(mode="after")
-    def _is_numbered(self) -> Self:
-        if not self.id and self.kind in _NUMBERED:
-            raise ValueError("the account has no number")
-        return self
-
-
 class RecentNode(Read):
     """A pull request with the check runs on its head. One that is shaped otherwise is an error: it may have cost."""
 
@@ -549,15 +532,13 @@ class RecentNode(Read):
     updated_at: AwareDatetime = Field(alias="updatedAt")
     closed_at: AwareDatetime | None = Field(alias="closedAt")
     from_fork: bool = Field(alias="isCrossRepository")
-    author: _RecentAuthor | None
     commits: _Part[_HeadCommit]
 
     def value(self) -> RecentPullRequest:
         """The fact. Without a commit, as after its branch was reset to the base, nobody can tell what it has cost."""
         head = self.commits.first
         marks = None if head is None else tuple(mark for suite in head.suites.nodes for mark in suite.marks())
-        author = self.author.id if self.author else 0
-        return RecentPullRequest(self.number, author, marks, self.closed_at, self.from_fork)
+        return RecentPullRequest(self.number, marks, self.closed_at, self.from_fork)
 
 
 def _or_null(told: object, read: ValidatorFunctionWrapHandler) -> RecentNode | None:
@@ -649,7 +630,6 @@ query($owner: String!, $name: String!, $check: String!, $after: String) {
     page: pullRequests(first: 50, after: $after, orderBy: {field: UPDATED_AT, direction: DESC}) {
       nodes {
         number updatedAt closedAt isCrossRepository
-        author { __typename ... on Bot { databaseId } ... on User { databaseId } }
         commits(last: 1) { nodes { commit {
           checkSuites(first: 20, filterBy: {checkName: $check}) { nodes {
             app { slug }

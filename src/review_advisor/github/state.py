@@ -158,12 +158,10 @@ class CheckMark:
 class RecentPullRequest:
     """A pull request that changed lately, and the check runs of one name on its head.
 
-    ``author_id`` is 0 where the forge names no author; ``checks`` are None where it has no head that could bear any.
-    ``closed_at`` is None while it is open.
+    ``checks`` are None where it has no head that could bear any. ``closed_at`` is None while it is open.
     """
 
     number: int
-    author_id: int
     checks: tuple[CheckMark, ...] | None
     closed_at: datetime | None = None
     from_fork: bool = False
@@ -299,7 +297,7 @@ class State(_Kept):
     be an older one; None where there was none, or where nothing vouches for it. ``spent_usd`` is what all reviews so
     far cost, and ``counted`` the run that was counted last. ``estimated_usd`` of it is an estimate, for calls that
     reported no cost and runs that left no outcome. ``day_usd`` is what the reviews cost that pushes started on the
-    ``day``; a day is told only where the configuration bounds what an author costs on one.
+    ``day``; a day is told only where the configuration bounds what reviews cost on one.
     """
 
     version: Literal[1] = 1

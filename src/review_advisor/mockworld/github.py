@@ -803,10 +803,6 @@ class GitHub(Ground):
             self.accounts[login] = Account(self.next_id(), login, "Bot" if login.endswith("[bot]") else kind)
         return self.accounts[login]
 
-    def id_of(self, login: str) -> int:
-        """The number of an account; 0 for one that is gone."""
-        return self.accounts[login].id if login in self.accounts else 0
-
     def is_bot(self, login: str) -> bool:
         """Whether an account is an app's."""
         return login in self.accounts and self.accounts[login].kind == "Bot"

@@ -302,13 +302,13 @@ class FactRequests(Access):
         return max([pull.at, *said, *(each.at for each in pull.happened)])
 
     def _recent(self, pull: Pull, repository: Repository, check_name: str) -> RecentPullRequest:
-        author, from_fork = self.github.id_of(pull.author), pull.head_repository != pull.repository
+        from_fork = pull.head_repository != pull.repository
         closed_at = None if pull.closed_at is None else time_of(pull.closed_at)
         if pull.state == "closed" and not pull.merged and not self.github.commits_of(pull):
-            return RecentPullRequest(pull.number, author, None, closed_at, from_fork)
+            return RecentPullRequest(pull.number, None, closed_at, from_fork)
         runs = (each for each in repository.checks.values() if (each.commit, each.name) == (pull.head_sha, check_name))
         marks = tuple(CheckMark(each.app, each.external_id, each.conclusion is None) for each in runs)
-        return RecentPullRequest(pull.number, author, marks, closed_at, from_fork)
+        return RecentPullRequest(pull.number, marks, closed_at, from_fork)
 
     def commit(self, sha: str) -> Commit:
         """A commit, with the account that made it."""
@@ -990,7 +990,6 @@ class FakeForge:
             "merged" if pull.merged else pull.state, pull.draft, tuple(pull.labels),
             pull.merge_commit or "", None if pull.merged_at is None else time_of(pull.merged_at),
             self._github.repository(pull.repository).default_branch, self._github.is_bot(pull.author),
-            self._github.id_of(pull.author),
         )  # fmt: skip
 
     @contextmanager

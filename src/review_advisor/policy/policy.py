@@ -11,7 +11,6 @@ from pydantic import BeforeValidator, WithJsonSchema
 from review_advisor.change.around import most_room
 from review_advisor.change.change import Change
 from review_advisor.change.decision_records import changed_records
-from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.change.guidelines import DEFAULT_RULES, GuidelineRules
 from review_advisor.change.kinds import CRITICAL_PATHS_ADR, OWN_NAME, CriticalPaths, changed_code_lines, literal
 from review_advisor.change.lockfiles import DEFAULT_EXCLUDE
@@ -111,7 +110,6 @@ class Rules:
     metadata_blind: bool = False
     allow_unchecked: bool = False
     static_languages: tuple[str, ...] = (PYTHON,)
-    tree: TreeBounds = DEFAULT_BOUNDS
     guidelines: GuidelineRules = DEFAULT_RULES
     outage: OutageRules = DEFAULT_OUTAGE_RULES
     language: str = ENGLISH

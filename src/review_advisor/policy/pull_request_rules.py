@@ -129,19 +129,12 @@ class PublicationRules(BaseModel):
         allow_inf_nan=False,
         description="US dollars for all reviews of a pull request; at the cap one ends, and another needs a request.",
     )
-    author_day_usd: float | None = Field(
-        default=None,
-        gt=0,
-        le=100_000,
-        allow_inf_nan=False,
-        description="US dollars a day (UTC) for the reviews that one author's pushes start; then only on request.",
-    )
     repository_day_usd: float | None = Field(
         default=None,
         gt=0,
         le=100_000,
         allow_inf_nan=False,
-        description="The same for all authors: at the limit `begin` only warns.",
+        description="US dollars a day (UTC) for all reviews that pushes start: at the limit `begin` only warns.",
     )
     settle_seconds: int = Field(
         default=60,
@@ -186,7 +179,7 @@ class PublicationRules(BaseModel):
     @property
     def counts_days(self) -> bool:
         """Whether checks tell what reviews have cost on one day."""
-        return self.author_day_usd is not None or self.repository_day_usd is not None
+        return self.repository_day_usd is not None
 
     def narrowing(self, number: int) -> Narrowing:
         """What holds for the comments of the ``number``-th complete review."""

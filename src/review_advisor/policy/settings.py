@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.change.guidelines import (
     DEFAULT_FILES,
     LONGEST_GUIDELINE,
@@ -320,7 +319,6 @@ class Config(_Table):
     effort: EffortConfig = Field(default=EffortConfig(), description="How much effort each role's model makes.")
     escalation: EscalationConfig = Field(default=EscalationConfig(), description="When the review itself consults.")
     shadow: ShadowRules = Field(default=(), description="Tables `[[shadow]]`: see [Shadow runs](shadow.md).")
-    tree: TreeBounds = Field(default=DEFAULT_BOUNDS, description="How large a repository may be.")
     github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
 
 
@@ -372,7 +370,6 @@ def has_table(text: str) -> bool:
 
 _TABLES: Mapping[str, type[BaseModel]] = {
     "budget": BudgetConfig,
-    "tree": TreeBounds,
     "github": PublicationRules,
     "guidelines": GuidelineConfig,
     "outage": OutageConfig,
@@ -434,7 +431,6 @@ def make_settings(
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
         allow_unchecked=config.allow_unchecked,
-        tree=config.tree,
         guidelines=guideline_rules(config),
         language=config.language,
         exclude=config.exclude,

@@ -17,7 +17,6 @@ from review_advisor.app.init import (
     repository_of,
     workflow_text,
 )
-from review_advisor.change.git import TreeBounds
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.settings import CONFIG_FILE, BudgetConfig, Config, parse_config, without_links
 
@@ -179,7 +178,7 @@ def test_every_line_without_its_mark_is_the_default() -> None:
 
 def test_every_setting_is_explained() -> None:
     text = config_text()
-    for table in (Config, BudgetConfig, TreeBounds, PublicationRules):
+    for table in (Config, BudgetConfig, PublicationRules):
         for name, field in table.model_fields.items():
             assert f"# {without_links(field.description or '')}\n" in text
             assert name in text

@@ -51,7 +51,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_safe_setup_passes_every_check(terminal: Terminal, claude: Path) -> None:
-    Repo(terminal.folder).write(".review-advisor.toml", "[github]\nauthor_day_usd = 20\n")
+    Repo(terminal.folder).write(".review-advisor.toml", "[github]\nrepository_day_usd = 20\n")
     done = secured(terminal, claude, SOME_API_KEY=LONG)
     assert set(words(done).values()) == {"ok"}
     assert done.code == 0
@@ -112,11 +112,11 @@ def test_a_tool_that_runs_commands_would_be_noticed(
     assert words(secured(terminal, claude))["tools"] == "failed"
 
 
-def test_money_of_an_author_that_nothing_bounds_is_said_without_github(terminal: Terminal, claude: Path) -> None:
+def test_a_day_whose_money_nothing_bounds_is_said_without_github(terminal: Terminal, claude: Path) -> None:
     unbound = secured(terminal, claude)
     assert (words(unbound)["money"], unbound.code) == ("-", 0)
-    assert says(unbound, "money") == "what one author costs a day is not bounded: set github.author_day_usd."
-    Repo(terminal.folder).write(".review-advisor.toml", "[github]\nauthor_day_usd = 20\n")
+    assert says(unbound, "money") == "nothing warns of what reviews cost a day: set github.repository_day_usd."
+    Repo(terminal.folder).write(".review-advisor.toml", "[github]\nrepository_day_usd = 20\n")
     assert "20.00 USD" in says(secured(terminal, claude), "money")
 
 

@@ -10,8 +10,8 @@ from tests.adapters.command_line import APPROVE, project, script, scripted_revie
 from tests.adapters.git.counting import counting
 from tests.adapters.git_repository import Repo
 
+from review_advisor.change import git, git_diff
 from review_advisor.change.change import SourceError
-from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.change.sources import GitSource, open_range
 from review_advisor.review.events import Event
 from review_advisor.review.rulings import Outcome
@@ -63,64 +63,71 @@ def one_blob_under_many_names(repo: Repo, names: int) -> str:
     )
 
 
-HOSTILE: dict[str, tuple[Callable[[Repo], str], TreeBounds, str]] = {
+HOSTILE: dict[str, tuple[Callable[[Repo], str], str]] = {
     "folders in folders": (
         lambda repo: folders_in_folders(repo, 1_000),
-        DEFAULT_BOUNDS,
-        r"holds more than 100 folders one inside the other: it is not read\. `tree\.depth`",
+        r"holds more than 100 folders one inside the other: it is not read\.",
     ),
     "a bomb of folders": (
         lambda repo: bomb(repo, 12),
-        TreeBounds(paths=1_000),
-        r"holds more than 1,000 files and folders: it is not read\. `tree\.paths`",
+        r"holds more than 1,000 files and folders: it is not read\.",
     ),
     "one blob under many names": (
         lambda repo: one_blob_under_many_names(repo, 5_000),
-        DEFAULT_BOUNDS,
-        r"holds more than 4,000,000,000 bytes: it is not read\. `tree\.bytes`",
+        r"holds more than 4,000,000,000 bytes: it is not read\.",
     ),
     "a change of many lines": (
         lambda repo: tree(repo, [("f", "blob", blob(repo, b"x = 1\n" * 10_000))]),
-        TreeBounds(diff_bytes=50_000),
-        r"The text of the change is larger than 50,000 bytes: it is not read\. `tree\.diff_bytes`",
+        r"The text of the change is larger than 50,000 bytes: it is not read\.",
     ),
 }
 
 
+def lower_limits(attack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of the real limits take minutes to reach."""
+    if attack == "a bomb of folders":
+        monkeypatch.setattr(git, "MOST_PATHS", 1_000)
+    if attack == "a change of many lines":
+        monkeypatch.setattr(git_diff, "MOST_DIFF_BYTES", 50_000)
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("attack", HOSTILE)
-def test_what_is_larger_than_a_bound_is_not_read(attack: str, repo: Repo, tmp_path: Path) -> None:
-    make, bounds, said = HOSTILE[attack]
-    source = from_empty_to(repo, make(repo)).within(bounds)
+def test_what_is_larger_than_a_bound_is_not_read(attack: str, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    make, said = HOSTILE[attack]
+    lower_limits(attack, monkeypatch)
+    source = from_empty_to(repo, make(repo))
     with pytest.raises(SourceError, match=said):
         source.change()
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("attack", [name for name in HOSTILE if name != "a change of many lines"])
-def test_nothing_of_it_is_left_on_disk(attack: str, repo: Repo, scratch: Path) -> None:
-    make, bounds, said = HOSTILE[attack]
-    source = from_empty_to(repo, make(repo)).within(bounds)
+def test_nothing_of_it_is_left_on_disk(attack: str, repo: Repo, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make, said = HOSTILE[attack]
+    lower_limits(attack, monkeypatch)
+    source = from_empty_to(repo, make(repo))
     with pytest.raises(SourceError, match=said), source.head_tree():
         pass
     source.close()
     assert list(scratch.iterdir()) == []
 
 
-def test_the_base_is_held_to_the_limits_as_well(repo: Repo) -> None:
+def test_the_base_is_held_to_the_limits_as_well(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "MOST_PATHS", 1_000)
     large = repo.git("commit-tree", bomb(repo, 3), "-m", "large").decode().strip()
     small = repo.git("commit-tree", tree(repo, [("f", "blob", blob(repo))]), "-p", large, "-m", "s").decode().strip()
-    source = open_range(repo.path, f"{large}..{small}").within(TreeBounds(paths=1_000))
+    source = open_range(repo.path, f"{large}..{small}")
     with pytest.raises(SourceError, match="holds more than 1,000 files and folders"):
         source.change()
 
 
 @pytest.mark.every_case
-def test_a_deep_tree_within_the_bounds_is_written_out_and_removed(repo: Repo, tmp_path: Path) -> None:
-    source = from_empty_to(repo, folders_in_folders(repo, 1_000)).within(TreeBounds(depth=1_000))
-    assert source.change().files[0].path == "d/" * 1_000 + "f"
+def test_the_deepest_tree_within_the_bounds_is_written_out_and_removed(repo: Repo) -> None:
+    source = from_empty_to(repo, folders_in_folders(repo, git.MOST_DEPTH))
+    assert source.change().files[0].path == "d/" * git.MOST_DEPTH + "f"
     with source.head_tree() as folder:
-        assert Path(folder, *["d"] * 1_000, "f").read_text() == "x = 1\n"
+        assert Path(folder, *["d"] * git.MOST_DEPTH, "f").read_text() == "x = 1\n"
     assert not folder.exists()
 
 
@@ -213,32 +220,13 @@ def test_a_configuration_that_cannot_be_read_is_never_taken_for_none(name: str, 
         source.base_file(name)
 
 
-def test_the_limits_are_the_bases_and_nobody_is_asked_past_them(tmp_path: Path) -> None:
+def test_nobody_is_asked_past_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "MOST_PATHS", 2)
     repo = project(tmp_path / "project", "x = 1\n", "x = 2\n")
-    repo.write(".review-advisor.toml", "[tree]\npaths = 2\n")
-    repo.commit()
-    repo.write("app.py", "x = 3\n")
+    repo.write(".review-advisor.toml", "[budget]\nmax_usd = 2\n")
     repo.write("more.py", "x = 3\n")
-    repo.write(".review-advisor.toml", "[tree]\npaths = 200\n")
     repo.commit()
     asked: list[Event] = []
     with pytest.raises(SourceError, match=r"holds more than 2 files and folders"):
         scripted_review(repo.path, script(tmp_path), asked.append)
     assert asked == []
-
-
-def test_the_base_may_allow_more_than_the_usual_limits(tmp_path: Path) -> None:
-    repo = project(tmp_path / "project", "x = 1\n", "x = 2\n")
-    repo.write(".review-advisor.toml", "[tree]\ndepth = 200\n")
-    repo.write("d/" * 150 + "f", "")
-    repo.commit()
-    repo.write("app.py", "x = 3\n")
-    repo.commit()
-    assert scripted_review(repo.path, script(tmp_path)).document.outcome is Outcome.APPROVED
-
-
-def test_within_the_same_limits_nothing_is_read_again(tmp_path: Path) -> None:
-    source = open_range(project(tmp_path / "project").path, "HEAD~1..HEAD")
-    change = source.change()
-    assert source.within(DEFAULT_BOUNDS).change() is change
-    assert source.within(TreeBounds(depth=9)).change() is not change

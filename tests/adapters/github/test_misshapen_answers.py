@@ -16,7 +16,7 @@ from review_advisor.github.forge import ForgeUnavailable
 HEAD = "a" * 40
 Path = tuple[str | int, ...]
 Ask = Callable[[GitHubForge], object]
-ACCOUNT = {"login": "mona", "id": 1, "type": "User"}
+ACCOUNT = {"login": "mona", "type": "User"}
 ACTOR = {"__typename": "User", "login": "mona"}
 LAST_PAGE = {"hasNextPage": False, "endCursor": None}
 SINCE = datetime(2026, 1, 5, tzinfo=UTC)
@@ -39,7 +39,6 @@ RECENT = {
     "updatedAt": "2026-01-05T09:00:00Z",
     "closedAt": None,
     "isCrossRepository": False,
-    "author": {"__typename": "User", "databaseId": 1},
     "commits": {"nodes": [{"commit": {"checkSuites": SUITES}}]},
 }
 FIRST = {"author": ACTOR, "body": "mine", "editor": None, "lastEditedAt": None}
@@ -181,7 +180,6 @@ def test_an_app_without_a_name_is_none_of_ours_and_hides_no_other_check() -> Non
 
 NULLABLE: list[Path] = [
     (),
-    ("author", "databaseId"),
     ("commits", "nodes"),
     ("commits", "nodes", 0),
     ("commits", "nodes", 0, "commit", "checkSuites"),

@@ -205,7 +205,7 @@ def test_what_bounds_the_money_of_reviews_is_said_and_what_does_not() -> None:
     remark = money_remark(PublicationRules())
     assert remark.ok
     assert "All reviews of one pull request may cost 50.00 USD" in remark.says
-    assert "What one author costs a day is not bounded: set github.author_day_usd." in remark.says
-    bounded = money_remark(PublicationRules(author_day_usd=20.0)).says
-    assert "Pushes of one author may cost 20.00 USD a day (github.author_day_usd)" in bounded
+    assert "Nothing warns of what all reviews cost a day: set github.repository_day_usd." in remark.says
+    bounded = money_remark(PublicationRules(repository_day_usd=20.0)).says
+    assert "have cost 20.00 USD a day (github.repository_day_usd)" in bounded
     assert "Reviews at a terminal and of other repositories are not counted." in bounded

@@ -20,7 +20,6 @@ DEFAULTS: dict[str, Any] = {
     "least_confidence_for": {},
     "most_rounds": 10,
     "most_usd": 50.0,
-    "author_day_usd": None,
     "repository_day_usd": None,
     "settle_seconds": 60,
     "review": "every_push",
