@@ -106,15 +106,18 @@ def test_the_longest_run_of_failed_tools_is_counted() -> None:
 
 @pytest.mark.parametrize(
     "name, turns",
-    [("answer", 1), ("tool_failures", 5), ("turns_spent", 3), ("credit_gone", 0), ("consult", 2), ("text_only", 2)],
+    [
+        ("answer", 1),
+        ("tool_failures", 5),
+        ("turns_spent", 3),
+        ("credit_gone", 0),
+        ("consult", 2),
+        ("text_only", 2),
+        ("consults_past_the_cap", 2),
+    ],
 )
 def test_a_turn_is_a_message_of_the_main_loop(name: str, turns: int) -> None:
     assert recorded(name).turns == turns
-
-
-def test_several_uses_of_tools_in_one_message_are_one_turn() -> None:
-    """The CLI's own count says eight here: one for each of seven consults, and one for the end."""
-    assert recorded("consults_past_the_cap").turns == 2
 
 
 def test_the_turns_of_a_call_that_was_killed_are_counted_too() -> None:

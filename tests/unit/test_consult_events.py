@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from review_advisor.agents.calls import ConsultReply
-from review_advisor.agents.claude import ConsultAsked, ConsultOver, read_event, whole_number
+from review_advisor.agents.claude import ConsultAsked, ConsultOver, read_event
 
 ANSWER: list[dict[str, Any]] = [{"type": "text", "text": "It is."}]
 
@@ -49,16 +49,16 @@ def test_the_tokens_of_an_advisor_that_used_tools_are_unknown(uses: object) -> N
     assert (said.answered, said.tokens) == (True, None)
 
 
+@pytest.mark.parametrize("value", [0, 1, 10**12])
+def test_a_count_of_tokens_is_read(value: int) -> None:
+    assert over(status="completed", content=ANSWER, totalTokens=value, totalToolUseCount=0).tokens == value
+
+
 @pytest.mark.parametrize(
     "value", [-1, 10**12 + 1, 10**400, "120", "", 1.5, float("nan"), float("inf"), True, None, [120], {"tokens": 120}]
 )
-def test_a_number_that_can_be_no_count_is_none(value: object) -> None:
-    assert whole_number(value) is None
-
-
-@pytest.mark.parametrize("value", [0, 1, 10**12])
-def test_a_count_is_a_count(value: int) -> None:
-    assert whole_number(value) == value
+def test_tokens_that_can_be_no_count_are_unknown(value: object) -> None:
+    assert over(status="completed", content=ANSWER, totalTokens=value, totalToolUseCount=0).tokens is None
 
 
 def test_hostile_numbers_do_not_cost_the_answer() -> None:

@@ -242,13 +242,6 @@ def test_consults_of_an_earlier_run_count_as_if_they_had_just_been_made(earlier:
     assert left(review(earlier=earlier)) == granted
 
 
-def test_refunds_of_an_earlier_run_are_spent() -> None:
-    consults = call(review(cap=1, earlier="fff"))
-    asked(consults)
-    consults.settle("t1", NO)
-    denied(consults, "t2")
-
-
 def within(tokens: int, *earlier: ConsultRecord) -> CallConsults:
     return call(ReviewConsults(Budgets(max_usd=1.0, max_consult_tokens=tokens), NO_SECRETS, earlier))
 

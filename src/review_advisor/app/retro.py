@@ -33,6 +33,7 @@ from review_advisor.app.terminal import ExitWithCode, clear_refusals, note, note
 from review_advisor.change.git import why_not_yours
 from review_advisor.change.redaction import redactor
 from review_advisor.change.sources import open_commit, open_head
+from review_advisor.change.work_folder import WorkFolder
 from review_advisor.ledger.artifacts import TaskFolder
 from review_advisor.ledger.chain import LEDGER_FILE, LedgerError
 from review_advisor.ledger.queries import RunFilter

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from review_advisor.agents.kept_replies import MOST_BYTES, MOST_FILES, EditedFile, edit, edited, seen
+from review_advisor.agents.kept_replies import MOST_BYTES, MOST_FILES, edit, edited, seen
 
 
 @pytest.fixture
@@ -33,10 +33,6 @@ def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-def test_nothing_was_edited(tree: Path) -> None:
-    assert edited(tree, seen(tree)) == ()
-
-
 def test_what_was_edited_can_be_done_again(tree: Path, tmp_path: Path) -> None:
     before = seen(tree)
     (tree / "a.py").write_text("a = 2\n")
@@ -50,15 +46,6 @@ def test_what_was_edited_can_be_done_again(tree: Path, tmp_path: Path) -> None:
     other = made(tmp_path / "other")
     edit(other, done)
     assert contents(other) == contents(tree)
-
-
-def test_an_edit_that_sets_the_time_back_is_seen(tree: Path) -> None:
-    before, stat = seen(tree), (tree / "a.py").stat()
-    (tree / "a.py").write_text("a = 9\n")
-    os.utime(tree / "a.py", ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    done = edited(tree, before)
-    assert done is not None
-    assert [each.path for each in done] == ["a.py"]
 
 
 WHOLE: dict[str, Callable[[Path], object]] = {
@@ -76,8 +63,3 @@ def test_edits_that_cannot_be_kept_whole_are_not_kept_at_all(tree: Path, do: Cal
     before = seen(tree)
     do(tree)
     assert edited(tree, before) is None
-
-
-def test_edits_that_do_not_fit_the_copy_are_an_error(tree: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        edit(tree, (EditedFile("nowhere.py", 0, None),))

@@ -116,14 +116,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> OutcomeDocument:
     return document
 
 
-@pytest.mark.every_case
-def test_the_agent_tells_what_a_consult_used_and_how_long_it_took(undisturbed: OutcomeDocument) -> None:
-    (note,) = [event.note for event in undisturbed.events if isinstance(event, Consulted)]
-    assert note.tokens is not None
-    assert note.tokens > 0
-    assert note.duration_ms is not None
-
-
 MOMENTS: dict[str, Callable[[Event], bool]] = {
     "at its beginning": lambda event: True,
     "with a plan": lambda event: isinstance(event, CallEnded),

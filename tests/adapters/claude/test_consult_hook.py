@@ -6,7 +6,6 @@ import ast
 import os
 import socket
 import stat
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -214,15 +213,6 @@ def test_a_grant_is_good_for_one_start(folder: Path) -> None:
         prompt = granted(folder, "t1")["prompt"]
         started = TaskStarted("t1", GRANT.subagent_type, prompt, is_backgrounded=False)
         assert [server.has_granted(started) for _ in range(2)] == [True, False]
-
-
-def test_the_hook_needs_nothing_but_the_standard_library() -> None:
-    imported = [
-        line.split()[1].partition(".")[0]
-        for line in Path(consult_hook.__file__).read_text().splitlines()
-        if line.startswith(("import ", "from "))
-    ]
-    assert set(imported) <= set(sys.stdlib_module_names)
 
 
 def test_an_advisor_that_is_asked_by_its_id_runs_as_itself_and_nobody_else_does(folder: Path) -> None:

@@ -422,22 +422,6 @@ def test_the_executor_consults_once_and_follows(tmp_path: Path) -> None:
     assert [finding.category for finding in report.findings] == ["security/S602"]
 
 
-def test_the_executor_goes_on_without_advice(tmp_path: Path) -> None:
-    deny = hooks(PreToolUse=saying("deny", permissionDecisionReason="the cap is reached"))
-    ended = run([*words(), *deny], tmp_path, review_prompt(tmp_path, {"app.py": SHELL}))
-    report = ReviewReport.model_validate(ended.result["structured_output"])
-    assert report.verdict == "approve"
-    assert "the cap is reached" in report.summary
-
-
-def test_the_judge_sees_what_the_executor_missed(tmp_path: Path) -> None:
-    text = review_prompt(tmp_path, {"app.py": SHELL}, REPORT=json.dumps(APPROVAL))
-    ended = run(words(PostVerifyResult, "Read,Grep,Glob"), tmp_path, text)
-    verdict = PostVerifyResult.model_validate(ended.result["structured_output"])
-    assert verdict.verdict == "VETO"
-    assert "S602 at app.py:5" in verdict.reasoning
-
-
 def test_a_hostile_tree_changes_nothing(tmp_path: Path) -> None:
     for name in ("json.py", "sitecustomize.py", "ruff.py", "pydantic.py"):
         (tmp_path / name).write_text("raise SystemExit(99)\n")

@@ -43,13 +43,6 @@ def test_uses_are_found_as_whole_words_in_the_head_alone(repo: Repo) -> None:
     assert used(source(repo), "sell", "buy") == ({"sell": [("src/a.py", 2)]}, True)
 
 
-def test_a_search_that_finds_nothing_is_whole(repo: Repo) -> None:
-    repo.write("a.py")
-    repo.commit()
-    repo.write("b.py")
-    assert used(source(repo), "sell") == ({}, True)
-
-
 @pytest.mark.parametrize(
     "name", ["-e", "--open-files-in-pager=touch it-ran", "-Otouch it-ran", "-f/etc/passwd", "a.*b"]
 )

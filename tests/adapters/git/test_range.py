@@ -26,23 +26,62 @@ def only(repo: Repo) -> FileChange:
     return file
 
 
-def test_every_status_with_its_counts(repo: Repo) -> None:
-    repo.write("edited", "one\ntwo\n")
-    repo.write("gone", "a\nb\nc\n")
-    repo.write("old-name", "".join(f"line {n}\n" for n in range(20)))
-    repo.commit()
-    repo.write("edited", "one\n2\nthree\n")
-    (repo.path / "gone").unlink()
-    (repo.path / "old-name").rename(repo.path / "new-name")
-    repo.write("new", "x\n")
-    repo.commit()
-    facts = {f.path: (f.status, f.old_path, f.old_mode, f.new_mode, f.added, f.removed) for f in last(repo).files}
-    assert facts == {
-        "edited": (Status.MODIFIED, None, "100644", "100644", 2, 1),
-        "gone": (Status.DELETED, None, "100644", "000000", 0, 3),
-        "new": (Status.ADDED, None, "000000", "100644", 1, 0),
-        "new-name": (Status.RENAMED, "old-name", "100644", "100644", 0, 0),
+def test_every_kind_of_change_with_its_counts(repo: Repo) -> None:
+    lines = [f"line {n}\n" for n in range(20)]
+    before = {
+        "edited": "one\ntwo\n",
+        "gone": "a\nb\nc\n",
+        "copied": "same\n" * 9,
+        "run.sh": "text\n",
+        "old-name": "".join(lines),
+        "src/orchestrator.py": "".join([*lines, "x\n"]),
+        "a.png": b"\x89PNG\0one",
+        "b.png": b"\0one",
+        "to-link": b"\0\1\2",
     }
+    for name, content in before.items():
+        repo.write(name, content)
+    repo.commit()
+    for name in ("gone", "b.png", "to-link", "src/orchestrator.py"):
+        (repo.path / name).unlink()
+    (repo.path / "old-name").rename(repo.path / "new-name")
+    (repo.path / "run.sh").chmod(0o755)
+    (repo.path / "to-link").symlink_to("target")
+    (repo.path / "link").symlink_to("/etc/passwd")
+    after = {
+        "edited": "one\n2\nthree\n",
+        "new": "x\n",
+        "empty": "",
+        "copied": "same\n" * 10,
+        "copy": "same\n" * 9,
+        "docs/notes.py": "".join([*lines, "y\n"]),
+        "a.png": b"\x89PNG\0two",
+    }
+    for name, content in after.items():
+        repo.write(name, content)
+    repo.commit()
+    regular, none = "100644", "000000"
+    files = last(repo).files
+    assert {f.path: (f.status, f.old_path, f.old_mode, f.new_mode, f.added, f.removed) for f in files} == {
+        "a.png": (Status.MODIFIED, None, regular, regular, 0, 0),
+        "b.png": (Status.DELETED, None, regular, none, 0, 0),
+        "copied": (Status.MODIFIED, None, regular, regular, 1, 0),
+        "copy": (Status.ADDED, None, none, regular, 9, 0),
+        "docs/notes.py": (Status.RENAMED, "src/orchestrator.py", regular, regular, 1, 1),
+        "edited": (Status.MODIFIED, None, regular, regular, 2, 1),
+        "empty": (Status.ADDED, None, none, regular, 0, 0),
+        "gone": (Status.DELETED, None, regular, none, 0, 3),
+        "link": (Status.ADDED, None, none, SYMLINK_MODE, 1, 0),
+        "new": (Status.ADDED, None, none, regular, 1, 0),
+        "new-name": (Status.RENAMED, "old-name", regular, regular, 0, 0),
+        "run.sh": (Status.MODIFIED, None, regular, "100755", 0, 0),
+        "to-link": (Status.TYPE_CHANGED, None, regular, SYMLINK_MODE, 1, 0),
+    }
+    assert [f.path for f in files if f.binary] == ["a.png", "b.png", "to-link"]
+    without_lines = ["a.png", "b.png", "empty", "new-name", "run.sh"]
+    assert [f.path for f in files if not f.hunks] == without_lines
+    repo.commit("nothing")
+    assert last(repo).files == ()
 
 
 def test_hunks_keep_marks_line_numbers_and_the_section(repo: Repo) -> None:
@@ -54,27 +93,6 @@ def test_hunks_keep_marks_line_numbers_and_the_section(repo: Repo) -> None:
     (hunk,) = only(repo).hunks
     assert (hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count, hunk.section) == (7, 5, 7, 5, "def f():")
     assert hunk.lines == ("     5", "     6", "     7", "-    8", "+    eight", "     9")
-
-
-def test_a_rename_with_an_edit_has_both_paths_and_its_hunk(repo: Repo) -> None:
-    lines = [f"line {n}\n" for n in range(20)]
-    repo.write("src/orchestrator.py", "".join(lines))
-    repo.commit()
-    (repo.path / "src/orchestrator.py").unlink()
-    repo.write("docs/notes.py", "".join([*lines[:-1], "other\n"]))
-    repo.commit()
-    file = only(repo)
-    assert file.paths == ("docs/notes.py", "src/orchestrator.py")
-    assert (file.status, file.added, file.removed) == (Status.RENAMED, 1, 1)
-
-
-def test_a_copy_is_an_added_file(repo: Repo) -> None:
-    repo.write("a", "same\n" * 9)
-    repo.commit()
-    repo.write("b", "same\n" * 9)
-    repo.write("a", "same\n" * 10)
-    repo.commit()
-    assert [(f.path, f.status) for f in last(repo).files] == [("a", Status.MODIFIED), ("b", Status.ADDED)]
 
 
 def test_a_file_that_becomes_a_link_counts_all_its_lines(repo: Repo) -> None:
@@ -91,36 +109,6 @@ def test_a_file_that_becomes_a_link_counts_all_its_lines(repo: Repo) -> None:
     assert (b.added, b.removed, b.hunks[0].lines) == (1, 0, (" next", "+more"))
 
 
-def test_a_binary_file_that_becomes_a_link(repo: Repo) -> None:
-    repo.write("a", b"\0\1\2")
-    repo.commit()
-    (repo.path / "a").unlink()
-    (repo.path / "a").symlink_to("target")
-    repo.commit()
-    file = only(repo)
-    assert (file.status, file.binary) == (Status.TYPE_CHANGED, True)
-
-
-def test_a_mode_change_alone(repo: Repo) -> None:
-    repo.write("run.sh")
-    repo.commit()
-    (repo.path / "run.sh").chmod(0o755)
-    repo.commit()
-    file = only(repo)
-    assert (file.status, file.old_mode, file.new_mode, file.hunks) == (Status.MODIFIED, "100644", "100755", ())
-
-
-def test_binary_files_have_no_hunks_and_count_nothing(repo: Repo) -> None:
-    repo.write("a.png", b"\x89PNG\0" + bytes(range(256)))
-    repo.write("b.png", b"\0one")
-    repo.commit()
-    repo.write("a.png", b"\x89PNG\0" + bytes(range(255, -1, -1)))
-    (repo.path / "b.png").unlink()
-    repo.commit()
-    for file in last(repo).files:
-        assert (file.binary, file.added, file.removed, file.hunks) == (True, 0, 0, ())
-
-
 def test_a_submodule_that_moves(repo: Repo) -> None:
     for name in ("1" * 40, "2" * 40):
         repo.git("update-index", "--add", "--cacheinfo", f"{SUBMODULE_MODE},{name},lib")
@@ -128,23 +116,6 @@ def test_a_submodule_that_moves(repo: Repo) -> None:
     file = only(repo)
     assert (file.is_submodule, file.added, file.removed) == (True, 1, 1)
     assert file.hunks[0].lines == ("-Subproject commit " + "1" * 40, "+Subproject commit " + "2" * 40)
-
-
-def test_a_link_that_appears(repo: Repo) -> None:
-    repo.commit()
-    (repo.path / "link").symlink_to("/etc/passwd")
-    repo.commit()
-    file = only(repo)
-    assert (file.is_symlink, file.hunks[0].lines) == (True, ("+/etc/passwd", "\\ No newline at end of file"))
-
-
-def test_empty_files_and_no_difference(repo: Repo) -> None:
-    repo.commit()
-    repo.write("empty", "")
-    repo.commit()
-    assert (only(repo).status, only(repo).hunks) == (Status.ADDED, ())
-    repo.commit("nothing")
-    assert last(repo).files == ()
 
 
 def test_lines_end_at_line_feeds_only(repo: Repo) -> None:
@@ -250,13 +221,6 @@ def test_several_commits_give_all_messages_oldest_first(repo: Repo) -> None:
     repo.commit("second")
     change = open_range(repo.path, "HEAD~2..HEAD").change()
     assert (change.title, change.body) == ("second", "first\n\nwhy\n\nsecond")
-
-
-def test_words_given_by_the_caller_win(repo: Repo) -> None:
-    repo.commit("start")
-    repo.commit("first")
-    change = open_range(repo.path, "HEAD~1..HEAD", About(title="T", body="")).change()
-    assert (change.title, change.body) == ("T", "")
 
 
 def test_two_dots_three_dots_and_base(repo: Repo) -> None:
@@ -365,19 +329,6 @@ def test_a_shallow_clone_without_a_merge_base(repo: Repo, tmp_path: Path) -> Non
         open_base(tmp_path / "shallow", "origin/topic")
 
 
-def test_a_partial_clone_fetches_nothing_and_says_so(repo: Repo, tmp_path: Path) -> None:
-    repo.write("a", "one\n")
-    repo.commit()
-    repo.write("a", "two\n")
-    repo.commit()
-    repo.git("config", "uploadpack.allowFilter", "true")
-    partial = tmp_path / "partial"
-    repo.git("clone", "--quiet", "--no-checkout", "--filter=blob:none", f"file://{repo.path}", str(partial))
-    source = open_range(partial, "HEAD~1..HEAD")
-    with pytest.raises(SourceError, match=r"^The content of 'a', a file of the change, is not in the repository"):
-        source.change()
-
-
 def test_a_folder_inside_the_repository_covers_all_of_it(repo: Repo) -> None:
     repo.commit()
     repo.write("top")
@@ -473,19 +424,6 @@ def test_linguist_attributes_come_from_the_base_tree_only(repo: Repo) -> None:
         "vendor/a.py": (None, True, None),
         "vendor/ours/a.py": (None, False, None),
     }
-
-
-@pytest.mark.every_case
-def test_a_thousand_files(repo: Repo) -> None:
-    for n in range(1000):
-        repo.write(f"d{n % 30}/f{n}", "".join(f"{n} {k}\n" for k in range(100)))
-    repo.commit()
-    for n in range(1000):
-        repo.write(f"d{n % 30}/f{n}", "".join(f"{n} {k} changed\n" for k in range(100)))
-    repo.commit()
-    change = last(repo)
-    assert len(change.files) == 1000
-    assert sum(f.changed_lines for f in change.files) == 200_000
 
 
 def test_private_folders_are_gone_afterwards(repo: Repo, scratch: Path) -> None:

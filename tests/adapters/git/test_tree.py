@@ -143,13 +143,3 @@ def test_a_name_that_is_file_and_folder_is_refused(repo: Repo) -> None:
         open_range(repo.path, f"{commit}..{commit}").head_tree(),
     ):
         pass
-
-
-@pytest.mark.every_case
-def test_many_files(repo: Repo) -> None:
-    for n in range(2000):
-        repo.write(f"d{n % 40}/f{n}", f"{n}\n" * 50)
-    repo.commit()
-    with opened(repo).head_tree() as tree:
-        assert sum(1 for p in tree.rglob("*") if p.is_file()) == 2000
-        assert (tree / "d39/f1999").read_text() == "1999\n" * 50

@@ -28,7 +28,6 @@ from review_advisor.change.work_folder import WorkFolder
 from review_advisor.safety.stop import ReviewInterrupted
 
 WHITE, RED = (255, 255, 255, 255), (255, 0, 0, 255)
-Saved = Callable[..., bytes]
 
 
 def saved(picture: Image.Image, form: str = "PNG", **options: Any) -> bytes:
@@ -219,6 +218,7 @@ def gif_with_profile(profile: bytes) -> bytes:
     "before, after",
     [
         pytest.param(png_with(), png_with(PQ), id="png: cICP is new"),
+        pytest.param(png_with(), png_with(profile()), id="png: a profile is new"),
         pytest.param(png_with(PQ), png_with(HLG), id="png: another cICP"),
         pytest.param(png_with(SRGB), png_with(DISPLAY_P3), id="png: another cHRM"),
         pytest.param(png_with(), png_with(LINEAR), id="png: gAMA is new"),
@@ -266,21 +266,6 @@ def test_saying_that_it_is_srgb_changes_no_look(again: bytes, gallery: Path) -> 
 
 def test_the_same_profile_compressed_otherwise_is_the_same(gallery: Path) -> None:
     assert of(gallery, png_with(profile(level=0)), png_with(profile(level=9))).state == "identical"
-
-
-def test_another_colour_profile_cannot_be_shown(gallery: Path) -> None:
-    found = of(gallery, saved(plain()), saved(plain(), icc_profile=b"another profile"))
-    assert (found.state, found.changed_pixels, found.unread) == ("differs", 0, True)
-    assert "colour profile" in found.why
-
-
-def test_a_picture_turned_by_its_exif_data_differs(gallery: Path) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = 3
-    half = plain()
-    half.paste(RED, (0, 0, 100, 100))
-    found = of(gallery, saved(half), saved(half, exif=exif))
-    assert (found.state, found.changed_pixels) == ("differs", 20_000)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
@@ -686,17 +671,6 @@ def test_no_two_pictures_share_a_crop() -> None:
     pictures.close()
 
 
-def test_a_damaged_picture_takes_no_crops_of_another_with_it() -> None:
-    change, head = added(**{"95623": saved(plain()), "138055": saved(plain())[:-30]})
-    pictures = ComparedPictures(nothing_there, head, ("shots/",))
-    one, other = pictures.differences(change, uninterrupted)
-    folder = pictures.gallery
-    assert folder is not None
-    assert [path.name for path in folder.iterdir()] == list(one.crops)
-    assert (other.state, other.crops) == ("unreadable", ())
-    pictures.close()
-
-
 def test_no_crops_name_is_a_part_of_anothers() -> None:
     change, head = added(**{f"picture{number}": saved(plain()) for number in range(12)})
     pictures = ComparedPictures(nothing_there, head, ("shots/",))
@@ -749,17 +723,6 @@ def test_an_interrupt_ends_the_comparison_at_its_next_step() -> None:
             assert states.count("unreadable") == 1, "it was said only once here"
             (left,) = (each for each in found if each.state == "unreadable")
             assert (left.crops, left.why) == ((), "the review was interrupted before it was compared")
-
-
-@pytest.mark.every_case
-def test_an_interrupt_is_heard_between_two_crops(gallery: Path) -> None:
-    asked: list[int] = []
-    for places in (1, 4):
-        counted = Asked()
-        found = compare("a.png", None, saved(plain(2_000, 2_000)), Gallery(gallery, "p001", places), Deadline(counted))
-        assert len(found.crops) == places
-        asked.append(counted.times)
-    assert asked[1] == asked[0] + 3
 
 
 def test_after_an_interrupt_no_picture_is_even_read() -> None:

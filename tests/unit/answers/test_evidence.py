@@ -43,27 +43,47 @@ def kept(*remarks: ReportedFinding) -> Finding:
     return found
 
 
-def test_a_verbatim_quote_on_its_line_is_kept() -> None:
-    found = kept(remark("total = amount * 2", line=11))
-    assert (found.path, found.line, found.end_line, found.removed, found.corrected) == ("src/pay.py", 11, 11, False, "")
+TOTAL, REFUND = "total = amount * 2", "if total > 10:\nrefund(total)"
+PLACES: dict[str, tuple[ReportedFinding, tuple[int, int, bool]]] = {
+    "on its line": (remark(TOTAL, 11), (11, 11, False)),
+    "across a blank line": (remark(f"{TOTAL}\n\n    if total > 10:", 11), (11, 11, False)),
+    "in other white space, half a line": (remark("  total   =\tamount", 11), (11, 11, False)),
+    "half of two lines": (remark("amount * 2\n  if total", 11), (11, 11, False)),
+    "of two lines, the first": (remark(REFUND, 13), (13, 13, False)),
+    "of two lines, both": (remark(REFUND, 13, end_line=14), (13, 14, False)),
+    "removed": (remark("check(amount)", 11), (11, 11, True)),
+    "removed, two lines": (remark("check(amount)\n    log(amount)", 11), (11, 11, True)),
+    "from an unchanged line on": (remark(f"def pay(amount):\n{TOTAL}", 10), (10, 10, False)),
+    "up to an unchanged line": (remark("refund(total)\nreturn None", 14), (14, 14, False)),
+    "removed, from an unchanged line on": (remark("def pay(amount):\ncheck(amount)", 11), (11, 11, True)),
+    "one of equal lines": (remark("same()", 6, "twice.py"), (6, 6, False)),
+}
 
 
-def test_a_wrong_line_is_corrected_and_the_correction_told() -> None:
-    found = kept(remark("refund(total)", line=99))
-    assert (found.line, found.corrected) == (14, "line 99 became 14: the quote stands there")
+@pytest.mark.parametrize("said, place", PLACES.values(), ids=PLACES)
+def test_a_quote_that_stands_where_it_is_said_to_stand_keeps_its_place(
+    said: ReportedFinding, place: tuple[int, int, bool]
+) -> None:
+    found = kept(said)
+    assert (found.line, found.end_line, found.removed, found.corrected) == (*place, "")
 
 
-@pytest.mark.parametrize("end, last", [(None, 13), (14, 14), (13, 13)])
-def test_a_range_inside_the_quote_is_kept(end: int | None, last: int) -> None:
-    found = kept(remark("if total > 10:\nrefund(total)", line=13, end_line=end))
-    assert (found.line, found.end_line, found.corrected) == (13, last, "")
-
-
-@pytest.mark.parametrize("line, end", [(13, 15), (12, 13), (14, 13)])
-def test_a_range_outside_the_quote_becomes_the_quotes_own(line: int, end: int) -> None:
-    found = kept(remark("if total > 10:\nrefund(total)", line=line, end_line=end))
-    assert (found.line, found.end_line) == (13, 14)
-    assert found.corrected
+@pytest.mark.parametrize(
+    "said, place",
+    [
+        (remark("refund(total)", line=99), (14, 14)),
+        (remark("same()", line=50, path="twice.py"), (9, 9)),
+        (remark(REFUND, line=13, end_line=15), (13, 14)),
+        (remark(REFUND, line=12, end_line=13), (13, 14)),
+        (remark(REFUND, line=14, end_line=13), (13, 14)),
+    ],
+)
+def test_a_wrong_place_is_corrected_to_the_nearest_of_the_quote_and_that_is_noted(
+    said: ReportedFinding, place: tuple[int, int]
+) -> None:
+    found = kept(said)
+    assert (found.line, found.end_line) == place
+    assert found.corrected.startswith(f"line {said.line}")
 
 
 @pytest.mark.parametrize(
@@ -97,35 +117,6 @@ def test_a_file_outside_the_change_is_refused() -> None:
     assert (refused.path, refused.why) == ("src/other.py", "its file is not part of the change")
 
 
-def test_a_removed_line_is_found_by_its_old_number() -> None:
-    found = kept(remark("check(amount)", line=11))
-    assert (found.line, found.removed, found.corrected) == (11, True, "")
-
-
-def test_removed_lines_may_be_quoted_together() -> None:
-    found = kept(remark("check(amount)\n    log(amount)", line=11))
-    assert (found.line, found.end_line, found.removed) == (11, 11, True)
-
-
-def test_a_quote_may_begin_and_end_in_unchanged_lines() -> None:
-    found = kept(remark("def pay(amount):\n    total = amount * 2", line=10))
-    assert (found.line, found.removed) == (10, False)
-
-
-def test_a_quote_across_a_blank_line_is_verbatim() -> None:
-    assert kept(remark("total = amount * 2\n\n    if total > 10:", line=11)).corrected == ""
-
-
-def test_white_space_is_no_difference_and_half_a_line_is_a_quote() -> None:
-    assert kept(remark("  total   =\tamount", line=11)).line == 11
-    assert kept(remark("amount * 2\n  if total", line=11)).line == 11
-
-
-def test_of_equal_lines_the_nearest_counts() -> None:
-    assert kept(remark("same()", line=6, path="twice.py")).line == 6
-    assert kept(remark("same()", line=50, path="twice.py")).line == 9
-
-
 def test_a_path_is_quoted_as_it_was_shown() -> None:
     found = kept(remark("run()", line=1, path='"odd \\"name\\".py"'))
     assert found.path == 'odd "name".py'
@@ -135,16 +126,6 @@ def test_an_invisible_character_is_quoted_as_it_was_shown() -> None:
     file = FileChange(Status.ADDED, "a.py", hunks=(Hunk(0, 0, 1, 1, "", ("+if user\u202e:",)),))
     report = ReviewReport(verdict="reject", summary="s", confidence=1, findings=(remark("user<U+202E>:", 1, "a.py"),))
     assert len(ShownChange((file,)).check(report).findings) == 1
-
-
-def test_an_id_stays_when_the_line_moves_and_changes_with_the_quote() -> None:
-    one, moved = kept(remark("refund(total)", line=14)), kept(remark("  refund(total)", line=1, category="MONEY"))
-    assert one.id == moved.id
-    assert kept(remark("refund", line=14)).id != one.id
-
-
-def test_the_same_remark_twice_is_one_finding() -> None:
-    assert len(checked(remark("refund(total)"), remark("refund(total)", title="again")).findings) == 1
 
 
 @pytest.mark.parametrize(

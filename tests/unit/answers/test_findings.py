@@ -199,14 +199,6 @@ def test_a_finding_has_the_id_under_another_path_that_it_would_be_given_there() 
     ]
 
 
-def test_a_finding_on_a_removed_line_has_another_id_than_one_on_an_added_line_of_that_text() -> None:
-    added_line = Finding("f-0", "a.py", 1, 1, False, "low", "c", "t", "", None, 0.5, "same()")
-    removed_line = replace(added_line, removed=True)
-    assert id_at("a.py", added_line) == finding_id("a.py", "c", "same()")
-    assert id_at("a.py", removed_line) == finding_id("a.py", "c", "same()", removed=True)
-    assert id_at("a.py", removed_line) != id_at("a.py", added_line)
-
-
 def test_two_files_that_are_shown_under_one_name_are_both_looked_at() -> None:
     """A path is shown without the secrets in it, so an author can give two files one name."""
     names = [f"src/ghp_{letter * 36}.py" for letter in "ab"]
@@ -228,24 +220,6 @@ def test_a_quote_of_four_characters_is_evidence_and_one_of_three_is_none(quote: 
         answer = DisagreementAnswer(disagreement="d0.1", position="contested", path=path, evidence=quote)
         settled = shown.check(ReviewReport(verdict="approve", summary="s", confidence=1, answers=(answer,)), {"d0.1"})
         assert settled.settled == (("d0.1",) if enough else ())
-
-
-@pytest.mark.parametrize(
-    "quote, line, end, removed",
-    [
-        ("kept()\nnew()", 2, 3, False),
-        ("new()\nlast()", 3, 4, False),
-        ("kept()\nold()", 2, 2, True),
-        ("old()\nlast()", 2, 2, True),
-    ],
-)
-def test_a_quote_may_begin_or_end_in_an_unchanged_line_of_either_side(
-    quote: str, line: int, end: int, removed: bool
-) -> None:
-    lines = (" first()", " kept()", "-old()", "+new()", " last()")
-    file = FileChange(Status.MODIFIED, "a.py", hunks=(Hunk(0, 4, 1, 4, "", lines),))
-    (finding,) = found(ShownChange([file]), remark(quote, 99))
-    assert (finding.line, finding.end_line, finding.removed) == (line, end, removed)
 
 
 def test_the_worst_finding_comes_first_then_the_place_decides() -> None:

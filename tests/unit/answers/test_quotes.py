@@ -69,12 +69,6 @@ def test_every_place_is_found_and_no_other(lines: list[tuple[str, str]], quote: 
             assert sorted(set(ranks)) == list(range(1, len(expected) + 1))
 
 
-@given(st.lists(st.integers(0, 2), max_size=40), st.lists(st.integers(0, 2), max_size=6))
-def test_a_pattern_is_found_wherever_it_begins(sequence: list[int], pattern: list[int]) -> None:
-    whole = range(len(sequence) - len(pattern) + 1)
-    assert list(occurrences(sequence, pattern)) == [at for at in whole if sequence[at : at + len(pattern)] == pattern]
-
-
 @pytest.mark.every_case
 def test_every_place_is_found_in_each_small_file() -> None:
     """Chance seldom makes a file in which a quote of several lines stands twice."""
@@ -88,24 +82,9 @@ def test_every_place_is_found_in_each_small_file() -> None:
             assert not expected or spans(places, 6) == expected
 
 
-def test_every_pattern_is_found_in_each_small_sequence() -> None:
-    patterns = [pattern for size in range(1, 6) for pattern in product([0, 1], repeat=size)]
-    for sequence in product([0, 1], repeat=9):
-        for pattern in patterns:
-            whole = range(len(sequence) - len(pattern) + 1)
-            expected = [at for at in whole if sequence[at : at + len(pattern)] == pattern]
-            assert list(occurrences(sequence, pattern)) == expected
-
-
 def test_of_two_places_as_near_the_first_counts() -> None:
     now, _ = sides([read([("+", "x"), ("+", "y"), ("+", "x")])], bare)
     assert [now.places(["x"]).nearest(line).line for line in (0, 1, 2, 3, 9)] == [1, 1, 1, 3, 3]
-
-
-def test_an_old_place_spans_its_removed_lines_only() -> None:
-    _, before = sides([Hunk(10, 4, 20, 2, "", (" one", "-two", "-three", " four"))], bare)
-    place = before.places(["one", "two", "three", "four"]).nearest(0)
-    assert (place.at, place.line, place.end_line, place.removed) == (10, 11, 12, True)
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------

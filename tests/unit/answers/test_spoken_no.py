@@ -18,8 +18,8 @@ from review_advisor.agents.answers import (
     bare,
 )
 from review_advisor.agents.calls import Answered, Cause, Lost, LostReason
-from review_advisor.agents.replies import CheckedReply, checked_reply, joined, lost_twice, spoken_no
-from review_advisor.mockworld.agents import approve, confirm, finding, guidance, plan, reject, veto
+from review_advisor.agents.replies import CheckedReply, checked_reply, lost_twice, spoken_no
+from review_advisor.mockworld.agents import approve, confirm, finding, reject, veto
 
 Json = dict[str, Any]
 BLOCKING = {"executor_claim": "fine", "advisor_assessment": "it breaks", "severity": "blocking"}
@@ -345,47 +345,6 @@ def test_no_approval_stands_beside_a_finding_that_counts_as_critical(findings: l
 
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
-LONG = "x" * 9_000
-MANY = ["a point"] * 200
-BOUNDED: dict[str, tuple[type[Answer], Json, str]] = {
-    "a long veto": (PostVerifyResult, of(veto(), reasoning=LONG), "reasoning was cut to 8,000 of its 9,000 characters"),
-    "a long confirmation": (PostVerifyResult, of(confirm(), reasoning=LONG), "reasoning was cut to 8,000"),
-    "many concerns": (PostVerifyResult, of(confirm(*MANY)), "disagreements was cut to 50 of its 200 items"),
-    "a long direction": (PostVerifyResult, of(veto(direction=LONG)), "suggested_fix_direction was cut to 8,000"),
-    "a long claim": (PostVerifyResult, of(veto(LONG)), "advisor_assessment was cut to 8,000"),
-    "a long summary": (ReviewReport, of(approve(summary=LONG)), "summary was cut to 8,000"),
-    "a long title": (ReviewReport, of(reject({**LOW, "title": LONG})), "title was cut to 500"),
-    "a long body": (ReviewReport, of(reject({**LOW, "body": LONG})), "body was cut to 8,000"),
-    "a long quote": (ReviewReport, of(reject({**LOW, "evidence": LONG})), "evidence was cut to 8,000"),
-    "a long suggestion": (
-        ReviewReport,
-        of(reject({**LOW, "suggestion": LONG})),
-        "suggestion was left out: it has 9,000",
-    ),
-    "many answers": (
-        ReviewReport,
-        of(approve(), answers=[{"disagreement": "d0.1", "position": "accepted"}] * 101),
-        "answers was cut to 100 of its 101 items",
-    ),
-    "much knowledge": (
-        ReviewReport,
-        of(approve(), knowledge=[{"title": LONG, "body": "b", "path": "p", "evidence": "e", "tags": MANY}] * 6),
-        "knowledge was cut to 5 of its 6 items",
-    ),
-    "a long plan": (ReviewPlan, of(plan(LONG)), "risk_summary was cut to 8,000"),
-    "many focus areas": (ReviewPlan, of(plan("r", tuple(MANY))), "focus_areas was cut to 20 of its 200 items"),
-    "many signals": (ReviewPlan, of(plan("r", (), tuple(MANY))), "escalation_signals was cut to 20"),
-    "a long advice": (Guidance, of(guidance(LONG)), "action was cut to 8,000"),
-    "many risks": (Guidance, of(guidance(), risk_flags=MANY), "risk_flags was cut to 20 of its 200 items"),
-}
-
-
-@pytest.mark.parametrize("model,value,note", BOUNDED.values(), ids=BOUNDED)
-def test_no_bound_on_length_or_number_loses_an_answer(model: type[Answer], value: Json, note: str) -> None:
-    checked = checked_reply(model, Answered(value))
-    assert isinstance(checked.answer, model)
-    assert any(each.startswith(note) for each in checked.notes), checked.notes
-
 
 @pytest.mark.parametrize("model", [ReviewPlan, ReviewReport, PostVerifyResult, Guidance])
 def test_no_schema_that_the_cli_is_given_bounds_a_length_or_a_number_from_above(model: type[Answer]) -> None:
@@ -399,11 +358,6 @@ def test_of_many_disagreements_the_blocking_ones_stay() -> None:
     points += [{**BLOCKING, "advisor_assessment": f"b{n}"} for n in range(40)]
     kept = [each.severity for each in veto_in(judged(of(veto(), disagreements=points))).disagreements]
     assert (kept.count("blocking"), kept.count("concern")) == (40, 10)
-
-
-def test_no_number_of_findings_is_too_large() -> None:
-    many = [{**LOW, "title": f"fault {n}"} for n in range(1_000)]
-    assert len(rejection_in(reported(of(reject(*many)))).findings) == 1_000
 
 
 # --- losses -----------------------------------------------------------------------------------------------------------
@@ -435,18 +389,6 @@ def test_a_disagreement_in_any_form_keeps_its_words(stated: object, claim: str, 
     assert "".join(told["advisor_assessment"].split()) == "".join(assessment.split())
 
 
-def test_findings_that_are_no_list_are_left_to_the_schema_to_refuse() -> None:
-    draft, last = (
-        approve(finding("a.py", 1, "x")).answer,
-        {"verdict": "approve", "summary": "s", "confidence": 1, "findings": "none"},
-    )
-    assert joined(ReviewReport, [draft, last]) is last
-    assert joined(ReviewReport, [draft, "prose"]) == {}
-    assert joined(ReviewReport, [last]) is last
-    judgement = {"verdict": "APPROVE"}
-    assert joined(PostVerifyResult, [judgement, judgement]) == judgement
-
-
 @pytest.mark.parametrize("verdict", ["approve", "reject", None, 1])
 def test_a_stop_signal_keeps_what_else_can_be_read_of_its_answer(verdict: object) -> None:
     given = {"action": "ask a person", "stop_signal": "yes", "rationale": "it is a trap", "verdict": verdict}
@@ -466,21 +408,3 @@ def test_an_unreadable_finding_of_a_draft_is_repeated_by_one_of_its_path_and_tit
         del unreadable["path"]
     answer = reported(of(approve(unreadable)), of(approve({**LOW, "title": "t", "path": "a.py"}))).answer
     assert isinstance(answer, ReviewReport if repeated else Lost)
-
-
-@pytest.mark.parametrize(
-    "given, read",
-    [(0, 0), (0.5, 0.5), (1, 1), (-0.01, 0.0), (1.01, 0.0), ("sure", 0.0), (None, 0.0)],
-)
-def test_a_rejection_keeps_a_confidence_that_is_one(given: object, read: float) -> None:
-    told = spoken_no(ReviewReport, [{"verdict": "reject", "confidence": given}])
-    assert told is not None
-    assert told["confidence"] == read
-
-
-@pytest.mark.parametrize("field", ["findings", "answers", "knowledge"])
-@pytest.mark.parametrize("given, read", [(None, []), ([1], [1]), ((1, 2), [1, 2]), ("words", ["words"]), ({}, [{}])])
-def test_what_a_rejection_gives_in_place_of_a_list_is_its_only_item(field: str, given: object, read: object) -> None:
-    told = spoken_no(ReviewReport, [{"verdict": "reject", field: given}])
-    assert told is not None
-    assert told[field] == read

@@ -43,10 +43,6 @@ def test_a_file_with_a_folder_in_its_name_is_looked_for_at_the_root_alone() -> N
     assert looked_for(rules, [API]) == (".github/copilot-instructions.md",)
 
 
-def test_without_files_to_look_for_nothing_is_looked_for() -> None:
-    assert looked_for(GuidelineRules(()), [API]) == ()
-
-
 def test_the_nearest_folders_rules_come_first() -> None:
     texts = {"REVIEW.md": "root", "src/REVIEW.md": "middle", "src/api/REVIEW.md": "near", "web/REVIEW.md": "other"}
     assert names(found(texts, API)) == ["src/api/REVIEW.md", "src/REVIEW.md", "REVIEW.md"]

@@ -1,31 +1,11 @@
-import pytest
-
 from review_advisor.change.change import Change, FileChange, Status
 from review_advisor.change.picture_pairs import (
     PictureDifference,
     changed_pictures,
     is_compared,
     is_picture,
-    is_vector,
     judged_pictures,
 )
-
-
-@pytest.mark.parametrize(
-    "path, picture, compared, vector",
-    [
-        ("a.png", True, True, False),
-        ("a.JPEG", True, True, False),
-        ("a.webp", True, True, False),
-        ("a.svg", True, False, True),
-        ("a.tiff", True, False, False),
-        ("a.avif", True, False, False),
-        ("png", False, False, False),
-        ("a.png.txt", False, False, False),
-    ],
-)
-def test_a_name_says_what_is_compared(path: str, picture: bool, compared: bool, vector: bool) -> None:
-    assert (is_picture(path), is_compared(path), is_vector(path)) == (picture, compared, vector)
 
 
 def test_both_sides_of_a_rename_count() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review_advisor.change.pull_request import LARGEST_PULL_REQUEST, Permission, PullRequest
+from review_advisor.change.pull_request import Permission, PullRequest
 
 
 def pull_request(head_repository: str | None) -> PullRequest:
@@ -16,15 +16,6 @@ def test_a_head_outside_the_repository_is_a_forks_and_case_does_not_count(head: 
     assert pull_request(head).from_fork is fork
 
 
-def test_a_pull_request_is_open_and_ready_unless_the_forge_says_otherwise() -> None:
-    it = pull_request("octo/app")
-    assert (it.label, it.state, it.draft, it.labels, it.merged_at) == ("pr-7", "open", False, (), None)
-
-
 def test_whoever_may_push_may_tell_the_bot_what_to_do_and_nobody_else() -> None:
     may = {permission.value for permission in Permission if permission.may_write}
     assert may == {"write", "maintain", "admin"}
-
-
-def test_no_pull_request_has_a_number_that_is_larger_than_the_forges() -> None:
-    assert LARGEST_PULL_REQUEST == 2**31

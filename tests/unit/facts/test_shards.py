@@ -159,33 +159,6 @@ def test_a_specification_that_is_too_long_is_named(length: int, said: int) -> No
     assert shards(Change("x", spec=Spec("docs/x.md", "x" * length)), 1_000)[1] == tuple(gaps)
 
 
-def test_the_longest_line_that_is_sent_leaves_room_for_the_file_around_it() -> None:
-    room = int(400 * CHARACTERS_PER_TOKEN)
-    longest = room - 140 - 2 * len("a.py")
-    for length, unsent in (
-        (longest, ()),
-        (longest + 1, (Unsent("a.py", "not", f"a line longer than {longest} characters"),)),
-    ):
-        file = FileChange(Status.MODIFIED, "a.py", hunks=(Hunk(1, 0, 1, 1, "", ("+" * length,)),))
-        assert shards(Change("x", files=(file,)), 400)[1] == unsent
-
-
-def test_files_that_fill_a_part_to_the_last_character_are_sent_together() -> None:
-    def file(path: str, length: int) -> FileChange:
-        return FileChange(Status.MODIFIED, path, hunks=(Hunk(1, 0, 1, 1, "", ("+" * length,)),))
-
-    room = int(400 * CHARACTERS_PER_TOKEN)
-    around = 40 + 2 * len("a.py") + 2 * len("@@ -1 +2 @@") + 1
-    fits, over = file("b.py", room - 2 * around - 500), file("b.py", room - 2 * around - 499)
-    for second, count in ((fits, 1), (over, 2)):
-        assert len(shards(Change("x", files=(file("a.py", 500), second)), 400)[0]) == count
-
-
-def test_a_script_that_git_calls_binary_is_named_once() -> None:
-    tool = FileChange(Status.ADDED, "tool.bin", binary=True)
-    assert must_be_read(Change("x", files=(tool,)), ["tool.bin"]) == ()
-
-
 @pytest.mark.parametrize("executable", [True, False])
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.parametrize("path", ["static/logo.png", "tool.bin"])

@@ -3,11 +3,9 @@ import pytest
 from review_advisor.agents.evidence import Knowledge
 from review_advisor.agents.surface_inputs import (
     LONGEST_NAME,
-    MOST_ENTRIES,
     Page,
     knowledge_section,
     page_name,
-    proposal_report,
     propose,
 )
 
@@ -52,13 +50,6 @@ def test_titles_are_taken_once_in_any_case() -> None:
     made = propose([entry("A fact"), entry("a FACT"), entry("Other")], ["OTHER.MD"])
     assert [page.name for page in made.pages] == ["a-fact.md"]
     assert [each.why for each in made.dropped] == ["a-fact.md is already there", "other.md is already there"]
-
-
-def test_one_review_has_its_limit_and_names_the_rest() -> None:
-    made = propose([entry(f"Fact {number}") for number in range(MOST_ENTRIES + 2)], ())
-    assert len(made.pages) == MOST_ENTRIES
-    assert [each.title for each in made.dropped] == [f"Fact {MOST_ENTRIES}", f"Fact {MOST_ENTRIES + 1}"]
-    assert proposal_report(made).summary.startswith(f"{MOST_ENTRIES} of {MOST_ENTRIES + 2} knowledge entries pass")
 
 
 def test_a_review_stores_twenty_pages_of_at_least_twenty_characters() -> None:

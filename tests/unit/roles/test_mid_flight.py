@@ -34,15 +34,6 @@ def test_the_asked_objects_are_read_whole(wrap: str) -> None:
     assert (read.wrapped, read.status, read.resolved_model) == (False, "answered", "opus-5")
 
 
-@pytest.mark.parametrize("status", ["answered", "failed", "denied"])
-@pytest.mark.parametrize("tokens, duration_ms", [(120, 171), (None, 0), (0, None)])
-def test_what_the_cli_said_of_a_consult_is_noted(
-    status: Literal["answered", "failed", "denied"], tokens: int | None, duration_ms: int | None
-) -> None:
-    record = ConsultRecord("toolu_1", "q", status, reply="a", tokens=tokens, duration_ms=duration_ms)
-    assert (read_consult(record).tokens, read_consult(record).duration_ms) == (tokens, duration_ms)
-
-
 @pytest.mark.parametrize("value", [-1, 10**12 + 1, float("nan"), "many"])
 @pytest.mark.parametrize("name", ["tokens", "duration_ms"])
 def test_a_note_that_was_written_down_counts_nothing_that_cannot_be(name: str, value: object) -> None:

@@ -16,7 +16,6 @@ from review_advisor.agents.repair_law import (
     TaskPatch,
     carries_secret,
     edit_grant,
-    leave_words,
     may_repair,
     patch_of,
     repair_sections,
@@ -96,10 +95,6 @@ def test_the_cli_is_told_the_paths_that_the_law_refuses() -> None:
     assert {"/pyproject.toml", "/ops/bot.toml", ".gitattributes"} <= set(own)
 
 
-def test_who_may_edit_is_told_the_bounds() -> None:
-    assert f"{MOST_REPAIRED_FILES} files and {MOST_REPAIRED_LINES} lines" in leave_words()
-
-
 # --- each file -------------------------------------------------------------------------------------------------------
 
 
@@ -145,12 +140,6 @@ def test_text_of_the_change_and_tests_may_be_repaired(touched: FileChange) -> No
 def test_one_wrong_edit_is_named_with_its_reason(touched: FileChange, reason: str) -> None:
     assert why(touched) == [reason]
     assert why(file(), touched) == [reason]
-
-
-def test_the_bots_own_files_are_never_repaired_where_they_are_part_of_the_change() -> None:
-    assert why(file("src/app.py")) == []
-    refused = PathLaw(INSIDE, ("/src/app.py",)).refusals((file("src/app.py"),))
-    assert refused == (RefusedPath("src/app.py", ORDERS),)
 
 
 @pytest.mark.parametrize(
@@ -238,10 +227,6 @@ def test_a_repair_whose_judge_could_not_see_all_of_it_is_refused() -> None:
 
 
 # --- what is told of it ----------------------------------------------------------------------------------------------
-
-
-def test_nothing_is_said_of_repairs_while_there_is_none() -> None:
-    assert repair_sections(RepairState(), "n0nce") == []
 
 
 def test_executor_and_judge_are_shown_the_patch_and_what_was_refused() -> None:

@@ -205,11 +205,6 @@ def test_a_text_is_cut_at_a_lines_end_only_in_its_second_half(text: str, most: i
     assert shortened(text, most) == made
 
 
-@pytest.mark.parametrize("text, most, made", [("abcd", 4, "abcd"), ("abcde", 4, "abc…"), ("ab cde", 4, "ab…")])
-def test_a_line_that_is_cut_ends_with_a_sign_within_its_limit(text: str, most: int, made: str) -> None:
-    assert plain_line(text, most) == made
-
-
 @pytest.mark.parametrize(
     "text, made",
     [

@@ -41,7 +41,7 @@ from hypothesis import strategies as st
 from review_advisor.change.redaction import masked_text
 from review_advisor.safety.secret_issuers import FORMATS
 from review_advisor.safety.secret_reading import looks_random
-from review_advisor.safety.secrets import _IN_BASE64, KINDS, REDACTED, holds_mark, is_mark, kind_marked, mark, redact
+from review_advisor.safety.secrets import _IN_BASE64, KINDS, is_mark, kind_marked, mark, redact
 
 DRAW = Draw(20)
 """For what this module's tables hold. A test draws its own, so that the order of the tests changes none."""
@@ -319,16 +319,6 @@ def test_every_kind_has_a_mark_that_says_it() -> None:
     for kind in KINDS:
         assert is_mark(mark(kind))
         assert kind_marked(f"x {mark(kind)} y") == kind
-
-
-def test_a_mark_is_all_of_a_text_or_only_part_of_it() -> None:
-    for each in (mark("token"), REDACTED):
-        assert is_mark(each)
-        assert holds_mark(f"a {each} b")
-        assert not is_mark(f"a {each}")
-        assert not is_mark(f"{each} b")
-    assert kind_marked(REDACTED) == ""
-    assert kind_marked("none") == ""
 
 
 def test_a_text_of_six_different_characters_may_be_random_and_one_of_five_is_not() -> None:

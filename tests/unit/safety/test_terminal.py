@@ -398,16 +398,3 @@ def test_what_the_prompts_shortened_is_told_d3() -> None:
 def test_a_file_nobody_could_read_is_named_in_the_report() -> None:
     text = report_text(told(lambda world: world.change(FileChange(Status.ADDED, "a\nb.png", binary=True))))
     assert '"a\\nb.png" was not read: binary' in text
-
-
-@pytest.mark.parametrize("width", [10, 60, 61, 80])
-def test_words_behind_a_prefix_have_a_line_of_a_hundred_or_forty_more_than_the_prefix(width: int) -> None:
-    prefix = "p" * (width - 1) + " "
-    room = max(100, width + 40)
-    fits = "a" * (room - width - 2) + " b"
-    assert wrapped(prefix, fits) == prefix + fits
-    assert wrapped(prefix, fits[1:] + "c d") == prefix + fits[1:-1] + "bc" + "\n" + " " * min(width, 17) + "d"
-
-
-def test_a_prefix_without_words_has_no_blank_behind_it() -> None:
-    assert wrapped("  direction: ", " \n") == "  direction:"

@@ -47,7 +47,10 @@ def test_the_line_at_which_a_hunk_goes_wrong_is_named(hunk: str, said: str | Non
             "line 2: a merge's combined diff cannot be reviewed, make it against one parent",
         ),
         ("words\n@@ -1 +1 @@\n-a\n+b\n", "line 2: a hunk without a file header"),
-        (HEADER + "@@ -x +1 @@\n", "line 4: a hunk's header that cannot be read"),
+        *(
+            (f"{HEADER}{head}\n", "line 4: a hunk's header that cannot be read")
+            for head in ("@@ -x +1 @@", "@@ -1 +1", "@@ -1 +1,9999999999999999999 @@", f"@@ -1,{'9' * 5000} +1 @@")
+        ),
     ],
 )
 def test_what_is_no_part_of_any_file_is_named(patch: str, said: str) -> None:
