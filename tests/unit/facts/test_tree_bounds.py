@@ -1,4 +1,4 @@
-"""How large a tree may be that is reviewed: the figures of ADR-0091."""
+"""How large a tree may be that is reviewed."""
 
 from __future__ import annotations
 
