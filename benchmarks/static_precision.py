@@ -34,7 +34,7 @@ SETS = {
     "fourth": ("static_precision_fourth.tsv", "blind for the rules chosen by the first three"),
     "fifth": ("static_precision_fifth.tsv", "blind for the rules chosen by the first four"),
     "sixth": ("static_precision_sixth.tsv", "blind for the rules chosen by the first five"),
-    "seventh": ("static_precision_seventh.tsv", "blind for the rules of ADR-0126, chosen by the first six"),
+    "seventh": ("static_precision_seventh.tsv", "blind for the rules that the first six chose"),
     "eighth": ("static_precision_eighth.tsv", "blind for the rules chosen by the first seven"),
     "ninth": ("static_precision_ninth.tsv", "blind for the rules chosen by the first eight"),
 }

@@ -141,7 +141,7 @@ def test_blind_ranges_are_drawn_from_names_alone(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.every_case
 def test_every_retry_comes_while_the_cache_still_keeps_its_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """ADR-0105: five minutes are enough."""
+    """Five minutes are enough."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     wait = importlib.import_module("wait")
     reviews = [wait.play(wait.SEED, number) for number in range(40)]

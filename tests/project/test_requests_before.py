@@ -33,13 +33,13 @@ LENGTHS = {
     ),
     ("finding", "suggestion"): (None, "at most 30 lines"),
 }
-"""ADR-0106: a schema asks for the length of each text. The description of each of these fields, then and now."""
+"""A schema asks for the length of each text. The description of each of these fields, then and now."""
 FINDINGS = ("ReportedFinding", "RuledFinding")
 """A finding, without and with the team's own rules."""
 ADVISORS_FOLDER = ["Edit(.review-advisor)", "Edit(.review-advisor/**)"]
 """ADR-0115: what the base says about advisors and memory is the bot's own, so no repair may edit it."""
 FINER_PARTS = ("config: {shard_tokens: 180}", "config: {shard_tokens: 400}")
-"""ADR-0106: parts are cut by what is shown, no longer by a bound above it. The room of the same parts."""
+"""Parts are cut by what is shown, no longer by a bound above it. The room of the same parts."""
 ONLY_OUTAGES = ("[server_error, server_error, confirm]", "[server_error, rate_limited, confirm]")
 """Issue 1: a rate limit is no outage any more, so another failure of the server takes the judge's second answer."""
 PLANNED_SINCE = {"self_modification_lost_judge": 2}

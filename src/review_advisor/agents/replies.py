@@ -257,7 +257,7 @@ def _critical(report: LooseAnswer) -> bool:
 
 
 def _without_pre_existing(said: object) -> object:
-    """An answer without the findings that it calls pre-existing: how grave these are, a judge is asked (ADR-0098)."""
+    """An answer without the findings that it calls pre-existing: how grave these are, a judge is asked."""
     if not isinstance(said, Mapping) or not isinstance(said.get("findings"), list | tuple):
         return said
     return {**said, "findings": [each for each in said["findings"] if not _called_pre_existing(each)]}

@@ -1,4 +1,4 @@
-"""Verifying a ledger from a checkpoint on (ADR-0110): little is read, and nothing passes for verified that was not."""
+"""Verifying a ledger from a checkpoint on: little is read, and nothing passes for verified that was not."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ IGNORED_RULES = (
     *("PLE0704", "PLE1205", "PLE1206"),
     *("PLE2510", "PLE2512", "PLE2513", "PLE2514", "PLE2515"),
 )
-"""The rules above are sure by construction, or were right in what was judged by hand (ADR-0126)."""
+"""The rules above are sure by construction, or were right in what was judged by hand."""
 
 
 SYNTAX = "invalid-syntax"
