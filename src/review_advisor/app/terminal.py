@@ -44,7 +44,6 @@ def _refusal(problem: Exception) -> ExitWithCode | None:
     from review_advisor.github.forge import ForgeError
     from review_advisor.lab.evaluation_folder import EvaluationError
     from review_advisor.lab.golden_cases import GoldenSetError
-    from review_advisor.lab.recorded_reviews import MartianError
     from review_advisor.lab.trials import ShardError
     from review_advisor.ledger.chain import LedgerError
     from review_advisor.ledger.organisation import OrganisationError
@@ -59,9 +58,7 @@ def _refusal(problem: Exception) -> ExitWithCode | None:
     match problem:
         case CliError() | SwitchError() | ConfigError() | SourceError() | ArtifactError():
             return ExitWithCode(printable(str(problem)), NOTHING_ASKED)
-        case LedgerError() | OrganisationError() | PriceError() | EvaluationError() | ShardError():
-            return ExitWithCode(printable_line(str(problem)), NOTHING_ASKED)
-        case GoldenSetError() | MartianError():
+        case LedgerError() | OrganisationError() | PriceError() | EvaluationError() | ShardError() | GoldenSetError():
             return ExitWithCode(printable_line(str(problem)), NOTHING_ASKED)
         case ForgeError() | ReviewBrokenError():
             return ExitWithCode(printable(str(problem)), NOT_TO_ITS_END)
