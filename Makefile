@@ -188,7 +188,7 @@ eval: setup ## Score simulated reviews of a known truth: a table, gates, a dashb
 	@$(PY) tools/check_evaluation.py
 	@$(BIN)/review-advisor eval run --fresh $(ARGS)
 	@$(BIN)/review-advisor ui --out review_logs/dashboard
-	@if [[ -n "$(MARTIAN)" ]]; then $(BIN)/review-advisor score --martian "$(MARTIAN)"; \
+	@if [[ -n "$(MARTIAN)" ]]; then $(PY) benchmarks/_martian.py "$(MARTIAN)"; \
 		else echo "No table of Martian's benchmark: MARTIAN=DIR names a checkout of it."; fi
 
 bench: setup ## Run the benchmarks; each says how to read it

@@ -1,6 +1,7 @@
 """The benchmarks' page names them all and holds the figures of each, and its plot shows what was measured."""
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -183,3 +184,42 @@ def test_a_review_is_cheaper_than_before_by_what_was_promised() -> None:
     for size, bars in (("200", (10, 14, 16)), ("1,000", (18, 28, 34))):
         for end, bar in zip(("approved", "vetoed once", "vetoed 3 times"), bars, strict=True):
             assert cheaper[size, end] >= bar
+
+
+def judged(right: list[tuple[str, str]], wrong: list[str], missed: list[str]) -> dict[str, list[dict[str, str]]]:
+    return {
+        "true_positives": [{"golden_comment": said, "matched_candidate": text} for said, text in right],
+        "false_positives": [{"candidate": text} for text in wrong],
+        "false_negatives": [{"golden_comment": said} for said in missed],
+    }
+
+
+def test_tools_of_a_public_benchmark_are_counted_as_published_and_one_to_one(tmp_path: Path) -> None:
+    """One finding for two comments, two findings for one, and a comment that only calls a tool."""
+    one = judged([("leak", "both"), ("zero", "both")], ["/tool review"], [])
+    other = judged([("leak", "a leak"), ("leak", "the leak")], ["style"], ["zero"])
+    files = {
+        "golden_comments/alpha.json": [{"url": "u1"}],
+        "golden_comments/beta.json": [{"url": "u2"}],
+        "results/judge/evaluations.json": {
+            "u1": {"tool": one, "other": other},
+            "u2": {"tool": one, "other": {**other, "skipped": True}},
+        },
+        "analysis/benchmark_dashboard.json": {
+            "models": {"judge": {"overall_metrics": {"tool": {"precision": 66.7, "recall": 100.0, "f1": 80.0}}}}
+        },
+    }
+    for name, told in files.items():
+        path = tmp_path / "offline" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(told))
+    command = [sys.executable, str(ROOT / "benchmarks" / "_martian.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    judge, _, first, second, equal, _ = done.stdout.split("\n")[:6]
+    assert judge == "Judge judge: 2 pull requests"
+    assert first.split()[:7] == ["tool", "0.667", "1.000", "0.800", "1.000", "0.500", "0.667"]
+    assert second.split()[:7] == ["other", "0.667", "0.667", "0.667", "0.333", "0.500", "0.400"]
+    assert equal == "1 of 2 tools are as in the published table to the third decimal."
+    gone = subprocess.run([*command[:2], str(tmp_path / "none")], capture_output=True, text=True, check=False)
+    assert (gone.returncode, "holds no results of that benchmark" in gone.stderr) == (1, True)

@@ -44,7 +44,7 @@ from review_advisor.lab.evaluation_folder import (
 )
 from review_advisor.lab.golden_cases import CommitsChange, GoldenCase, GoldenSet, NamedChange
 from review_advisor.lab.golden_repository import NO_CLONES, GoldenClones, make_golden_repository
-from review_advisor.lab.recorded_reviews import Draw
+from review_advisor.lab.sampling import Draw
 from review_advisor.lab.trials import (
     MOST,
     SAMPLES,

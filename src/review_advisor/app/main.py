@@ -46,7 +46,6 @@ VERBS: dict[str, dict[str, Verb]] = {
         "simulate": Verb("simulate:simulate", "Play stories, or seeded worlds: no model, no network."),
         "eval": Verb("eval:evaluation", "Review golden cases by several arms, and decide whether advice pays."),
         "golden": Verb("golden:golden", "List, check, match or gather changes whose faults are known."),
-        "score": Verb("score:score", "Score recorded reviews of a public benchmark, also as a council."),
         "calibrate": Verb("calibrate:calibrate", "Compare stated confidence with people's decisions."),
         "replay": Verb("replay:replay", "Decide stored reviews once more under other rules."),
     },

@@ -11,7 +11,7 @@ from itertools import pairwise, takewhile
 from math import ceil
 from typing import Any
 
-from review_advisor.lab.recorded_reviews import Draw, Middle, middle, resamples
+from review_advisor.lab.sampling import Draw, Middle, middle, resamples
 from review_advisor.ledger.kind_records import (
     FEWEST_GROUPS,
     FEWEST_OF_CELL,

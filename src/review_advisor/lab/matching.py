@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import log, sqrt
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import (
@@ -28,7 +31,6 @@ from review_advisor.lab.golden_cases import (
     inner_path,
     json_object,
 )
-from review_advisor.lab.recorded_reviews import likeness, weights
 from review_advisor.ledger.kind_records import FindingKind
 from review_advisor.safety.fence import fence_facts
 from review_advisor.safety.stated_values import nearest_of, value_mistake, value_place
@@ -96,6 +98,41 @@ _COMMON = frozenset(
 
 LONGEST = 2_000
 """Characters of a text whose words count: what a remark is about stands at its beginning."""
+
+
+Weights = Mapping[str, float]
+
+
+_NAME = re.compile(r"\w+")
+
+
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+
+def weights(texts: Sequence[str]) -> tuple[Weights, ...]:
+    """The weights of each text: a term counts the more, the fewer of ``texts`` have it. Each has the length one."""
+    counted = [Counter(terms_of(text)) for text in texts]
+    having = Counter(term for terms in counted for term in terms)
+    rarity = {term: log((1 + len(texts)) / (1 + number)) + 1 for term, number in having.items()}
+    weighed = [{term: number * rarity[term] for term, number in terms.items()} for terms in counted]
+    lengths = [sqrt(sum(weight * weight for weight in each.values())) for each in weighed]
+    return tuple(
+        {term: weight / length for term, weight in each.items()} for each, length in zip(weighed, lengths, strict=True)
+    )
+
+
+def likeness(one: Weights, other: Weights) -> float:
+    """From 0, no term in common, to 1, the same terms."""
+    few, many = sorted((one, other), key=len)
+    return sqrt(min(1.0, sum(weight * many.get(term, 0.0) for term, weight in few.items())))
+
+
+def terms_of(text: str) -> list[str]:
+    """Its words, each part of a name and the name, and each pair of words that follow one another."""
+    parts = [[part.lower() for part in _PART.findall(name)] for name in _NAME.findall(text)]
+    words = [part for name in parts for part in name]
+    whole = ["".join(name) for name in parts if len(name) > 1]
+    return [*words, *whole, *(f"{first} {second}" for first, second in pairwise(words))]
 
 
 def alike_by_words(text: str, others: Sequence[str]) -> tuple[float, ...]:

@@ -33,7 +33,7 @@ from review_advisor.lab.golden_cases import (
     new_lines,
 )
 from review_advisor.lab.matching import ALIKE, LONGEST, NEAR_ALIKE, NEAR_LINES, Matching, RaisedFinding, matched
-from review_advisor.lab.recorded_reviews import TAIL, Draw, Middle, middle, resamples
+from review_advisor.lab.sampling import TAIL, Draw, Middle, middle, resamples
 from review_advisor.ledger.kind_records import ConfidencePair, FindingKind, kinds_of
 from review_advisor.ledger.kpis import Z
 from review_advisor.policy.surfaces import Surface

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from review_advisor.lab.recorded_reviews import TAIL, Middle
+from review_advisor.lab.sampling import TAIL, Middle
 from review_advisor.lab.trials import (
     FEW_GROUPS,
     MEASURES,
