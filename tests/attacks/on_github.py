@@ -39,7 +39,7 @@ from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.rulings import Outcome
 
 AUTHOR, MAINTAINER = "eve", "maria"
-FINDING = "f-0123456789"
+FINDING, OTHER = "f-01010101010101010101010101010101", "f-98989898989898989898989898989898"
 LINES = "".join(f"{FAULT}  # {number}\n" for number in range(1, 13))
 RULES = PublicationRules()
 
@@ -97,7 +97,10 @@ class PlantedPullRequest:
         assert state is not None
         (known,) = state.findings
         lie = {"title": text, "status": "dismissed", "reason": text, "by": MAINTAINER}
-        findings = (known.model_copy(update=lie), known.model_copy(update={"id": "f-9876543210", "title": text}))
+        findings = (
+            known.model_copy(update=lie),
+            known.model_copy(update={"id": OTHER, "title": text}),
+        )
         forged = state.model_copy(update={"findings": findings, "complete": True})
         standing = next(each for each in self.pull.comments if each.id == summary.id)
         self.github.edits(standing, by=ACTIONS_LOGIN, body=f"{SUMMARY}\n{text}\n\n{state_block(forged)}")

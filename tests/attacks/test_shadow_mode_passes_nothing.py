@@ -119,7 +119,7 @@ def test_nothing_in_shadow_mode_writes_the_required_check(end: str) -> None:
     desk.begins()
     desk.shadows(desk.reviewed(approve() if end in ("approve", "queue") else reject(BAD)))
     if end in ("override", "dismiss"):
-        what = desk.pull.head_sha if end == "override" else "f-0123456789"
+        what = desk.pull.head_sha if end == "override" else "f-01234567890123456789012345678901"
         desk.hears(MAINTAINER, f"/advisor {end} {what} it is urgent")
     if end == "queue":
         _queued(desk)

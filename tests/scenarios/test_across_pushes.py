@@ -22,8 +22,9 @@ from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.rulings import Outcome
 
 FIRST_HEAD = "1" * 40
-FOUND = EarlierFinding("f-0123456789", "src/a.py", 3, "value is wrong", "high", "open")
-SETTLED = EarlierFinding("f-aaaaaaaaaa", "src/b.py", 1, "value = 1 is odd", "low", "dismissed", "it is meant", "maria")
+SETTLED_ID = "f-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+FOUND = EarlierFinding("f-01234567890123456789012345678901", "src/a.py", 3, "value is wrong", "high", "open")
+SETTLED = EarlierFinding(SETTLED_ID, "src/b.py", 1, "value = 1 is odd", "low", "dismissed", "it is meant", "maria")
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 FAULT_ID = finding_id(PATH, "correctness", "value = 3")

@@ -174,7 +174,7 @@ def test_the_same_comment_heard_twice_in_one_moment_is_answered_once(desk: Desk,
 @pytest.mark.parametrize(
     "body,word",
     [
-        ("/advisor dismiss f-0000000000 why", "No finding"),
+        ("/advisor dismiss f-00000000000000000000000000000000 why", "No finding"),
         ("/advisor dismiss three why", "Name a finding"),
         ("/advisor override HEAD because", "Name the head"),
         (f"/advisor override {'a' * 39} because", "Name the head"),

@@ -6,8 +6,8 @@ from tests.scenarios.publishing import MAINTAINER, PATH, Desk
 from review_advisor.agents.findings import finding_id
 from review_advisor.change.change import FileChange, Hunk, Status
 from review_advisor.github.begin import Comment, Conversation
-from review_advisor.github.state import finding_in, state_block
-from review_advisor.mockworld.agents import approve, finding, reject
+from review_advisor.github.state import finding_in
+from review_advisor.mockworld.agents import finding, reject
 from review_advisor.mockworld.github import WORKFLOW_ABILITIES
 from review_advisor.policy.surfaces import Surface
 from review_advisor.review.report import report_text
@@ -133,37 +133,3 @@ def test_two_surfaces_that_speak_of_one_line_make_one_finding_with_both_texts() 
         assert "against the specification" in said
         assert "a name that says little" in said
     assert "with 1 more remark on the same lines" in desk.summaries[0].body
-
-
-# --- a memory of an earlier version -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("status", ["open", "dismissed", "fixed"])
-def test_a_memory_with_ids_of_an_earlier_version_settles_nothing_of_today(desk: Lines, status: str) -> None:
-    desk.rejected(fault(2), fault(4))
-    (summary,) = desk.summaries
-    assert desk.state is not None
-    old = tuple(
-        each.model_copy(update={"id": each.id[:12], "status": status, "by": "maria"}) for each in desk.state.findings
-    )
-    earlier = desk.state.model_copy(update={"findings": old})
-    summary.body = summary.body.replace(state_block(desk.state), state_block(earlier))
-    assert desk.state == earlier
-    desk.pushes("first = 1", SAME, "second = 2", SAME, "third = 3")
-    desk.rejected(fault(2), fault(4, "critical"))
-    assert desk.title == "Changes requested: 1 critical, 1 high"
-    assert {desk.known[each] for each in (FIRST, SECOND)} == {"open"}
-
-
-def test_a_finding_of_an_earlier_version_can_still_be_explained_and_dismissed_by_its_id(desk: Lines) -> None:
-    desk.rejected(fault(2))
-    (summary,) = desk.summaries
-    assert desk.state is not None
-    old = desk.state.findings[0].model_copy(update={"id": FIRST[:12]})
-    summary.body = summary.body.replace(
-        state_block(desk.state), state_block(desk.state.model_copy(update={"findings": (old,)}))
-    )
-    assert "is dismissed" in desk.dismisses(FIRST[:12])
-    desk.pushes("first = 1", "second = 2")
-    desk.publish(desk.reviewed(approve(), files=(desk.file,)))
-    assert desk.known == {FIRST[:12]: "dismissed"}

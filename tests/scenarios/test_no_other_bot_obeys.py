@@ -89,7 +89,14 @@ def test_no_line_that_a_rejection_or_a_repair_writes_is_obeyed(words: list[str])
 @given(said, st.sampled_from(ORDERS))
 def test_no_answer_to_a_person_is_obeyed(word: str, order: str) -> None:
     known = KnownFinding(
-        id="f-0123456789", path=order, line=3, title=word, severity="high", status="dismissed", reason=word, by=order
+        id=f"f-{'1' * 32}",
+        path=order,
+        line=3,
+        title=word,
+        severity="high",
+        status="dismissed",
+        reason=word,
+        by=order,
     )
     told = (explained(known), dismissed(order, word, verdict_stays(order)), refused(word), unknown(order))
     assert obeyed_in(told) == []

@@ -144,7 +144,7 @@ def test_pushes_add_up_to_the_money_of_a_pull_request(desk: ShadowDesk) -> None:
     assert desk.every_check()[-1] == (SHADOW, "action_required")
 
 
-@pytest.mark.parametrize("command", ["help", "override {head} it is urgent", "dismiss f-0123456789 wrong", "what"])
+@pytest.mark.parametrize("command", ["help", "override {head} it is urgent", f"dismiss f-{'1' * 32} wrong", "what"])
 def test_a_command_is_told_that_the_mode_is_shadow_and_decides_nothing(desk: ShadowDesk, command: str) -> None:
     desk.begins()
     desk.shadows(desk.reviewed(reject(BAD)))

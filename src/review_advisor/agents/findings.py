@@ -11,12 +11,8 @@ from dataclasses import dataclass, replace
 from review_advisor.agents.answers import SEVERITIES, Severity
 from review_advisor.change.change import Age
 
-FINDING_ID = r"f-(?:[0-9a-f]{32}|[0-9a-f]{10})"
-"""What every ``finding_id`` looks like, as a regular expression.
-
-Ten digits are what earlier versions wrote. Such an id still stands in comments and in memories; no finding gets one any
-more, so nothing that was settled under it settles a finding of today.
-"""
+FINDING_ID = r"f-[0-9a-f]{32}"
+"""What every ``finding_id`` looks like, as a regular expression."""
 
 
 @dataclass(frozen=True, slots=True)

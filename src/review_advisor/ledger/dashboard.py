@@ -45,7 +45,6 @@ _PAGES = frozenset({MARKER, _IGNORING, *(file.name for file in STATIC.iterdir())
 
 _OURS_TO_REMOVE = re.compile(
     r"data/(overview|(lists|runs)/[0-9a-f]{32})\.js"
-    r"|data/(list-[0-9]{1,6}|runs/[0-9a-f]{20})\.js"  # as an earlier version called them
     r"|(.*/)?\.review-advisor-[0-9a-f]{16}",  # what a writer left that was killed
     re.ASCII,
 )

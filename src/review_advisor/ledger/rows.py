@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import heapreplace
@@ -334,7 +334,7 @@ def _last_end(times: Iterable[int], places: int) -> int:
 
 def _first_attempts(calls: Iterable[CallEnded]) -> Iterable[CallEnded]:
     """The executor's first try at each part: not by the diff alone, and not asked again after an unusable reply."""
-    first: dict[Hashable, CallEnded] = {}
+    first: dict[int, CallEnded] = {}
     for call in calls:
         if call.role is Role.EXECUTOR and call.attempt == 0 and not call.blind:
             first.setdefault(question_of(call), call)

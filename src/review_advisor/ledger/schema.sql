@@ -134,7 +134,7 @@ CREATE TABLE calls (
     asks_again INTEGER NOT NULL,      -- the number of the call that it asks again; 0: of none
     surface TEXT NOT NULL,
     role TEXT NOT NULL,
-    advisor TEXT NOT NULL,            -- the id of who is asked; '' for none of the advisors
+    advisor TEXT NOT NULL,            -- the id of who is asked
     attempt INTEGER NOT NULL,
     shard INTEGER NOT NULL,
     ended TEXT NOT NULL,

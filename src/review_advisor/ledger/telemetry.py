@@ -425,9 +425,9 @@ def _name(call: CallEnded, role: Role, model: str) -> str:
 
 
 def _numbers(call: CallEnded) -> dict[str, Attribute]:
-    """Which call of the review it is; nothing where calls had no numbers."""
-    told = {"review_advisor.call": call.number, "review_advisor.asks_again": call.asks_again}
-    return {key: value for key, value in told.items() if value}
+    """Which call of the review it is, and which one it asks again, if it does."""
+    again = {"review_advisor.asks_again": call.asks_again} if call.asks_again else {}
+    return {"review_advisor.call": call.number, **again}
 
 
 def _common(call: CallEnded, role: Role, advisor: str, run: Mapping[str, Attribute]) -> dict[str, Attribute]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import WithJsonSchema
 
 from review_advisor.change.around import most_room
 from review_advisor.change.change import Change
@@ -166,18 +166,11 @@ class SurfacePolicy:
         object.__setattr__(self, "roles", {role: self.roles[role] for role in ADVISOR_ROLES})
 
 
-def _of_any_version(row: object) -> object:
-    """A surface's row as JSON. Until version 2 of ``outcome.json`` each role's decision was a field of its own."""
-    if not isinstance(row, dict) or "roles" in row:
-        return row
-    return {**row, "roles": {role.value: row.get(role.value) for role in ADVISOR_ROLES}}
-
-
 @dataclass(frozen=True, slots=True)
 class Policy:
     """The frozen decisions for one review: its first event. ``static`` is set where static checks alone answer."""
 
-    surfaces: tuple[Annotated[SurfacePolicy, BeforeValidator(_of_any_version)], ...]
+    surfaces: tuple[SurfacePolicy, ...]
     blast: Blast
     guard: Guard
     critical_touched: tuple[str, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -435,9 +435,9 @@ Within = Consulted | AnswerRead
 """What happens within a call, or is read from its answer."""
 
 
-def question_of(call: CallEnded) -> Hashable:
-    """What the calls of one question have in common: the first call and the one that asks again."""
-    return call.asks_again or call.number or _unnumbered(call)
+def question_of(call: CallEnded) -> int:
+    """The number of a question's first call, which the call that asks again has in common with it."""
+    return call.asks_again or call.number
 
 
 def unanswered(calls: Iterable[CallEnded]) -> tuple[CallEnded, ...]:
@@ -461,16 +461,11 @@ def ends_of_calls(events: Sequence[Event]) -> dict[int, int]:
     that has no end are left out, and so is what belongs to no call.
     """
     ended = {event.number: index for index, event in enumerate(events) if isinstance(event, CallEnded)}
-    older = _UnnumberedCalls()
-    found: dict[int, int] = {}
-    for index, event in enumerate(events):
-        if not isinstance(event, CallStarted | CallEnded | Within):
-            continue
-        if not event.number:
-            found |= older.take(index, event)
-        elif event.number in ended:
-            found[index] = ended[event.number]
-    return found
+    return {
+        index: ended[event.number]
+        for index, event in enumerate(events)
+        if isinstance(event, CallStarted | CallEnded | Within) and event.number in ended
+    }
 
 
 def most_at_once(events: Sequence[Event]) -> int:
@@ -499,33 +494,6 @@ def efforts(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
     for event in events:
         if isinstance(event, CallEnded | Consulted) and event.effort:
             yield (event.role if isinstance(event, CallEnded) else Role.MID_FLIGHT).value, event.effort
-
-
-class _UnnumberedCalls:
-    """Matches the events of calls without numbers: starts with ends in turn, anything else with the latest end."""
-
-    def __init__(self) -> None:
-        self._starts: dict[Hashable, list[int]] = defaultdict(list)
-        self._latest: dict[Hashable, int] = {}
-
-    def take(self, index: int, event: CallStarted | CallEnded | Within) -> dict[int, int]:
-        match event:
-            case CallStarted():
-                self._starts[_unnumbered(event)].append(index)
-            case CallEnded() if event.ended == "refused":
-                return {index: index}
-            case CallEnded():
-                self._latest[event.place, event.role] = index
-                waiting = self._starts[_unnumbered(event)]
-                return {index: index, **({waiting.pop(0): index} if waiting else {})}
-            case _:
-                latest = self._latest.get((event.place, role_behind(event)))
-                return {} if latest is None else {index: latest}
-        return {}
-
-
-def _unnumbered(event: CallStarted | CallEnded) -> Hashable:
-    return event.place, event.role, event.blind
 
 
 def role_behind(event: Within) -> Role:
@@ -579,10 +547,10 @@ class OutcomeDocument:
     ``repository`` (``owner/name``) and ``pull_request`` (its number) say where it may be published; both are None for a
     change that is no pull request. ``base_sha`` and ``head_sha`` are a pull request's own: the tips of its branches.
     ``base_ref`` names its base branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration
-    held; None also in a document that was written before this was kept. ``unpriced`` is how many calls did not report
-    their cost, or not that of each of their models. ``guidelines`` are the team's own rules that apply to the change.
-    ``shadows`` is what ran in shadow after the end, and what it cost: the one field that follows from no event.
-    ``secrets`` are all those on added lines, which everybody is shown masked.
+    held. ``unpriced`` is how many calls did not report their cost, or not that of each of their models. ``guidelines``
+    are the team's own rules that apply to the change. ``shadows`` is what ran in shadow after the end, and what it
+    cost: the one field that follows from no event. ``secrets`` are all those on added lines, which everybody is shown
+    masked.
     """
 
     schema_version: Literal[2]

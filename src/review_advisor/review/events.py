@@ -63,8 +63,8 @@ class Step(Happened):
 class OfCall(Step):
     """An event of one call. ``number`` is the call's: the calls of a review count from 1 as they start or are refused.
 
-    It is 0 for what belongs to no call, and in streams that were recorded before calls had numbers. ``prompts`` is the
-    version of the prompt texts (``Instructions.version``); empty where there is no call, and in older streams.
+    It is 0 for what belongs to no call. ``prompts`` is the version of the prompt texts (``Instructions.version``);
+    empty where there is no call.
     """
 
     number: CallNumber = 0
@@ -204,8 +204,8 @@ class PolicyFrozen(Happened):
     whose configuration holds; None for a patch. ``guidelines`` are the team's own rules that apply to the change, or
     could not be read. ``server`` is the address of the GitHub that the repository is on, where one is known.
     ``priced_by`` names the repository's own list of prices and its digest; empty where the shipped one counts alone.
-    ``author`` is the account that opened the pull request; empty of any other change, and in streams that were recorded
-    before events said so. ``secrets`` are those on added lines, all of them.
+    ``author`` is the account that opened the pull request; empty of any other change. ``secrets`` are those on added
+    lines, all of them.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -247,14 +247,15 @@ class RoleSkipped(Step):
 class CallStarted(OfCall):
     """A call was allowed and is on its way. Without its ``CallEnded`` it was killed in flight.
 
-    ``advisor`` is the id of who is asked, empty in streams that were recorded before events said so. ``asks_again`` is
-    the number of the call whose question it repeats, because that reply could not be used; 0 for a first question.
-    ``effort`` is what the configuration asks of the model; empty where the CLI decides.
+    ``advisor`` is the id of who is asked. ``asks_again`` is the number of the call whose question it repeats, because
+    that reply could not be used; 0 for a first question. ``effort`` is what the configuration asks of the model; empty
+    where the CLI decides.
     """
 
     kind: Literal["call_started"] = "call_started"
+    number: Annotated[CallNumber, Field(ge=1)]
     role: Role
-    advisor: str = ""
+    advisor: str
     asks_again: CallNumber = 0
     requested_model: str
     blind: bool = False
@@ -278,8 +279,9 @@ class CallEnded(OfCall):
     """
 
     kind: Literal["call_ended"] = "call_ended"
+    number: Annotated[CallNumber, Field(ge=1)]
     role: Role
-    advisor: str = ""
+    advisor: str
     asks_again: CallNumber = 0
     ended: Ended
     reason: str = ""
@@ -340,7 +342,7 @@ class Consulted(OfCall):
     """
 
     kind: Literal["consulted"] = "consulted"
-    advisor: str = ""
+    advisor: str
     effort: GivenEffort = ""
     note: ConsultNote
     asked_by: Literal["executor", "harness"] = "executor"

@@ -33,7 +33,7 @@ ODD = finding(APP, 31, "value = 31", "low", title="thirty-one is odd")
 ID = finding_id(APP, "correctness", "value = 31")
 ID_ELSEWHERE = finding_id(OTHER, "correctness", "value = 32")
 READS = RequestMoment(kind="read", operation="get pull request")
-OTHER_LABEL = ObservedLabel("f-0123456789", "thread", "resolved", "@maria resolved its thread")
+OTHER_LABEL = ObservedLabel("f-01234567890123456789012345678901", "thread", "resolved", "@maria resolved its thread")
 Labels = dict[tuple[str, str], str]
 
 

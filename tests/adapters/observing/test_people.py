@@ -131,7 +131,7 @@ def test_a_person_who_is_called_as_the_bot_is_has_no_finding_of_its(rejected: tu
     actions, pull = rejected
     namesake = actions.login.removesuffix("[bot]")
     theirs = Session(actions.github, NAME, actions.github.personal_token(namesake)).reviewing
-    forged = InlineComment("", APP, 31, None, "RIGHT", finding_marker("f-0123456789"))
+    forged = InlineComment("", APP, 31, None, "RIGHT", finding_marker("f-01234567890123456789012345678901"))
     theirs.submit(pull.number, theirs.create(pull.number, pull.head_sha, "Look.", [forged]).id)
     actions.merges(pull)
     assert {finding for finding, _ in observed(actions.closed(pull))} == {"", ID}

@@ -171,6 +171,9 @@ def test_what_was_merged_lately_is_observed_again_all_at_once(actions: Actions) 
     assert f"#{reverted.number}" not in again.err, "what was reverted stays reverted"
 
 
+ELSEWHERE = "f-01234567890123456789012345678901"
+
+
 @pytest.mark.parametrize(
     "labels, again",
     [
@@ -200,7 +203,10 @@ def test_whatever_was_merged_and_is_not_proven_to_be_reverted_is_looked_at_again
     assert keep(ledger, seen) == (seen, True)
     lately = replace(seen, at=at + timedelta(days=20), run_id="observed_2", labels=labels)
     assert keep(ledger, lately) == (replace(lately, labels=seen.labels), False), "nothing that was known is lost"
-    found = replace(lately, labels=(*seen.labels, ObservedLabel("f-0123456789", "reaction", "up", f"@{MAINTAINER}")))
+    found = replace(
+        lately,
+        labels=(*seen.labels, ObservedLabel(ELSEWHERE, "reaction", "up", f"@{MAINTAINER}")),
+    )
     assert keep(ledger, found) == (found, True)
     assert open_ended(ledger, at) == (((NAME, 7),) if again else ())
     assert open_ended(ledger, at + timedelta(days=1)) == (), "by when it was first seen"

@@ -18,8 +18,18 @@ STEP: dict[str, Any] = {"at": AT, "surface": Surface.PR_REVIEW}
 PART = PartEnded(**STEP, outcome=Outcome.ESCALATED, because="a person must look")
 ESCALATED = ReviewEnded(at=AT, outcome=Outcome.ESCALATED, because=("a person must look",))
 STOPPED = ReviewEnded(at=AT, outcome=Outcome.STOPPED, because=("no credit",))
-LOST = CallEnded(**STEP, role=Role.EXECUTOR, ended="stopped", reason="credit_exhausted", requested_model="m")
-ANSWERED = CallEnded(**STEP, role=Role.POST_VERIFY, ended="answered", requested_model="m")
+LOST = CallEnded(
+    **STEP,
+    number=1,
+    advisor="executor",
+    role=Role.EXECUTOR,
+    ended="stopped",
+    reason="credit_exhausted",
+    requested_model="m",
+)
+ANSWERED = CallEnded(
+    **STEP, number=2, advisor="post_verify", role=Role.POST_VERIFY, ended="answered", requested_model="m"
+)
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,11 @@ def test_what_was_wrong_stands_in_a_paragraph_of_its_own() -> None:
 
 def test_what_was_not_done_is_said_with_why() -> None:
     assert refused("It is <closed>.") == "Nothing was done. It is &lt;closed&gt;."
-    assert unknown("f-0123456789").startswith("Nothing was done. No finding `f-0123456789` is known")
+    assert unknown(FINDING).startswith(f"Nothing was done. No finding `{FINDING}` is known")
 
 
-KNOWN = KnownFinding(id="f-0123456789", path="a.py", line=7, title="it is <wrong>", severity="high")
+FINDING = "f-01234567890123456789012345678901"
+KNOWN = KnownFinding(id=FINDING, path="a.py", line=7, title="it is <wrong>", severity="high")
 IN_THIS_FILE = (
     "The same was dismissed in this file, but equal lines came or went since: which of them was meant is unknown."
 )
@@ -65,13 +66,12 @@ HOLD = "The comment on these lines and the check's page show the finding."
 )
 def test_a_finding_is_explained_with_what_people_did_with_it(more: dict[str, str], status: str, ends: str) -> None:
     told = explained(KNOWN.model_copy(update=more))
-    assert told == f"**high** `a.py:7`: it is &lt;wrong&gt; (`f-0123456789`), {status}.\n\n{HOLD}{ends}"
+    assert told == f"**high** `a.py:7`: it is &lt;wrong&gt; (`{FINDING}`), {status}.\n\n{HOLD}{ends}"
 
 
 def test_what_a_command_did_is_said_with_what_comes_next() -> None:
-    assert dismissed("f-0123456789", "a *test*", some_still_block(2)) == (
-        "`f-0123456789` is dismissed: a \\*test\\*\n\n"
-        "It is not raised again. 2 findings still block; the verdict stays."
+    assert dismissed(FINDING, "a *test*", some_still_block(2)) == (
+        f"`{FINDING}` is dismissed: a \\*test\\*\n\nIt is not raised again. 2 findings still block; the verdict stays."
     )
     assert a_review_decides("Why.") == "Nothing open blocks any more, and a new review of this head decides: Why."
     assert verdict_stays("Why.") == ("The verdict stays until the next review, for which `/advisor review` asks. Why.")

@@ -14,6 +14,7 @@ from review_advisor.github.writes import MOST_CHARACTERS
 from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN, PublicationRules
 
 RULES = PublicationRules()
+OLDER = "f-01234567890123456789012345678901"
 
 
 def test_a_second_push_tells_new_open_and_settled_findings_apart() -> None:
@@ -42,10 +43,10 @@ def test_what_was_fixed_before_is_not_told_again() -> None:
 
 def test_an_older_finding_that_was_not_looked_at_stays_in_the_list() -> None:
     document = told(earlier=1)
-    older = KnownFinding(id="f-0123456789", path="b.py", line=4, title="leaks @ada", severity="critical")
+    older = KnownFinding(id=OLDER, path="b.py", line=4, title="leaks @ada", severity="critical")
     state = remembers(document).model_copy(update={"findings": (older,)})
     body = summary_body(document, RULES, state)
-    assert "**Still open** since the last review:\n\n- **critical** `b.py:4`: leaks `@ada` (`f-0123456789`)\n" in body
+    assert f"**Still open** since the last review:\n\n- **critical** `b.py:4`: leaks `@ada` (`{OLDER}`)\n" in body
 
 
 def test_findings_for_which_the_memory_has_no_room_are_counted() -> None:

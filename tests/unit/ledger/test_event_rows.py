@@ -143,7 +143,7 @@ def test_a_consult_is_told_with_what_the_advisor_said(guidance: Guidance | None,
         "tokens": 26,
         "duration_ms": 1_250,
     }
-    assert event_rows(POLICY, 4, Consulted(**STEP, note=note)) == {"consults": (told,)}
+    assert event_rows(POLICY, 4, Consulted(**STEP, advisor="mid_flight", note=note)) == {"consults": (told,)}
 
 
 def judged_twice() -> OutcomeDocument:

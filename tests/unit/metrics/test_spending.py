@@ -16,7 +16,9 @@ def call(role: Role, usage: Usage, by_model: tuple[ModelUsage, ...] = ()) -> Cal
     return CallEnded(
         at=AT,
         surface=Surface.PR_REVIEW,
+        number=1,
         role=role,
+        advisor=role.advisor,
         ended="answered",
         requested_model="haiku",
         resolved_model="haiku",

@@ -45,7 +45,7 @@ class Shop:
 
 def remark(line: int = 5, *, start: int | None = None, path: str = "till.py", body: str = "why?") -> InlineComment:
     """An inline comment on the new lines."""
-    return InlineComment("f-0123456789", path, line, start, "RIGHT", body)
+    return InlineComment("f-01234567890123456789012345678901", path, line, start, "RIGHT", body)
 
 
 def remarks_of_check(count: int) -> tuple[Annotation, ...]:

@@ -25,6 +25,10 @@ from review_advisor.review.observed import (
 )
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
+F1 = "f-00000000000000000000000000000001"
+F2 = "f-00000000000000000000000000000002"
+F3 = "f-00000000000000000000000000000003"
+F4 = "f-00000000000000000000000000000004"
 SEEN = Observed(
     at=AT,
     run_id="observed_1",
@@ -35,10 +39,10 @@ SEEN = Observed(
         ObservedLabel("", "merge", "merged", "cafe"),
         ObservedLabel("", "judged", "judged", "it was merged on 2025-12-01"),
         ObservedLabel("", "reverted", "not_reverted", "no later commit"),
-        ObservedLabel("f-0000000001", "at_merge", "fixed", "the lines are gone"),
-        ObservedLabel("f-0000000002", "at_merge", "unknown", "its file is too large"),
-        ObservedLabel("f-0000000002", "reaction", "none", "nobody"),
-        ObservedLabel("f-0000000004", "reaction", "up", "@maria"),
+        ObservedLabel(F1, "at_merge", "fixed", "the lines are gone"),
+        ObservedLabel(F2, "at_merge", "unknown", "its file is too large"),
+        ObservedLabel(F2, "reaction", "none", "nobody"),
+        ObservedLabel(F4, "reaction", "up", "@maria"),
     ),
 )
 
@@ -103,7 +107,7 @@ def test_a_revert_has_a_say_once_the_merge_is_judged() -> None:
 
 def test_what_is_unknown_is_not_known() -> None:
     assert of_findings(SEEN.labels) == {
-        "f-0000000001": {"at_merge": "fixed"}, "f-0000000002": {"reaction": "none"}, "f-0000000004": {"reaction": "up"},
+        F1: {"at_merge": "fixed"}, F2: {"reaction": "none"}, F4: {"reaction": "up"},
     }  # fmt: skip
     assert of_pull_request(SEEN.labels, "reverted") == "not_reverted"
     assert of_pull_request([ObservedLabel("", "reverted", "unknown", "why")], "reverted") is None
@@ -127,21 +131,21 @@ def test_what_happened_and_cannot_be_told_any_more_stays_known() -> None:
     now = told(
         ObservedLabel("", "judged", "unknown", why),
         ObservedLabel("", "reverted", "unknown", why),
-        ObservedLabel("f-0000000001", "at_merge", "unknown", why),
-        ObservedLabel("f-0000000002", "at_merge", "unknown", why),
-        ObservedLabel("f-0000000002", "reaction", "up", "@maria"),
-        ObservedLabel("f-0000000003", "at_merge", "unknown", why),
+        ObservedLabel(F1, "at_merge", "unknown", why),
+        ObservedLabel(F2, "at_merge", "unknown", why),
+        ObservedLabel(F2, "reaction", "up", "@maria"),
+        ObservedLabel(F3, "at_merge", "unknown", why),
     )
     there = (
-        ObservedLabel("f-0000000003", "at_merge", "there", "they stand"),
-        ObservedLabel("f-0000000003", "later", "gone", "beef"),
+        ObservedLabel(F3, "at_merge", "there", "they stand"),
+        ObservedLabel(F3, "later", "gone", "beef"),
     )
     assert now.after(told(*SEEN.labels, *there)) == told(
         SEEN.labels[1],
         ObservedLabel("", "reverted", "unknown", why),
-        ObservedLabel("f-0000000001", "at_merge", "fixed", "the lines are gone"),
-        ObservedLabel("f-0000000002", "at_merge", "unknown", why),
-        ObservedLabel("f-0000000002", "reaction", "up", "@maria"),
+        ObservedLabel(F1, "at_merge", "fixed", "the lines are gone"),
+        ObservedLabel(F2, "at_merge", "unknown", why),
+        ObservedLabel(F2, "reaction", "up", "@maria"),
         there[0],
         SEEN.labels[6],
         there[1],
@@ -189,7 +193,7 @@ def test_what_was_known_of_another_head_is_not_known_of_this_one() -> None:
 
 def test_the_ledgers_rows_say_what_is_proven() -> None:
     rows = readings_of_observation(SEEN)
-    assert [dict(row) for row in rows["proofs"]] == [{"finding": "f-0000000004", "proved_right": 1}]
+    assert [dict(row) for row in rows["proofs"]] == [{"finding": F4, "proved_right": 1}]
     (about,) = rows["observations"]
     assert (about["reverted"], about["overridden"]) == (0, None)
     assert len(rows["labels"]) == len(SEEN.labels)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.ledger.test_runs import RUN
-from tests.unit.outcome.altered import KINDS, reviewed
 
 from review_advisor.agents.answers import Consult
 from review_advisor.agents.mid_flight import ConsultNote
@@ -31,12 +29,9 @@ from review_advisor.review.events import (
     Consulted,
     Ended,
     Event,
-    OfCall,
     PolicyFrozen,
     ReviewEnded,
     ReviewStopped,
-    UnfoundedRejection,
-    Voted,
 )
 from review_advisor.review.report import report_text
 from review_advisor.review.rulings import Outcome
@@ -128,15 +123,6 @@ def document_of(events: list[Event]) -> OutcomeDocument:
     return outcome_document([begun, *events, ReviewEnded(at=NOON, outcome=Outcome.ESCALATED, because=())])
 
 
-def without_numbers(event: Event) -> Event:
-    """The event as it was recorded before calls had numbers."""
-    if isinstance(event, CallStarted | CallEnded):
-        return replace(event, number=0, asks_again=0, advisor="")
-    if isinstance(event, Consulted):
-        return replace(event, number=0, advisor="")
-    return replace(event, number=0) if isinstance(event, OfCall) else event
-
-
 @given(asked(), st.data())
 def test_whoever_gave_no_answer_is_named_whoever_else_answered(puts: list[Put], data: st.DataObject) -> None:
     document = document_of(stream_of(puts, lambda some: data.draw(st.sampled_from(some))))
@@ -178,32 +164,20 @@ def test_an_end_is_matched_with_its_own_start(puts: list[Put], data: st.DataObje
     ]
 
 
-@given(asked(advisors=("",)), st.data())
-def test_without_numbers_a_question_is_known_by_what_it_was_about(puts: list[Put], data: st.DataObject) -> None:
-    events = stream_of(puts, lambda some: data.draw(st.sampled_from(some)))
-    older = [without_numbers(event) for event in events]
-    assert set(document_of(older).flags.lost) == set(document_of(events).flags.lost)
-    assert ends_of_calls(older) == ends_of_calls(events)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_review_without_numbers_reads_as_the_same_review(kind: str) -> None:
-    events = reviewed(kind).events
-    if any(isinstance(event, UnfoundedRejection | Voted) for event in events):
-        return  # calls had numbers before such a rejection was asked again, and before councils voted
-    older = tuple(map(without_numbers, events))
-    assert ends_of_calls(older) == ends_of_calls(events)
-    assert outcome_document(older).flags == outcome_document(events).flags
-
-
 def test_a_consult_belongs_to_the_call_that_it_names() -> None:
     def ended(number: int) -> CallEnded:
         return CallEnded(
-            at=NOON, surface=Surface.PR_REVIEW, role=Role.EXECUTOR, number=number, ended="answered", requested_model="m"
+            at=NOON,
+            surface=Surface.PR_REVIEW,
+            role=Role.EXECUTOR,
+            advisor="executor",
+            number=number,
+            ended="answered",
+            requested_model="m",
         )
 
     note = ConsultNote(Consult(question="why?"), "failed")
-    consult = Consulted(at=NOON, surface=Surface.PR_REVIEW, number=1, note=note)
+    consult = Consulted(at=NOON, surface=Surface.PR_REVIEW, advisor="mid_flight", number=1, note=note)
     one, other = made_calls([ended(1), ended(2), consult])
     assert (one.consults, other.consults) == ([consult], [])
 
@@ -231,7 +205,13 @@ def test_only_the_call_that_is_under_way_is_shown_as_unanswered() -> None:
 
 
 def test_a_question_that_was_answered_in_the_end_did_not_stop_the_review() -> None:
-    about: dict[str, Any] = {"at": NOON, "surface": Surface.PR_REVIEW, "role": Role.POST_VERIFY, "requested_model": "m"}
+    about: dict[str, Any] = {
+        "at": NOON,
+        "surface": Surface.PR_REVIEW,
+        "role": Role.POST_VERIFY,
+        "advisor": "post_verify",
+        "requested_model": "m",
+    }
     calls = (CallEnded(**about, number=1, ended="lost"), CallEnded(**about, number=2, asks_again=1, ended="answered"))
     assert unanswered(calls) == ()
     stop = ReviewStopped(at=NOON, reason="interrupted", detail="")

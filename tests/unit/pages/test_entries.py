@@ -17,7 +17,9 @@ AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 CALL = CallEnded(
     at=AT,
     surface=Surface.PR_REVIEW,
+    number=1,
     role=Role.EXECUTOR,
+    advisor="executor",
     ended="lost",
     reason="timeout",
     detail="it was too slow",

@@ -101,7 +101,7 @@ def test_what_many_runs_used_is_one_line_a_role_and_model_and_an_unknown_cost_is
     def call(model: str, usd: float | None) -> CallEnded:
         usage = Usage(input_tokens=5, cost_usd=usd)
         about = {"role": Role.EXECUTOR, "ended": "answered", "requested_model": model, "usage": usage}
-        return CallEnded(at=MADE, surface=Surface.PR_REVIEW, **about)  # type: ignore[arg-type]
+        return CallEnded(at=MADE, surface=Surface.PR_REVIEW, number=1, advisor="executor", **about)  # type: ignore[arg-type]
 
     first = role_costs([call("sonnet", 0.5), call("sonnet", None), call("mystery", None)])
     mystery, sonnet = map(cost_json, together([*first, *role_costs([call("sonnet", 1.5)])]))

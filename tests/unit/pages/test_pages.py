@@ -204,7 +204,7 @@ def test_guidance_that_stops_or_is_malformed_says_so() -> None:
 
 
 def consulted(note: ConsultNote) -> Consulted:
-    return Consulted(at=datetime(2026, 1, 5, tzinfo=UTC), surface=Surface.PR_REVIEW, note=note)
+    return Consulted(at=datetime(2026, 1, 5, tzinfo=UTC), surface=Surface.PR_REVIEW, advisor="mid_flight", note=note)
 
 
 def test_a_judgement_by_the_diff_alone_that_did_not_come_says_why() -> None:
@@ -371,7 +371,7 @@ def test_what_became_of_a_finding_stands_with_it_and_of_the_pull_request_apart()
     labels = (
         ObservedLabel("", "merge", "merged", "commit 1234567"),
         ObservedLabel(raised.id, "at_merge", "fixed", "<b>its lines</b> are gone"),
-        ObservedLabel("f-0000000000", "thread", "open", ""),
+        ObservedLabel("f-00000000000000000000000000000000", "thread", "open", ""),
     )
     page = RunPage(RUN, document.events, document, labels).as_json()
     assert page["became"] == ["merge: merged (commit 1234567)"]

@@ -88,7 +88,7 @@ def test_code_is_text(body: str) -> None:
     assert read_command(body) is None
 
 
-FINDING = "f-0123456789"
+FINDING = "f-01234567890123456789012345678901"
 SHA = "0123456789abcdef0123456789abcdef01234567"
 NO_FINDING = Misspelt("Name a finding by its id, `f-` and all its digits, as the comment about it has it.")
 NO_HEAD = Misspelt("Name the head commit with all its digits, and say why.")

@@ -22,7 +22,7 @@ from review_advisor.github.state import (
 
 NUMBERS = (1, 2, 10, 11, 12, 21, 112, 120, 1_000_000_000)
 RUNS = ("", "1", "12", "9001")
-FINDING = "f-0123456789"
+FINDING = "f-01234567890123456789012345678901"
 
 
 @pytest.mark.parametrize("number,run", list(product(NUMBERS, RUNS)))

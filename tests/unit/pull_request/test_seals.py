@@ -31,8 +31,8 @@ from review_advisor.github.state import (
 from review_advisor.policy.risk import BlastRadius
 from review_advisor.review.rulings import Outcome
 
-OPEN = KnownFinding(id="f-0123456789", path="a.py", line=7, title="seven", severity="high", occurrences=2)
-SETTLED = OPEN.model_copy(update={"id": "f-9876543210", "status": "dismissed", "by": "ada", "reason": "it is meant"})
+OPEN = KnownFinding(id=f"f-{'1' * 32}", path="a.py", line=7, title="seven", severity="high", occurrences=2)
+SETTLED = OPEN.model_copy(update={"id": f"f-{'9' * 32}", "status": "dismissed", "by": "ada", "reason": "it is meant"})
 STATE = State(
     run_id="run-1",
     head_sha="a" * 40,

@@ -11,7 +11,7 @@ from review_advisor.github.threads import (
     left_behind,
 )
 
-ONE, TWO = "f-0000000001", "f-0000000002"
+ONE, TWO = "f-00000000000000000000000000000001", "f-00000000000000000000000000000002"
 
 
 def thread(name: str = "T1", finding: str | None = ONE, *, resolved: bool = False, outdated: bool = False) -> Thread:

@@ -205,7 +205,7 @@ def cost_rows(*calls: CallEnded) -> list[str]:
 def consulting(executor: str, *used: ModelUsage, own: Usage | None = None) -> CallEnded:
     about = {"role": Role.EXECUTOR, "ended": "answered", "requested_model": executor, "resolved_model": executor}
     asked = {"by_model": used, "own": own, "consulted": ("opus", "opus")}
-    return CallEnded(at=NOON, surface=Surface.PR_REVIEW, **about, **asked)  # type: ignore[arg-type]
+    return CallEnded(at=NOON, surface=Surface.PR_REVIEW, number=1, advisor="executor", **about, **asked)  # type: ignore[arg-type]
 
 
 def test_a_row_of_the_mid_flight_advisor_counts_consults_and_says_where_their_cost_stands() -> None:

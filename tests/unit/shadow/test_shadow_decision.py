@@ -43,7 +43,9 @@ CALL = ShadowCalled(
     call=CallEnded(
         at=AT,
         surface=Surface.PR_REVIEW,
+        number=1,
         role=Role.POST_VERIFY,
+        advisor="post_verify",
         ended="answered",
         requested_model="opus",
         usage=Usage(cost_usd=0.5),
