@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.change.git_store import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.change.guidelines import (
     DEFAULT_FILES,
     LONGEST_GUIDELINE,
@@ -21,7 +21,7 @@ from review_advisor.change.guidelines import (
     GuidelineRules,
 )
 from review_advisor.change.kinds import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, PYPROJECT, CriticalPaths, Glob
-from review_advisor.change.lockfiles import DEFAULT_EXCLUDE
+from review_advisor.change.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.change.redaction import Redactor, redactor
 from review_advisor.policy.budgets import (
     CALL_SECONDS,

@@ -17,7 +17,7 @@ from review_advisor.app.init import (
     repository_of,
     workflow_text,
 )
-from review_advisor.change.git import TreeBounds
+from review_advisor.change.git_store import TreeBounds
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.settings import CONFIG_FILE, BudgetConfig, Config, parse_config, without_links
 

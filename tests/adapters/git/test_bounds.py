@@ -11,7 +11,7 @@ from tests.adapters.git.counting import counting
 from tests.adapters.git_repository import Repo
 
 from review_advisor.change.change import SourceError
-from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.change.git_store import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.change.sources import GitSource, open_range
 from review_advisor.review.events import Event
 from review_advisor.review.rulings import Outcome

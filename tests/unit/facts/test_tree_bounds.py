@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from review_advisor.change.git import DEFAULT_BOUNDS, TreeBounds
+from review_advisor.change.git_store import DEFAULT_BOUNDS, TreeBounds
 from review_advisor.policy.settings import Config, make_settings
 
 
