@@ -38,9 +38,10 @@ from review_advisor.github.begin import Conversation
 from review_advisor.github.publish import PublishPhase
 from review_advisor.github.writer import Bot
 from review_advisor.mockworld.agents import Line, approve, confirm, reject
-from review_advisor.mockworld.github import WORKFLOW_ABILITIES, CheckRun, GitHub, IssueComment, Review, TimelineEntry
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES, GitHub
 from review_advisor.mockworld.github_page import Record, conversation, patches_of
+from review_advisor.mockworld.github_records import CheckRun, IssueComment, Review, TimelineEntry
 from review_advisor.mockworld.stage import play
 from review_advisor.mockworld.story_file import read_story
 from review_advisor.mockworld.world import MockWorld

@@ -34,16 +34,8 @@ from review_advisor.change.pull_request import Permission
 from review_advisor.github import writer as patience
 from review_advisor.github.state import SUMMARY, StandingComment, State, read_state
 from review_advisor.ledger.chain import LEDGER_FILE
-from review_advisor.mockworld.github import (
-    CheckRun,
-    Contents,
-    GitHub,
-    IssueComment,
-    Pull,
-    Review,
-    ReviewThread,
-    second_of,
-)
+from review_advisor.mockworld.github import Contents, GitHub, second_of
+from review_advisor.mockworld.github_records import CheckRun, IssueComment, Pull, Review, ReviewThread
 from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN
 from review_advisor.review.observed import JUDGED_AFTER
 

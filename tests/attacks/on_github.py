@@ -14,7 +14,8 @@ from review_advisor.app.configuration import believed_base
 from review_advisor.change.change import Change
 from review_advisor.change.git_diff import GitPatcher
 from review_advisor.change.pull_request import Permission, PullRequestEvent
-from review_advisor.change.sources import About, Remote, open_pull_request
+from review_advisor.change.pull_request_source import Remote, open_pull_request
+from review_advisor.change.sources import About
 from review_advisor.github.begin import BeginPhase, Comment, Conversation
 from review_advisor.github.memory import earlier_review, peoples_word
 from review_advisor.github.publish import PublishPhase
@@ -30,8 +31,8 @@ from review_advisor.github.state import (
 )
 from review_advisor.github.writer import Bot
 from review_advisor.github.writes import InlineComment
+from review_advisor.mockworld.fake_forge import FakeForge
 from review_advisor.mockworld.github import GitHub
-from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN, PublicationRules
 from review_advisor.policy.risk import BlastRadius

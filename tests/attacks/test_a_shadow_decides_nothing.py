@@ -10,7 +10,7 @@ from tests.adapters.ledgers import Story
 from tests.scenarios.five_stories import STORIES
 from tests.unit.shadow.test_shadow_rule import shadow
 
-from review_advisor.github.memory import remembered
+from review_advisor.github.memory import state_after
 from review_advisor.github.sarif import sarif_json
 from review_advisor.github.sections import conclusion_of, title_of
 from review_advisor.ledger.shadow_rollup import shadow_cost
@@ -45,7 +45,7 @@ MONEY = {"spent_usd", "day_usd", "counted", "day"}
 
 def told(document: OutcomeDocument) -> tuple[object, ...]:
     """Everything that anybody acts on."""
-    state = remembered(None, document, asked=False)
+    state = state_after(None, document, asked=False)
     return (
         document.exit_code,
         document.flags,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from review_advisor.change.change import SourceError
-from review_advisor.change.sources import open_patch
+from review_advisor.change.patch_source import open_patch
 
 GOOD = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
 EVIL = "diff --git a/evil.py b/evil.py\nnew file mode 100644\n--- /dev/null\n+++ b/evil.py\n@@ -0,0 +1 @@\n+attack()\n"

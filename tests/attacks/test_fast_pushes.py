@@ -14,7 +14,7 @@ from review_advisor.github.publish import DidNotRun
 from review_advisor.github.state import StandingCheck
 from review_advisor.github.writer import settled_head
 from review_advisor.mockworld.agents import approve
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.policy.pull_request_rules import PublicationRules
 

@@ -33,7 +33,7 @@ from review_advisor.github.state import (
     vouched_by_word,
 )
 from review_advisor.mockworld.agents import approve, finding, reject
-from review_advisor.mockworld.github import IssueComment
+from review_advisor.mockworld.github_records import IssueComment
 from review_advisor.mockworld.world import edited
 from review_advisor.review.rulings import Outcome
 

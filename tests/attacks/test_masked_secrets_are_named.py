@@ -22,7 +22,7 @@ from review_advisor.change.change import Change, Earlier, EarlierFinding, Edits,
 from review_advisor.change.redaction import Redactor, doubtful_lines, masked_text, shown_file
 from review_advisor.change.sources import GitSource, open_range
 from review_advisor.mockworld.agents import Json, approve, confirm, finding, guidance, plan, reject, veto
-from review_advisor.mockworld.github import PullFile
+from review_advisor.mockworld.github_records import PullFile
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.policy.escalation_rules import EscalationRules
 from review_advisor.policy.policy import Rules

@@ -13,7 +13,8 @@ from tests.attacks.lock_places import HOSTS, SOURCES, TWICE, VERSIONS, placed
 from tests.scenarios.reading import is_shown, shown
 
 from review_advisor.change.change import FileChange
-from review_advisor.change.lockfiles import DEFAULT_EXCLUDE, hosts_in, incoming, lock_entries, lock_format
+from review_advisor.change.lock_formats import DEFAULT_EXCLUDE
+from review_advisor.change.lockfiles import hosts_in, incoming, lock_entries, lock_format
 from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld
 from review_advisor.policy.exclusion import excluding_glob
 from review_advisor.policy.surfaces import Role

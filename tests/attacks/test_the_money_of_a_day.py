@@ -14,8 +14,8 @@ from review_advisor.github.publish import DidNotRun, ShadowPublishPhase
 from review_advisor.github.state import day_in, external_id
 from review_advisor.github.writes import Check, Conclusion
 from review_advisor.mockworld.agents import approve
-from review_advisor.mockworld.github import Pull
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github_records import Pull
 from review_advisor.policy.budgets import USD_OF_AN_UNTOLD_REVIEW
 from review_advisor.policy.pull_request_rules import PublicationRules
 
@@ -229,7 +229,7 @@ def test_old_checks_that_tell_no_day_are_unknown(desk: Team) -> None:
 
 
 def test_a_list_that_is_not_whole_is_said_to_be(desk: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("review_advisor.mockworld.github_doors.MOST_RECENT", 1)
+    monkeypatch.setattr("review_advisor.mockworld.fake_forge.MOST_RECENT", 1)
     desk.spends(MALLORY, 1)
     assert "not all known" in desk.happens(desk.opens("bob")).alert
 

@@ -10,8 +10,8 @@ from review_advisor.change.pull_request import CommentEvent, PullRequestEvent
 from review_advisor.github.begin import BeginPhase
 from review_advisor.github.beginning import NeverLeftOut
 from review_advisor.github.forge import Comparison, ListedFile
-from review_advisor.mockworld.github import Push
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github_records import Push
 from review_advisor.policy.pull_request_rules import PublicationRules
 
 DEPENDABOT = "dependabot[bot]"

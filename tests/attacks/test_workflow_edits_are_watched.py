@@ -16,7 +16,7 @@ from review_advisor.app.ci import own_facts
 from review_advisor.change.ci_files import CalledFiles
 from review_advisor.change.sources import open_range
 from review_advisor.mockworld.agents import lost
-from review_advisor.mockworld.github import PullFile
+from review_advisor.mockworld.github_records import PullFile
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.policy.policy import Policy, Rules, decide_policy
 from review_advisor.policy.risk import BlastRadius

@@ -9,8 +9,8 @@ from draw_github import DIGEST, IMAGES, WIDTH, digest_in, drawn, file_of
 from github_stories import PICTURES, Picture
 from PIL import Image
 
-from review_advisor.mockworld.github import IssueComment
 from review_advisor.mockworld.github_page import POLICY, THEMES, markdown
+from review_advisor.mockworld.github_records import IssueComment
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "github.md").read_text(encoding="utf-8")

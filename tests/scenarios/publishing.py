@@ -8,14 +8,15 @@ from review_advisor.change.git_diff import GitPatcher
 from review_advisor.change.pull_request import Permission
 from review_advisor.change.redaction import NO_SECRETS, Redactor
 from review_advisor.github.begin import Comment as Words
-from review_advisor.github.begin import Conversation, Heard
+from review_advisor.github.begin import CommentResult, Conversation
 from review_advisor.github.forge import Forge
 from review_advisor.github.publish import DidNotRun, Published, PublishPhase
 from review_advisor.github.state import SUMMARY, State, own_summaries, read_state
 from review_advisor.github.writer import Bot
 from review_advisor.mockworld.agents import Line
-from review_advisor.mockworld.github import CheckRun, GitHub, IssueComment, Pull, Review, ReviewThread
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github import GitHub
+from review_advisor.mockworld.github_records import CheckRun, IssueComment, Pull, Review, ReviewThread
 from review_advisor.mockworld.world import FakeClock, MockWorld, edited
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.surfaces import Role
@@ -91,7 +92,7 @@ class Desk:
     def publish(self, outcome: OutcomeDocument | DidNotRun, *, asked: bool = False) -> Published:
         return self.phase.publish(self.pull.number, outcome, asked=asked)
 
-    def hears(self, login: str, body: str, number: int = 77, *, run: str = "") -> Heard:
+    def hears(self, login: str, body: str, number: int = 77, *, run: str = "") -> CommentResult:
         """Somebody comments, and the bot hears it; a comment of the same number is the same one, heard again."""
         if all(each.id != number for each in self.pull.comments):
             self.github.comments(self.pull, by=login, body=body).id = number

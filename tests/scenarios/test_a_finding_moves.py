@@ -15,7 +15,8 @@ from review_advisor.github.comment_text import STILL_OPEN
 from review_advisor.github.memory import earlier_review
 from review_advisor.github.publish import DidNotRun
 from review_advisor.mockworld.agents import approve, finding, lost, reject
-from review_advisor.mockworld.github import WORKFLOW_ABILITIES, RequestMoment
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES
+from review_advisor.mockworld.github_traffic import RequestMoment
 from review_advisor.mockworld.world import edited, renamed
 from review_advisor.policy.surfaces import Role
 

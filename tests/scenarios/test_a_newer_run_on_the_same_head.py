@@ -9,8 +9,8 @@ from review_advisor.github.begin import BeginPhase
 from review_advisor.github.publish import LEFT, DidNotRun, Published, PublishPhase
 from review_advisor.github.state import StandingCheck
 from review_advisor.mockworld.agents import approve, finding, reject, veto
-from review_advisor.mockworld.github import RequestMoment
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github_traffic import RequestMoment
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.review.document import OutcomeDocument
 

@@ -13,7 +13,7 @@ from review_advisor.github.client import connect
 from review_advisor.github.forge import Forge
 from review_advisor.github.publish import PublishPhase
 from review_advisor.mockworld.agents import approve, finding, reject, veto
-from review_advisor.mockworld.github import Limited, RequestMoment, ServerFailure
+from review_advisor.mockworld.github_traffic import Limited, RequestMoment, ServerFailure
 from review_advisor.mockworld.world import FakeClock, edited
 from review_advisor.review.document import OutcomeDocument
 

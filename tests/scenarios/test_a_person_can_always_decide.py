@@ -8,7 +8,7 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 
 from review_advisor.agents.findings import finding_id
 from review_advisor.change.pull_request import Permission
-from review_advisor.github.begin import Heard
+from review_advisor.github.begin import CommentResult
 from review_advisor.github.commands import still_blocking
 from review_advisor.github.publish import DidNotRun
 from review_advisor.github.writer import PullRequestWriter
@@ -62,19 +62,19 @@ def titles(desk: Desk) -> list[str | None]:
     return [check.title for check in desk.checks]
 
 
-def says(desk: Desk, login: str, body: str, number: int = 77) -> Heard:
+def says(desk: Desk, login: str, body: str, number: int = 77) -> CommentResult:
     return desk.hears(login, f"/advisor {body}", number)
 
 
-def dismisses(desk: Desk, line: int, login: str = MAINTAINER) -> Heard:
+def dismisses(desk: Desk, line: int, login: str = MAINTAINER) -> CommentResult:
     return says(desk, login, f"dismiss {IDS[line]} it is meant", 100 + line)
 
 
-def overrides(desk: Desk, login: str = MAINTAINER, number: int = 77) -> Heard:
+def overrides(desk: Desk, login: str = MAINTAINER, number: int = 77) -> CommentResult:
     return says(desk, login, f"override {desk.pull.head_sha} we need it today", number)
 
 
-def dismisses_the_last(desk: Desk, login: str) -> Heard:
+def dismisses_the_last(desk: Desk, login: str) -> CommentResult:
     return dismisses(desk, 3, login)
 
 
@@ -272,7 +272,7 @@ def test_the_next_review_believes_a_dismissal_as_the_configuration_says(rule: st
 
 
 @pytest.mark.parametrize("command", [dismisses_the_last, overrides], ids=["dismiss", "override"])
-def test_whoever_made_or_pushed_any_commit_settles_nothing(command: Callable[[Desk, str], Heard]) -> None:
+def test_whoever_made_or_pushed_any_commit_settles_nothing(command: Callable[[Desk, str], CommentResult]) -> None:
     desk = Desk()
     for login in ("Max", "Eve", "Mallory"):
         desk.github.grants(REPOSITORY, login, Permission.WRITE)
@@ -290,7 +290,7 @@ def test_whoever_made_or_pushed_any_commit_settles_nothing(command: Callable[[De
 
 @pytest.mark.parametrize("command", [dismisses_the_last, overrides], ids=["dismiss", "override"])
 def test_nobody_settles_a_pull_request_with_a_commit_of_an_unknown_maker(
-    command: Callable[[Desk, str], Heard],
+    command: Callable[[Desk, str], CommentResult],
 ) -> None:
     desk = Desk()
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 0\n"}, by=AUTHOR, maker="")

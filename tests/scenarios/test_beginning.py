@@ -11,7 +11,7 @@ from review_advisor.github.memory import OPENS_BREAKER
 from review_advisor.github.publish import DidNotRun
 from review_advisor.github.writer import LAGS
 from review_advisor.mockworld.agents import approve, reject
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
 from review_advisor.policy.pull_request_rules import PublicationRules
 
 

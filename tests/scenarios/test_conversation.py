@@ -8,11 +8,11 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 
 from review_advisor.agents.findings import finding_id
 from review_advisor.change.pull_request import Permission, PullRequestEvent
-from review_advisor.github.begin import BeginPhase, Heard
+from review_advisor.github.begin import BeginPhase, CommentResult
 from review_advisor.github.check_text import check_did_not_run
 from review_advisor.github.writer import PullRequestWriter
 from review_advisor.mockworld.agents import Killed, approve, finding, reject, veto
-from review_advisor.mockworld.github import RequestMoment, killed
+from review_advisor.mockworld.github_traffic import RequestMoment, killed
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")
 OTHER = finding(PATH, 7, "value = 7", "low", title="seven is odd")
@@ -35,7 +35,7 @@ def escalated() -> Desk:
     return desk
 
 
-def says(desk: Desk, login: str, body: str, comment_id: int = 77) -> Heard:
+def says(desk: Desk, login: str, body: str, comment_id: int = 77) -> CommentResult:
     return desk.hears(login, body, comment_id)
 
 

@@ -12,8 +12,9 @@ from review_advisor.github.publish import DidNotRun
 from review_advisor.github.state import SUMMARY, number_in, seal_in
 from review_advisor.github.writer import PullRequestWriter
 from review_advisor.mockworld.agents import Killed, approve, confirm, credit_gone, finding, reject, veto
-from review_advisor.mockworld.github import WORKFLOW_ABILITIES, RequestMoment, killed
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES
+from review_advisor.mockworld.github_traffic import RequestMoment, killed
 from review_advisor.mockworld.world import edited
 from review_advisor.policy.pull_request_rules import PublicationRules
 

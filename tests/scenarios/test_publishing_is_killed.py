@@ -10,8 +10,8 @@ from review_advisor.github.forge import ForgeUnavailable
 from review_advisor.github.state import review_marker, without_state
 from review_advisor.github.writer import WAITS, PullRequestWriter
 from review_advisor.mockworld.agents import Killed, approve, finding, reject, veto
-from review_advisor.mockworld.github import (
-    WORKFLOW_ABILITIES,
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES
+from review_advisor.mockworld.github_traffic import (
     Limited,
     NoAnswer,
     RequestMoment,

@@ -16,18 +16,10 @@ from review_advisor.github.state import StandingCheck
 from review_advisor.mockworld.agents import Killed, approve, finding, reject, veto
 from review_advisor.mockworld.copies import patch_between
 from review_advisor.mockworld.copies import text_tree_name as tree_name
-from review_advisor.mockworld.github import (
-    WORKFLOW_ABILITIES,
-    GitHub,
-    NoAnswer,
-    Protection,
-    RequestMoment,
-    Reset,
-    ServerFailure,
-    Trouble,
-    killed,
-)
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES, GitHub
+from review_advisor.mockworld.github_records import Protection
+from review_advisor.mockworld.github_traffic import NoAnswer, RequestMoment, Reset, ServerFailure, Trouble, killed
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.surfaces import Role

@@ -12,7 +12,7 @@ from review_advisor.github.begin import BeginPhase, Comment, Conversation
 from review_advisor.github.comment_text import amended
 from review_advisor.github.publish import LEFT, DidNotRun, PublishPhase
 from review_advisor.mockworld.agents import approve, finding, veto
-from review_advisor.mockworld.github import RequestMoment, ServerFailure
+from review_advisor.mockworld.github_traffic import RequestMoment, ServerFailure
 from review_advisor.review.document import outcome_json
 
 FAULT = finding(PATH, 3, "value = 3", title="three is wrong")

@@ -14,8 +14,8 @@ from review_advisor.github.publish import PublishPhase
 from review_advisor.github.writer import PullRequestWriter
 from review_advisor.github.writes import InlineComment
 from review_advisor.mockworld.agents import reject
-from review_advisor.mockworld.github import RequestMoment
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github_traffic import RequestMoment
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.review.document import OutcomeDocument

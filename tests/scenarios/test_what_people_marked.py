@@ -11,7 +11,7 @@ from review_advisor.github.forge import ForgeDenied
 from review_advisor.github.publish import PublishPhase
 from review_advisor.github.state import KnownFinding, Marks
 from review_advisor.mockworld.agents import finding, reject
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
 
 WRITER, STRANGER, OTHER_BOT = "grace", "eve", "helper[bot]"
 

@@ -9,7 +9,7 @@ from review_advisor.change.pull_request import CommentEvent, MergeGroupEvent, Pu
 from review_advisor.github.begin import BeginPhase, Begun
 from review_advisor.github.forge import Comparison
 from review_advisor.mockworld.agents import approve, finding, reject
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
 from review_advisor.mockworld.world import edited
 from review_advisor.policy.pull_request_rules import PublicationRules
 

@@ -112,9 +112,9 @@ def answering(review: PlayedReview, who: Role, **answer: Any) -> PlayedReview:
     """The same review, in which a role said something else."""
 
     def other(asked: PlayedCall) -> PlayedCall:
-        if asked.call.role is not who or not isinstance(asked.came, Answered):
+        if asked.call.role is not who or not isinstance(asked.result, Answered):
             return asked
-        return replace(asked, came=replace(asked.came, value={**asked.came.value, **answer}))
+        return replace(asked, result=replace(asked.result, value={**asked.result.value, **answer}))
 
     return calls(review, other)
 

@@ -12,7 +12,8 @@ from tests.simulation.forged import NOTED
 from review_advisor.mockworld.github_page import pull_page
 from review_advisor.mockworld.promises.on_github import PROMISES_ON_GITHUB, After, afters, broken_on_github
 from review_advisor.mockworld.seeds import PUBLISHED, story_of
-from review_advisor.mockworld.stage import DiffComment, PlayedStory, Snapshot, play
+from review_advisor.mockworld.snapshot import DiffComment, Snapshot
+from review_advisor.mockworld.stage import PlayedStory, play
 from review_advisor.mockworld.story import Story
 from review_advisor.review.events import Escalated
 
@@ -65,7 +66,7 @@ def posted() -> After:
     """What was held back has a comment."""
     assert HELD.told is not None
     (finding,) = HELD.told[1].findings
-    return standing(HELD, said=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
+    return standing(HELD, comments=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
 
 
 SHADOWED = last({"mode": "shadow"}, "push", REJECTS)
@@ -73,8 +74,8 @@ LIES: dict[str, tuple[After, Callable[[], After]]] = {
     "one_check_concludes_the_head": (REJECTED, lambda: concluded(REJECTED, "action_required")),
     "nothing_passes_that_was_not_approved": (REJECTED, lambda: concluded(REJECTED, "success")),
     "one_summary_stands": (REJECTED, lambda: standing(REJECTED, summaries=REJECTED.stands.summaries * 2)),
-    "every_finding_is_said": (REJECTED, lambda: standing(REJECTED, summaries=("",), said=())),
-    "a_finding_is_said_once": (REJECTED, lambda: standing(REJECTED, said=REJECTED.stands.said * 2)),
+    "every_finding_is_said": (REJECTED, lambda: standing(REJECTED, summaries=("",), comments=())),
+    "a_finding_is_said_once": (REJECTED, lambda: standing(REJECTED, comments=REJECTED.stands.comments * 2)),
     "nothing_milder_than_the_round_allows_is_posted": (HELD, posted),
     "a_person_is_called_to_an_escalation_alone": (
         REJECTED,
@@ -122,16 +123,16 @@ def test_a_comment_that_is_milder_than_its_round_allows_is_caught(
     after = last(*before, {"review": {"executor": [{"says": "approve", "findings": [found]}]}})
     assert after.told is not None
     (finding,) = after.told[1].findings
-    said = standing(after, said=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
+    said = standing(after, comments=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
     assert bool(list(BY_NAME["nothing_milder_than_the_round_allows_is_posted"](said))) is not allowed
-    assert [each.finding for each in after.stands.said] == ([finding.id] if allowed else [])
+    assert [each.finding for each in after.stands.comments] == ([finding.id] if allowed else [])
 
 
 def test_a_comment_of_low_confidence_is_caught() -> None:
     after = last({"review": {"executor": [{"says": "approve", "findings": [{**MILD, "confidence": 0.5}]}]}})
     assert after.told is not None
     (finding,) = after.told[1].findings
-    said = standing(after, said=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
+    said = standing(after, comments=(DiffComment(finding.id, finding.path, finding.line, finding.title, "open"),))
     assert list(BY_NAME["nothing_milder_than_the_round_allows_is_posted"](said))
 
 
@@ -167,8 +168,8 @@ def test_html_that_people_write_is_shown_as_text() -> None:
 
 
 def test_a_second_comment_beside_one_that_stands_is_caught_though_it_is_outdated() -> None:
-    (said,) = AGAIN.stands.said
-    twice = standing(AGAIN, said=(said, replace(said, state="outdated")))
+    (said,) = AGAIN.stands.comments
+    twice = standing(AGAIN, comments=(said, replace(said, state="outdated")))
     assert list(BY_NAME["a_finding_is_said_once"](AGAIN)) == []
     assert list(BY_NAME["a_finding_is_said_once"](twice))
 
@@ -196,7 +197,7 @@ def test_seeded_lives_hold_everything_that_can_happen() -> None:
 
 
 def test_a_finding_gets_its_comment_on_the_line() -> None:
-    (said,) = REJECTED.stands.said
+    (said,) = REJECTED.stands.comments
     assert (said.path, said.line, said.state) == ("src/app.py", 1, "open")
 
 

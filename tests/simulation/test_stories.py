@@ -292,10 +292,10 @@ def test_who_disagrees_needs_few_clicks_from_red_to_merged() -> None:
     story = read_story((ROOT / "stories" / "whole_life.yaml").read_text(encoding="utf-8"), "whole_life.yaml")
     life = play(story)
     assert life.pull.merged
-    assert [step.told.kind for step in life.steps].count("push") == 3
+    assert [step.block.kind for step in life.steps].count("push") == 3
     assert clicks_since_red(life, life.steps[-1]) <= MOST_CLICKS
     for command in ("dismiss", "override"):
-        decided = next(s for s in life.steps if s.told.command is not None and s.told.command.says == command)
+        decided = next(s for s in life.steps if s.block.command is not None and s.block.command.says == command)
         assert decided.stands is not None
         assert decided.stands.check_on(decided.head) == "success"  # one click, and the next one may be the merge
 

@@ -67,7 +67,7 @@ def test_comments_are_those_that_everybody_sees(write: int) -> None:
     played = play(Story.model_validate({"story": "s", "steps": [{"review": review}]}))
     (step,) = played.steps
     assert step.stands is not None
-    assert len(step.stands.said) == pull_page(played.github, played.pull).count('class="thread"')
+    assert len(step.stands.comments) == pull_page(played.github, played.pull).count('class="thread"')
 
 
 @pytest.mark.parametrize(

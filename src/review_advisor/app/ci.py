@@ -46,8 +46,9 @@ from review_advisor.change.pull_request import (
     PullRequest,
     PullRequestEvent,
 )
+from review_advisor.change.pull_request_source import Remote, open_pull_request
 from review_advisor.change.redaction import Redactor, added_secrets, redactor
-from review_advisor.change.sources import About, GitSource, Remote, open_pull_request
+from review_advisor.change.sources import About, GitSource
 from review_advisor.github.actions import GithubEnvironment, read_github
 from review_advisor.github.begin import BeginPhase, Begun
 from review_advisor.github.beginning import NeverLeftOut, queued_pull_request

@@ -38,9 +38,10 @@ from review_advisor.change.kinds import (
     kind_of_path,
     stands_for_prices,
 )
-from review_advisor.change.lockfiles import ecosystem_of
+from review_advisor.change.lock_formats import ecosystem_of
+from review_advisor.change.patch_source import PatchSource
 from review_advisor.change.pull_request import BelievedBase, PullRequest
-from review_advisor.change.sources import GitSource, PatchSource, open_head
+from review_advisor.change.sources import GitSource, open_head
 from review_advisor.change.work_folder import WorkFolder
 from review_advisor.github.forge import FolderEntry, Forge, ForgeError, ForgeMissing, ForgeRejected
 from review_advisor.ledger.chain import LedgerError

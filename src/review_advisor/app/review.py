@@ -54,19 +54,11 @@ from review_advisor.change.checker_settings import (
     switched_off,
 )
 from review_advisor.change.git import checkout_around
+from review_advisor.change.patch_source import PatchSource, open_patch
 from review_advisor.change.pictures import ComparedPictures
 from review_advisor.change.redaction import Redactor
 from review_advisor.change.source import Pictures
-from review_advisor.change.sources import (
-    About,
-    GitSource,
-    PatchSource,
-    open_base,
-    open_patch,
-    open_range,
-    open_staged,
-    open_working_tree,
-)
+from review_advisor.change.sources import About, GitSource, open_base, open_range, open_staged, open_working_tree
 from review_advisor.change.tool_remarks import NotSarifError, ToolRemark, read_sarif
 from review_advisor.change.work_folder import NoFolder, WorkFolder
 from review_advisor.ledger.artifacts import (

@@ -17,69 +17,47 @@ from review_advisor.change.kinds import Kind, kind_of, kind_of_path
 _LOOKED_AT = 400
 """So many characters of a line are looked at: no definition begins behind them."""
 
-
 _FARTHEST = 5_000
 """So many lines below its first one the end of a definition is looked for."""
 
-
 _LONGEST_SIGNATURE = 12
-
-
 _MOST_DECORATORS = 8
-
 
 _MOST_LOOKS = 200
 """So many changed places of one file are looked at."""
 
-
 _MOST_BLANK = 10
-
-
 _BLANK = _NONE = -1
-
-
 _BRACKETS = ")]{}"
-
 
 _CONTAINER_WORDS = (
     "class interface trait impl module namespace object protocol extension defmodule service struct enum record type"
 )
 
-
 _CONTAINERS = frozenset(_CONTAINER_WORDS.split())
-
-
 _OTHER_WORDS = "def defp func fn function fun sub proc procedure message"
-
-
 _KEYWORDS = "|".join(f"{_CONTAINER_WORDS} {_OTHER_WORDS}".split())
-
 
 _MODIFIERS = (
     r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([a-z: ]{1,30}\))?"
     r"|virtual|override|inline|extern|unsafe|sealed|open|data|partial|declare|suspend|local|const|case)\s++){0,6}"
 )
 
-
 _NAME = r"[A-Za-z_][A-Za-z0-9_]{1,79}+"
-
 
 _BY_KEYWORD = re.compile(
     rf"\s*+{_MODIFIERS}(?P<keyword>{_KEYWORDS})\b\*?\s*+(?:\([^()]{{0,100}}\)\s*+|<[^<>]{{0,100}}>\s*+)?"
     rf"(?:[A-Za-z_]\w{{0,79}}(?:\.|::))*(?P<name>{_NAME})"
 )
 
-
 _BY_VALUE = re.compile(
     rf"\s*+{_MODIFIERS}(?:let\s++|var\s++)?(?P<name>{_NAME})\s*+(?::[^=]{{0,100}})?=\s*+(?:async\s*+)?"
     rf"(?:function\b|\([^()]{{0,200}}\)\s*+(?::[^=]{{0,100}})?=>|{_NAME}\s*+=>)"
 )
 
-
 _BY_PARENTHESES = re.compile(
     rf"\s*+(?P<before>(?:[\w<>\[\],.&*:~?@]++\s++){{0,6}})[*&]*(?:\w++::)*(?P<name>{_NAME})\s*+\("
 )
-
 
 _NO_NAMES = (
     "if else elif for foreach while switch match case catch except finally do try with return throw raise await yield"
@@ -87,22 +65,21 @@ _NO_NAMES = (
     " goto describe it test expect require"
 )
 
-
 _NO_DEFINITION = frozenset(_NO_NAMES.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The lines of one definition, by their indices from 0; ``end`` is behind the last, ``body`` behind its signature.
-
-    A ``container`` holds definitions itself: a class, a module.
-    """
+    """The lines of one definition, by their indices from 0."""
 
     start: int
     body: int
+    """The first line behind its signature."""
     end: int
+    """The first line behind it."""
     name: str
     container: bool
+    """It holds definitions itself: a class, a module."""
 
 
 def defined_name(line: str) -> str | None:
@@ -116,8 +93,8 @@ def _definition_in(line: str) -> tuple[str, bool] | None:
     seen = line[:_LOOKED_AT].rstrip()
     found = _BY_KEYWORD.match(seen)
     if found and seen[found.end() :].lstrip()[:1] not in ("*", "&"):  # C: "struct cart *sell(...)"
-        said = found["name"] not in _NO_DEFINITION and _ends_openly(seen, found.end())
-        return (found["name"], found["keyword"] in _CONTAINERS) if said else None
+        is_definition = found["name"] not in _NO_DEFINITION and _ends_openly(seen, found.end())
+        return (found["name"], found["keyword"] in _CONTAINERS) if is_definition else None
     if found := _BY_VALUE.match(seen):
         return found["name"], False
     found = _BY_PARENTHESES.match(seen)
@@ -226,56 +203,35 @@ def _indent(line: str) -> int:
 
 
 LEAST_ROOM = 4_000
-
-
 SHARE_OF_DIFF = 4
-
 
 MOST_ROOM = 24_000
 """In characters: a quarter of the diff, but never less than the least and never more than the most."""
 
-
 MOST_NAMES = 20
-
 
 MOST_USES = 6
 """Of one name."""
 
-
 LONGEST_USE = 400
 """A longer line that uses a name is counted, and not shown: it is data, or was written by a machine."""
-
 
 LARGEST_FILE = 500_000
 """In bytes: of a larger file no definitions are looked for."""
 
-
 MOST_BYTES = 2_000_000
 """Of all files of a part together, and of what a search for names may say."""
 
-
 _LONGEST_LINE = 300
-
-
 _LONGEST_CONTAINER = 40
-
-
 _LONGEST_DEFINITION = 150
-
 
 _NEAREST = 40
 """Of a longer definition so many lines before a hunk and behind it are shown."""
 
-
 _MOST_NEAR = 50
-
-
 _MOST_KEPT = 64
-
-
 _SHOWN_KINDS = (Kind.CODE, Kind.TESTS, Kind.DOCS)
-
-
 _CHANGED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,79}")
 
 
@@ -334,9 +290,6 @@ class Around:
 NOTHING_AROUND = Around()
 
 
-# --- definitions ------------------------------------------------------------------------------------------------------
-
-
 def looked_into(files: Iterable[FileChange]) -> tuple[FileChange, ...]:
     """Those of ``files`` whose definitions are worth a look: code and tests, as text at the head."""
     return tuple(
@@ -368,46 +321,46 @@ def _changed_rows(file: FileChange) -> Iterator[int]:
 
 @dataclass(slots=True)
 class Definitions:
-    """What stands around the hunks of one file: lines by their indices, what matters most apart from the rest.
-
-    ``signatures`` are the first lines of every definition around a hunk, ``bodies`` the other lines of the innermost.
-    ``left`` lines of these are too far from a hunk. ``names`` are those of the innermost definitions.
-    """
+    """What stands around the hunks of one file: lines by their indices, what matters most apart from the rest."""
 
     path: str
     lines: Sequence[str]
     signatures: frozenset[int]
+    """The first lines of every definition around a hunk."""
     bodies: tuple[tuple[int, ...], ...]
+    """The other lines of the innermost definitions."""
     names: tuple[str, ...]
+    """The names of the innermost definitions."""
     left: int
+    """How many lines of the innermost definitions are too far from a hunk."""
 
 
 def definitions_around(file: FileChange, text: str) -> Definitions:
     """What of ``text``, the file at the head, stands around its hunks and is not in them."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
-    shown = {number - 1 for number in shown_lines(file)}
+    visible = {number - 1 for number in shown_lines(file)}
     innermost, outer = enclosing(lines, _changed_rows(file))
     signatures = {row for each in innermost for row in range(each.start, each.body)} | outer
     bodies, left = [], 0
-    taken = signatures | shown
+    taken = signatures | visible
     for each in innermost:
         rest = [row for row in range(each.body, each.end) if row not in taken]
-        near = _near(each, rest, shown)
+        near = _near(each, rest, visible)
         left += len(rest) - len(near)
         taken.update(near)
         bodies.append(tuple(near))
     names = tuple(each.name for each in innermost if not each.container)
-    return Definitions(file.path, lines, frozenset(signatures - shown), tuple(filter(None, bodies)), names, left)
+    return Definitions(file.path, lines, frozenset(signatures - visible), tuple(filter(None, bodies)), names, left)
 
 
-def _near(definition: Definition, rest: Sequence[int], shown: Collection[int]) -> list[int]:
+def _near(definition: Definition, rest: Sequence[int], visible: Collection[int]) -> list[int]:
     """All lines of a short definition; of a longer one those near a hunk, of a long container none."""
     if len(rest) <= (_LONGEST_CONTAINER if definition.container else _LONGEST_DEFINITION):
         return list(rest)
     if definition.container:
         return []
-    seen = sorted(row for row in shown if definition.start <= row < definition.end)
-    edges = [row for row in seen if row - 1 not in shown or row + 1 not in shown]
+    seen = sorted(row for row in visible if definition.start <= row < definition.end)
+    edges = [row for row in seen if row - 1 not in visible or row + 1 not in visible]
     wanted = {near for row in edges for near in range(row - _NEAREST, row + _NEAREST + 1)}
     return [row for row in rest if row in wanted]
 
@@ -449,9 +402,6 @@ def _clipped(line: str) -> str:
     return line if left <= 0 else f"{line[:_LONGEST_LINE]} [cut: {left:,} more characters]"
 
 
-# --- names ------------------------------------------------------------------------------------------------------------
-
-
 def changed_names(files: Iterable[FileChange], around: Iterable[Definitions]) -> tuple[str, ...]:
     """The names whose uses are worth a look: of definitions that are removed or altered, changed within, and new.
 
@@ -478,14 +428,13 @@ _Ranked = tuple[tuple[int, int], str, int, str]
 
 @dataclass(slots=True)
 class UseCollector:
-    """Takes lines in which one of ``names`` stands, in any order, and keeps the nearest of each name.
-
-    ``near`` are the paths that count as near. A line for which ``passes_over`` holds is none.
-    """
+    """Takes lines in which one of ``names`` stands, in any order, and keeps the nearest of each name."""
 
     names: tuple[str, ...]
     near: Sequence[str]
+    """The paths that count as near."""
     passes_over: Callable[[str, int], bool] = lambda _path, _line: False
+    """Whether a line, by its path and number, does not count."""
     _kept: dict[str, list[_Ranked]] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
     _path: str = ""
@@ -511,11 +460,12 @@ class UseCollector:
 
     def uses(self) -> tuple[Uses, ...]:
         """What was kept, in the order of the names; a name that nobody uses is left out."""
-        return tuple(self._of(name) for name in self.names if self._counts[name])
-
-    def _of(self, name: str) -> Uses:
-        shown = tuple(Use(path, line, text) for _, path, line, text in nsmallest(MOST_USES, self._kept.get(name, ())))
-        return Uses(name, shown, self._counts[name] - len(shown))
+        found: list[Uses] = []
+        for name in filter(self._counts.__getitem__, self.names):
+            kept = nsmallest(MOST_USES, self._kept.get(name, ()))
+            nearest = tuple(Use(path, line, text) for _, path, line, text in kept)
+            found.append(Uses(name, nearest, self._counts[name] - len(nearest)))
+        return tuple(found)
 
 
 def _rank(path: str, near: Sequence[str]) -> tuple[int, int] | None:
@@ -533,6 +483,7 @@ def _distance(path: str, near: Sequence[str]) -> int:
 
 
 def _apart(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many steps lead from one folder to the other."""
     shared = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return len(one) + len(other) - 2 * shared
 
@@ -541,15 +492,15 @@ def uses_within(every: Iterable[Uses], room: int) -> tuple[tuple[Uses, ...], int
     """The uses of each name, the names in their order, as far as there is room; and how many lines are left out."""
     kept, left = [], 0
     for uses in every:
-        shown: list[Use] = []
+        fitting: list[Use] = []
         room -= len(uses.name) + 30
         for use in uses.shown:
             size = len(shown_path(use.path)) + len(use.text) + 12
             if size <= room:
-                shown.append(use)
+                fitting.append(use)
                 room -= size
-        if shown:
-            kept.append(Uses(uses.name, tuple(shown), uses.more + len(uses.shown) - len(shown)))
+        if fitting:
+            kept.append(Uses(uses.name, tuple(fitting), uses.more + len(uses.shown) - len(fitting)))
         else:
             left += uses.more + len(uses.shown)
     return tuple(kept), left

@@ -87,27 +87,28 @@ class CompleteReview:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The last review of the pull request.
-
-    ``base_sha`` is where its diff began, ``paths`` every path that differs between its head and the present one,
-    ``renames`` the old and the present path of each file that git calls renamed between the two,
-    ``is_ancestor`` whether that head is part of the present history; ``complete`` that it read and judged every file.
-    ``policy_digest`` stands for what it was decided under, ``rules_sha`` is the commit whose configuration held.
-    ``whole`` is the last complete review, which may be an older one, and ``touched`` the lines that differ since that;
-    None where nobody can tell.
-    """
+    """The last review of the pull request."""
 
     head_sha: str
     base_sha: str
+    """Where its diff began."""
     policy_digest: str
+    """Stands for the policy that it was decided under."""
     complete: bool
+    """It read and judged every file."""
     is_ancestor: bool
+    """Its head is part of the present history."""
     paths: frozenset[str]
+    """Every path that differs between its head and the present one."""
     findings: tuple[EarlierFinding, ...] = ()
     renames: frozenset[tuple[str, str]] = frozenset()
+    """The old and the present path of each file that git calls renamed between its head and the present one."""
     rules_sha: str = ""
+    """The commit whose configuration held."""
     whole: CompleteReview | None = None
+    """The last complete review, which may be an older one."""
     touched: Touched | None = None
+    """The lines that differ since ``whole``; None where nobody can tell."""
 
 
 class Status(StrEnum):
@@ -124,18 +125,10 @@ class Status(StrEnum):
 OBJECT_NAME = r"[0-9a-f]{40}|[0-9a-f]{64}"
 """What git calls a commit or another object, whole, as a regular expression; SHA-1 or SHA-256."""
 
-
 REGULAR_MODE = "100644"
-
-
 EXECUTABLE_MODE = "100755"
-
-
 SYMLINK_MODE = "120000"
-
-
 SUBMODULE_MODE = "160000"
-
 
 MOST_RENAMES = 1_000
 """Among more deleted files times new ones than the square of this, no renames are looked for."""
@@ -171,35 +164,36 @@ class Hunk:
         return tuple(self.text.split("\n")[:-1])
 
     def with_lines(self, lines: Iterable[str]) -> Hunk:
-        """The same place with other lines."""
+        """Another hunk at this place, with these lines."""
         return Hunk(self.old_start, self.old_count, self.new_start, self.new_count, self.section, lines)
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    r"""One changed path.
-
-    ``path`` is the head side (the base side for a deletion), with forward slashes, relative to the
-    repository's root; bytes that are not UTF-8 appear as ``\xNN``. ``old_path`` is set for renames
-    and copies only. Modes are git's six octal digits, ``"000000"`` for an absent side. ``added`` and
-    ``removed`` are git's own counts (``--numstat``), 0 for a binary file.
-    """
+    """One changed path. Modes are git's six octal digits, ``"000000"`` for an absent side."""
 
     status: Status
     path: str
+    r"""The head's side (the base's for a deletion), from the repository's root, with forward slashes.
+
+    Bytes that are not UTF-8 appear as ``\xNN``.
+    """
     old_path: str | None = None
+    """Set for renames and copies only."""
     old_mode: str = "100644"
     new_mode: str = "100644"
     added: int = 0
+    """git's own count (``--numstat``), 0 for a binary file."""
     removed: int = 0
+    """git's own count, 0 for a binary file."""
     binary: bool = False
     hunks: tuple[Hunk, ...] = ()
     generated: bool | None = None
     """The ``linguist-generated`` attribute, by the tree whose rules hold; None where it says nothing."""
     vendored: bool | None = None
-    """The same of ``linguist-vendored``."""
+    """The ``linguist-vendored`` attribute, likewise."""
     documentation: bool | None = None
-    """The same of ``linguist-documentation``."""
+    """The ``linguist-documentation`` attribute, likewise."""
 
     def __hash__(self) -> int:
         """Not of every line: what is rendered is remembered by its files, and looked up for every call."""
@@ -264,55 +258,57 @@ class Workflows:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is under review: a git range, the index, a patch, or a pull request.
-
-    ``label`` names the change's folder of artefacts (``range-<base>-<head>``, ``staged-<head>``,
-    ``patch-<digest>``, ``pr-<number>``): letters, digits, dots and dashes only. ``base_sha`` and ``head_sha`` are full
-    object names; ``head_sha`` is None for the index and for a patch. ``own_repository`` says that
-    this is the bot's own repository, where its package and build files are its implementation;
-    ``config_in_pyproject`` that ``pyproject.toml`` configures the bot, on either side.
-    ``tree`` names the head tree, None for a patch, which comes without one. ``repository`` (``owner/name``) and
-    ``pull_request`` (its number) are a pull request's, whose ``base_ref`` is the name of its base branch and
-    ``base_sha`` the tip of that. ``rules_ref`` and ``rules_sha`` are the branch and the commit whose configuration
-    holds for it. ``earlier`` is the last review of it. ``missing`` are the first of ``missing_files``: files of the
-    head that the change leaves alone, and whose content is not in the repository. ``workflows`` is None where nobody
-    read them: then every change of one concerns the bot. ``same_decisions`` are records that change in neither their
-    decision nor their status.
-    """
+    """What is under review: a git range, the index, a patch, or a pull request."""
 
     label: str
+    """The name of its folder of artefacts: letters, digits, dots and dashes only.
+
+    ``range-<base>-<head>``, ``staged-<head>``, ``patch-<digest>`` or ``pr-<number>``.
+    """
     title: str = ""
     body: str = ""
     author: str = ""
     base_ref: str | None = None
+    """The name of a pull request's base branch."""
     base_sha: str | None = None
+    """A full object name; of a pull request the tip of its base branch."""
     head_sha: str | None = None
+    """A full object name; None for the index and for a patch."""
     files: tuple[FileChange, ...] = field(default=())
     spec: Spec | None = None
     prior_fix_attempts: int = 0
     own_repository: bool = False
+    """This is the bot's own repository, where its package and build files are its implementation."""
     config_in_pyproject: bool = False
+    """``pyproject.toml`` configures the bot, on either side."""
     tree: str | None = None
+    """The head tree; None for a patch, which comes without one."""
     repository: str | None = None
+    """A pull request's repository, ``owner/name``."""
     pull_request: int | None = None
+    """A pull request's number."""
     server: str = ""
     rules_ref: str | None = None
+    """The branch whose configuration holds."""
     rules_sha: str | None = None
+    """The commit whose configuration holds."""
     earlier: Earlier | None = None
+    """The last review of the pull request."""
     missing: tuple[str, ...] = ()
+    """The first of the ``missing_files``."""
     missing_files: int = 0
+    """How many files of the head the change leaves alone, whose content is not in the repository."""
     tool_remarks: tuple[ToolRemark, ...] = ()
     workflows: Workflows | None = None
+    """None where nobody read them: then every change of one concerns the bot."""
     same_decisions: tuple[str, ...] = ()
+    """Records that change in neither their decision nor their status."""
 
 
 WHOLE = "*"
 """The path of a refusal that is about the repair as a whole."""
 
-
 MASKED_LINE = "it writes over a line with a secret, which is shown masked"
-
-
 WRITES_MARK = "it writes the mark of a secret"
 
 
@@ -326,18 +322,18 @@ class RefusedPath:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """The folder as the executor left it.
-
-    ``tree`` names the tree it holds, ``patch`` leads there from the head, ``touched`` are the same differences as
-    facts, and ``change`` is the change under review with them: from the base to ``tree``. ``unfit`` names what
-    cannot be part of any patch; then the other fields say that nothing was edited.
-    """
+    """The folder as the executor left it."""
 
     tree: str
+    """The name of the tree that it holds."""
     patch: str
+    """Leads from the head to ``tree``."""
     change: Change
+    """The change under review with the edits: from the base to ``tree``."""
     touched: tuple[FileChange, ...]
+    """The files that differ between the head and ``tree``."""
     unfit: tuple[RefusedPath, ...] = ()
+    """What cannot be part of any patch; then the other fields say that nothing was edited."""
 
 
 @dataclass(frozen=True, slots=True)

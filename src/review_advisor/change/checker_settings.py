@@ -42,27 +42,17 @@ CHECKERS = (
     ),
 )
 
-
 CONFIG_FILES = (".ruff.toml", "ruff.toml", "pyproject.toml")
 """In the order in which ruff looks for them in one folder."""
 
-
 _EVERY_RULE = "ALL"
-
 
 _MOST = 500
 """So many entries of one list count."""
 
-
 _LONGEST = 200
-
-
 _DISABLED = re.compile(r"^[^\S\n]*+disable\s*=(?P<rules>[A-Z0-9,\s]+)$", re.MULTILINE)
-
-
 _COMMENT_LINE = re.compile(r"^[^\S\n]*+//.*$", re.MULTILINE)
-
-
 _OFF = ("off", 0)
 
 

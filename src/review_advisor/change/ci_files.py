@@ -11,20 +11,12 @@ from review_advisor.change.change import Change, FileChange, Status, Workflows
 from review_advisor.change.kinds import OWN_NAME, PathRule
 
 _LOCAL = re.compile(r"\./([\w.@+/-]*)")
-
-
 _STEP = re.compile(r"uses:\s*[\"']?\./([\w.@+/-]*)")
-
-
 _ROOT_ACTION = re.compile(r"uses:\s*[\"']?\./?[\"']?\s*$", re.MULTILINE)
-
-
 _WORD = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
-
 
 _PUBLISHED = re.compile(r"(?<![\w.-])([\w.-]++/[\w.-]++)((?:/[\w.+-]++)*+)(@[\w./+-])?")
 """An action or a workflow by its repository, if a version follows: its own name reaches its files as ``./`` does."""
-
 
 _ACTION_FILES = ("action.yml", "action.yaml")
 
@@ -138,67 +130,48 @@ def link_target(link: str, text: str) -> str | None:
 
 
 WORKFLOW_FOLDER = ".github/workflows"
-
-
 WORKFLOWS = PathRule((f"/{WORKFLOW_FOLDER}",))
-
 
 CI = PathRule((f"/{WORKFLOW_FOLDER}", "/.github/actions", "action.yml", "action.yaml"))
 """What runs in GitHub Actions."""
 
-
 OWN_SECRETS = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "REVIEW_ADVISOR_STATE_KEY")
 """The secrets of the workflow that ``init`` writes; those of the repository's own workflow count too."""
-
 
 _USES = re.compile(
     r"""[+-](?P<before>\s*(?:-\s+)?uses:\s*["']?(?!\./|docker:)[^@\s"'#]+)@(?P<ref>[^\s"'#]+)["']?\s*(?:\#.*)?"""
 )
 
-
 _BREAK_WITHIN = re.compile(r"[\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029](?!(?<=\r)\Z)")
 """What YAML or a reader may take for a line's end where git sees none: whatever follows it hides behind the line."""
 
-
 _PINNED = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-
-
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*")
-
 
 _OTHER_SCOPES = (
     "actions attestations deployments discussions id-token issues models packages pages pull-requests security-events"
 )
 
-
 _OTHER_WRITE = re.compile(
     rf"(?<![\w&*!-])(?:{'|'.join(_OTHER_SCOPES.split())})[\"']?[ \t]*:[ \t]*[\"']?write(?![\w-])", re.IGNORECASE
 )
 
-
 _WRITE = re.compile(r"(?<![\w-])write(?:-all)?(?![\w-])|\\[xuU]", re.IGNORECASE)
 """The word, wherever it stands, and what could spell it in another way."""
 
-
 _LOOSENS = re.compile(r"^-.*(?:\bpermissions\b|:\s*[\"']?(?:read|none)\b)", re.IGNORECASE)
-
-
 _TRUSTED_RUN = re.compile(r"^\+.*\b(?:pull_request_target|workflow_run)\b", re.IGNORECASE)
-
 
 _FOLD = re.compile(r"\\(?:\r\n|[\n\r\x85\u2028\u2029])\s*")
 """Where a word in double quotes goes on in the next line."""
 
-
 _OTHERWISE_SPELT = re.compile(r"\\[xuU]|(?<!\s)\\(?:[\r\x85\u2028\u2029]|\Z)")
 """What spells a word in another way in a single line. A shell's line that goes on has a space before the backslash."""
-
 
 _ANY_SECRET = re.compile(
     r"(?<![\w.-])secrets(?![\w-]|\.[A-Za-z_]|[\"']?\s*:)|(?<![\w-])inherit(?![\w-])", re.IGNORECASE
 )
 """The secrets as a whole, in whatever expression; a mapping's key is none, but its value may be ``inherit``."""
-
 
 _SECRET = re.compile(r"\bsecrets\.([A-Za-z_]\w*)", re.IGNORECASE)
 
@@ -270,8 +243,8 @@ def concern(edit: CiEdit, ours: Iterable[str]) -> str | None:
 
 
 def _names(text: str, ours: Iterable[str]) -> str | None:
-    words = " ".join(text.replace("\\/", "/").casefold().split())
-    named = next((name for name in ours if " ".join(name.casefold().split()) in words), None)
+    normalised = " ".join(text.replace("\\/", "/").casefold().split())
+    named = next((name for name in ours if " ".join(name.casefold().split()) in normalised), None)
     if named is not None:
         return f"it names {named}"
     return "it takes whichever secret it likes" if _ANY_SECRET.search(text) else None

@@ -13,21 +13,14 @@ _Y_STATEMENT = re.compile(
 )
 """A record of one sentence: in the context of, facing, we decided for, to achieve, accepting."""
 
-
 _STATUS = re.compile(r"^[ \t>*+-]*(?:\*\*)?status(?:\*\*)?[ \t]*:(.*)$", re.IGNORECASE | re.MULTILINE)
-
-
 _RECORD_NAME = re.compile(r"(?:adr[-_]?)?\d{2,}[-_].+\.(?:md|markdown|rst|adoc)$", re.IGNORECASE)
-
 
 _HEADING = re.compile(
     r"\s{0,3}(?P<depth>#{1,6}|={1,6}(?=\s))(?=[^#\n])\s*+(?:\d+[.)]\s*+(?=[^#\s]))?+(?P<title>[^#\n]*+)#*+\s*+\Z"
 )
 
-
 _UNDERLINE = re.compile(r"([=~^\"*-])\1{2,}\s*")
-
-
 _CODE_FENCE = re.compile(r"\s{0,3}(```|~~~)")
 
 
@@ -70,7 +63,7 @@ def same_decision(before: str, after: str) -> bool:
 
 
 def _headings(text: str) -> list[str]:
-    return [" ".join(words.casefold().split()) for depth, words in _lines(text) if depth and words]
+    return [" ".join(heading.casefold().split()) for depth, heading in _lines(text) if depth and heading]
 
 
 def _decided(text: str) -> tuple[str, ...]:
@@ -102,13 +95,13 @@ def _sections(text: str, name: str) -> Iterator[str]:
     """The body of each section of that name."""
     wanted = re.compile(rf"{name}\b(?! drivers)", re.IGNORECASE)
     inside, body = 0, ""
-    for depth, words in [*_lines(text), (1, "")]:
+    for depth, line in [*_lines(text), (1, "")]:
         if inside and 0 < depth <= inside:
             yield body
             inside = 0
         if inside:
-            body += words + "\n"
-        elif depth and wanted.match(words):
+            body += line + "\n"
+        elif depth and wanted.match(line):
             inside, body = depth, ""
 
 

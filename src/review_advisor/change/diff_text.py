@@ -11,28 +11,18 @@ from review_advisor.change.change import FileChange, Hunk, Touched, TouchedLines
 from review_advisor.change.kinds import kind_of
 
 LONGEST_PATH = 4_096
-
-
 _SIGNS = (" ", "+", "-", "\\")
-
-
 _HEADER = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-
-
 _TELLING = ('"', "\\", ", ", ": ")
-
 
 SHOWN_PATH = r'(?:"(?:[^"\\]|\\.)*"|(?:[^",:\\]|[,:](?! ))+)'
 """What ``shown_path`` gives, as a pattern."""
 
-
 LINES_APART = 20
 """So many lines at least stand between two places of a hunk that tell the line numbers."""
 
-
 TEXT_APART = 10
 """So many times as long as such a place is the text before it, so that they cost a tenth of it at most."""
-
 
 _HEADER_IN_PLACES = 2
 """A hunk's header is at most so many times as long as the line that tells the numbers of its end."""

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from review_advisor.change.change import SUBMODULE_MODE, CommittedFile, FileChange, PatchRefused, SourceError, Status
-from review_advisor.change.git import RENAMES, Git, ObjectStore, OutputTooLargeError, entries, find_git
+from review_advisor.change.git import Git, OutputTooLargeError, find_git
+from review_advisor.change.git_store import RENAMES, ObjectStore, entries
 from review_advisor.change.patch import FilePatch, count_lines, git_diff_sections, shown_name
 from review_advisor.safety.children import temporary_folder
 
 _DIFF = ("diff-tree", "-r", *RENAMES, "--diff-algorithm=myers", "--no-ext-diff", "--no-textconv", "--no-color")
-
-
 _FACTS = ("--raw", "--numstat", "-z", "--no-abbrev")
-
 
 _TEXT = (
     "-p",
@@ -28,7 +26,6 @@ _TEXT = (
     "--no-indent-heuristic",
 )
 
-
 _STATUS = {
     b"A": Status.ADDED,
     b"M": Status.MODIFIED,
@@ -38,27 +35,16 @@ _STATUS = {
     b"T": Status.TYPE_CHANGED,
 }
 
-
 _NO_BLOB = (b"000000", SUBMODULE_MODE.encode("ascii"))
-
 
 _PATIENCE = 600.0
 """So many seconds git may take to compare two trees."""
 
-
 MOST_DIFF_BYTES = 100_000_000
 """A larger diff is read by nobody: at 60,000 tokens a part it would be hundreds of parts."""
-
-
 _MOVED = (Status.RENAMED, Status.COPIED)
-
-
 _ATTRIBUTES = ("linguist-generated", "linguist-vendored", "linguist-documentation")
-
-
 _VALUES = {b"set": True, b"true": True, b"unset": False, b"false": False}
-
-
 _INDEX = "attributes-index"
 
 
@@ -94,19 +80,19 @@ def changed_files(store: ObjectStore, base: str, head: str, rules: str) -> tuple
     """
     # First: it also finds out whether the base can be read at all.
     by_tree = {tree: _rules_of(store, tree) for tree in dict.fromkeys((base, rules))}
-    entries = _entries(b"".join(_said(store, base, head, *_FACTS)))
+    entries = _entries(b"".join(_diff_output(store, base, head, *_FACTS)))
     if not entries:
         return ()
     attributes = _attributes_by(store, by_tree[rules], [entry.name for entry in entries])
-    sections = git_diff_sections(_said(store, base, head, *_TEXT))
-    files = tuple(_file(entry, sections, said) for entry, said in zip(entries, attributes, strict=True))
+    sections = git_diff_sections(_diff_output(store, base, head, *_TEXT))
+    files = tuple(_file(entry, sections, given) for entry, given in zip(entries, attributes, strict=True))
     if next(sections, None) is not None:
         raise AssertionError("git's diff has more sections than changed files")
     return files
 
 
-def _said(store: ObjectStore, base: str, head: str, *how: str) -> Iterator[bytes]:
-    """What ``git diff-tree`` says. Raises ``SourceError``, also where that is more than any change that is reviewed."""
+def _diff_output(store: ObjectStore, base: str, head: str, *how: str) -> Iterator[bytes]:
+    """The output of ``git diff-tree``. Raises ``SourceError``, also where it is larger than any reviewed change."""
     try:
         yield from store.git.blocks(*_DIFF, *how, base, head, "--", most=MOST_DIFF_BYTES, seconds=_PATIENCE)
     except OutputTooLargeError:
@@ -132,8 +118,8 @@ def _absent(store: ObjectStore, base: str, head: str) -> str | None:
         for mode, name in zip(facts[1:].split(b" ")[:2], facts.split(b" ")[2:4], strict=True)
         if mode not in _NO_BLOB
     ]
-    said = store.git.run("cat-file", "--batch-check", stdin=b"".join(name + b"\n" for name, _ in sides))
-    gone = {line.split()[0] for line in said.splitlines() if line.endswith(b" missing")}
+    output = store.git.run("cat-file", "--batch-check", stdin=b"".join(name + b"\n" for name, _ in sides))
+    gone = {line.split()[0] for line in output.splitlines() if line.endswith(b" missing")}
     return next((shown_name(path) for name, path in sides if name in gone), None)
 
 
@@ -142,7 +128,7 @@ def _rules_of(store: ObjectStore, tree: str) -> list[bytes]:
     return [
         f"{entry.mode} {entry.name}\t".encode("ascii") + entry.path
         for entry in entries(store.git, tree)
-        if entry.has_content and _is_rules(entry.path)
+        if entry.has_content and entry.path.rpartition(b"/")[2] == b".gitattributes"
     ]
 
 
@@ -164,10 +150,6 @@ def _attributes_by(store: ObjectStore, rules: Sequence[bytes], names: Sequence[b
     return [
         _Attributes(*(_VALUES.get(value) for value in values[at : at + step])) for at in range(0, len(values), step)
     ]
-
-
-def _is_rules(name: bytes) -> bool:
-    return name == b".gitattributes" or name.endswith(b"/.gitattributes")
 
 
 def _joined(parts: Sequence[bytes]) -> bytes:
@@ -208,7 +190,7 @@ def _entry(raw: tuple[list[bytes], bytes, bytes], count: tuple[bytes, bytes]) ->
     )
 
 
-def _file(entry: _Entry, sections: Iterator[FilePatch], said: _Attributes) -> FileChange:
+def _file(entry: _Entry, sections: Iterator[FilePatch], attributes: _Attributes) -> FileChange:
     typed = entry.status is Status.TYPE_CHANGED
     own = [section for _, section in zip(range(1 + typed), sections, strict=False)]
     hunks = tuple(hunk for section in own for hunk in section.hunks)
@@ -225,9 +207,9 @@ def _file(entry: _Entry, sections: Iterator[FilePatch], said: _Attributes) -> Fi
         removed=removed,
         binary=binary,
         hunks=hunks,
-        generated=said.generated,
-        vendored=said.vendored,
-        documentation=said.documentation,
+        generated=attributes.generated,
+        vendored=attributes.vendored,
+        documentation=attributes.documentation,
     )
 
 

@@ -9,29 +9,24 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from review_advisor.change.change import OBJECT_NAME, SourceError
-from review_advisor.change.git import GitRepository, ObjectStore, open_repository
+from review_advisor.change.git import GitRepository, open_repository
+from review_advisor.change.git_store import ObjectStore
 from review_advisor.change.pull_request import LARGEST_PULL_REQUEST, PullRequest
-from review_advisor.change.sources import DEPTHS, Remote, fetch, not_fetched
+from review_advisor.change.pull_request_source import DEPTHS, Remote, fetch, not_fetched
 
 LOOKED_AT = timedelta(days=30)
 """How long after the merge a commit still says something about it, by its own time."""
 
-
 MOST_LISTED = 64_000_000
 """So many bytes may the names and messages of the commits after the merge come to."""
-
 
 MOST_SECONDS = 60.0
 """So long may listing them take."""
 
-
 MOST_BYTES = 1_000_000
 """Of a larger file nobody says what became of its lines."""
 
-
 _HEAD, _BASE = "refs/observe/head", "refs/observe/base"
-
-
 _COMMIT = re.compile(OBJECT_NAME)
 
 
@@ -58,13 +53,13 @@ class GitHistory:
 
         Raises ``SourceError`` where there is too much to read.
         """
-        told = self._store.git.limited(
+        output = self._store.git.limited(
             *("log", "-z", "--reverse", "--format=%ct %H%n%B", f"{self._merge}..{self._tip}", "--"),
             most=MOST_LISTED,
             seconds=MOST_SECONDS,
         )
         until = (self.merged_at + LOOKED_AT).timestamp()
-        for commit in told.decode("utf-8", "replace").split("\0")[:-1]:
+        for commit in output.decode("utf-8", "replace").split("\0")[:-1]:
             about, _, message = commit.partition("\n")
             at, _, name = about.partition(" ")
             if int(at) <= until:
@@ -140,17 +135,9 @@ class ReleaseHistory:
 
 
 _MOST_LISTED = 16_000_000
-
-
 _MOST_SECONDS = 60.0
-
-
 _VERSIONS = ("v[0-9]*", "[0-9]*.[0-9]*")
-
-
 _MERGED = re.compile(r"Merge pull request #(\d{1,10}) ", re.ASCII)
-
-
 _SQUASHED = re.compile(r" \(#(\d{1,10})\)$", re.ASCII)
 
 
@@ -164,7 +151,7 @@ def open_release_history(repo: Path, since: str) -> ReleaseHistory:
     tag = "" if since else _last_tag(repository)
     start = repository.commit(f"refs/tags/{tag}" if tag else since)
     since = since or tag
-    told = repository.git.limited(
+    output = repository.git.limited(
         "log",
         "-z",
         "--first-parent",
@@ -175,7 +162,7 @@ def open_release_history(repo: Path, since: str) -> ReleaseHistory:
         most=_MOST_LISTED,
         seconds=_MOST_SECONDS,
     )
-    changes = tuple(map(_change, told.decode("utf-8", "replace").split("\0")[:-1]))
+    changes = tuple(map(_change, output.decode("utf-8", "replace").split("\0")[:-1]))
     if not changes:
         raise SourceError(f"Nothing has changed since {since}: name an earlier tag with --since.")
     passed = _passed_over(repository, tag, start) if tag else ()
@@ -200,7 +187,7 @@ def _last_tag(repository: GitRepository) -> str:
 
 def _passed_over(repository: GitRepository, tag: str, start: str) -> tuple[str, ...]:
     """The other annotated tags from ``start`` on: each may have been meant as a release."""
-    told = repository.git.limited(
+    output = repository.git.limited(
         "for-each-ref",
         "--format=%(objecttype) %(refname:strip=2)",
         f"--contains={start}",
@@ -209,7 +196,7 @@ def _passed_over(repository: GitRepository, tag: str, start: str) -> tuple[str, 
         most=_MOST_LISTED,
         seconds=_MOST_SECONDS,
     )
-    lines = told.decode("utf-8", "replace").splitlines()
+    lines = output.decode("utf-8", "replace").splitlines()
     names = (line.removeprefix("tag ") for line in lines if line.startswith("tag "))
     return tuple(name for name in names if name != tag)
 

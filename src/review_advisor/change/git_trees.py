@@ -17,10 +17,10 @@ from typing import IO
 from review_advisor.change.around import LARGEST_FILE as LARGEST_FILE_OF_AROUND
 from review_advisor.change.around import MOST_BYTES, UseCollector
 from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, WHOLE, RefusedPath, SourceError
-from review_advisor.change.git import (
+from review_advisor.change.git import Git
+from review_advisor.change.git_store import (
     FOLDER_MODE,
     MOST_DEPTH,
-    Git,
     ListedEntry,
     ObjectStore,
     entries,
@@ -34,17 +34,9 @@ from review_advisor.change.source import AsShown
 from review_advisor.safety.children import make_folder, remove_folder
 
 _CHUNK = 1 << 20
-
-
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
 LARGEST_MASKED = 8_000_000
-
-
 _TOO_LARGE = b"[review-advisor: this changed file is too large to be masked, and is left out here]\n"
-
-
 _NOT_HERE = b"[review-advisor: the content of this file is not in the clone that is reviewed]\n"
 
 
@@ -111,9 +103,9 @@ def _write(git: Git, tree: str, root: Path, shown: AsShown) -> dict[bytes, Maske
     return masked
 
 
-def _masked(file: bytes, shown: Callable[[str], str] | None) -> MaskedFile | None:
+def _masked(file: bytes, mask: Callable[[str], str] | None) -> MaskedFile | None:
     """Mask a file in its place; None where that makes no difference. Lines that are not masked keep their bytes."""
-    if shown is None:
+    if mask is None:
         return None
     if os.stat(file).st_size > LARGEST_MASKED:  # noqa: PTH116 (names are bytes)
         _overwrite(file, _TOO_LARGE)
@@ -121,7 +113,7 @@ def _masked(file: bytes, shown: Callable[[str], str] | None) -> MaskedFile | Non
     with open(file, "rb") as opened:  # noqa: PTH123 (as above)
         raw = opened.read()
     text = raw.decode("utf-8", "replace")
-    lines, was, now = raw.split(b"\n"), text.split("\n"), shown(text).split("\n")
+    lines, was, now = raw.split(b"\n"), text.split("\n"), mask(text).split("\n")
     made = b"\n".join(
         line if before == after else after.encode("utf-8", "replace")
         for line, before, after in zip(lines, was, now, strict=True)
@@ -176,17 +168,13 @@ def _copy(output: IO[bytes] | None, name: bytes, path: bytes, place: bytes) -> N
 
 _GREP = ("grep", "-F", "-w", "-n", "-z", "-I", "--full-name", "--no-color", "--no-textconv", "--no-recurse-submodules")
 
-
 _SECONDS = 5.0
 """So long git may look: whoever needs more has tools to look for it."""
 
-
 _PATHS_AT_ONCE = 200
-
 
 _MATCH = re.compile(rb"([^\0]*+)\0(\d++)\0([^\n]*+)\n")
 """git writes ``TREE:path NUL number NUL text LF``; a path may hold a line feed."""
-
 
 _FOUND, _NONE = 0, 1
 
@@ -213,8 +201,8 @@ def small_texts(git: Git, tree: str, paths: Iterable[str]) -> dict[str, str]:
     """The texts of regular files of ``tree``, by their paths. What is no text, too large, or not there is left out."""
     try:
         names = list(_within_bounds(_listed(git, tree, [path for path in paths if name_in_tree(path)])))
-        asked = "".join(f"{name}\n" for _, name in names).encode("ascii")
-        output = git.run("cat-file", "--batch", stdin=asked) if names else b""
+        request = "".join(f"{name}\n" for _, name in names).encode("ascii")
+        output = git.run("cat-file", "--batch", stdin=request) if names else b""
     except SourceError:  # a damaged or partial clone: without them a review has to look for itself
         return {}
     return dict(_texts(output, [path for path, _ in names]))
@@ -253,34 +241,19 @@ def _texts(output: bytes, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 LARGEST_FILE = 1_000_000
-
-
 MOST_FILES = 200
-
-
 _READ_CHUNK = 1 << 20
-
-
 _INDEX = "edits-index"
-
-
 _REGULAR = "100644"
-
-
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-
-
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
-
 
 _DIFFERENCE = (
     *("diff", "-U0", "--text", "--no-ext-diff", "--no-textconv", "--no-color"),
     *("--diff-algorithm=myers", "--end-of-options"),
 )
 
-
 _ANY_EXECUTE = 0o111
-
 
 _PATCH = (
     *("diff-tree", "-p", "-U3", "--no-renames", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color"),
@@ -382,7 +355,7 @@ def _read(reading: _Reading, root: Path, path: bytes, facts: os.stat_result) -> 
         reading.refuse(path, "a symbolic link")
     elif isinstance(raw, str):
         reading.refuse(path, raw)
-    elif known is not None and _is_not_text(reading.store.git.run("cat-file", "blob", known.name)):
+    elif known is not None and not _is_text(reading.store.git.run("cat-file", "blob", known.name)):
         reading.refuse(path, "not UTF-8 text before")
     else:
         name = reading.store.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=raw).strip()
@@ -401,13 +374,12 @@ def _oddity(reading: _Reading, path: bytes, facts: os.stat_result) -> str | None
         (len(parents) > MOST_DEPTH, f"more than {MOST_DEPTH} folders deep"),
         (inside_submodule, "inside a submodule"),
         (path not in reading.head and not _is_utf8(path), "a name that is not UTF-8"),
-        (path not in reading.head and _has_twin(reading, path), "a name that differs from another only in case"),
+        (
+            path not in reading.head and path.decode("utf-8", "replace").casefold() in reading.folded,
+            "a name that differs from another only in case",
+        ),
     )
     return next((why for holds, why in reasons if holds), None)
-
-
-def _has_twin(reading: _Reading, path: bytes) -> bool:
-    return path.decode("utf-8", "replace").casefold() in reading.folded
 
 
 def _content(file: Path, size: int, reading: _Reading, path: bytes) -> bytes | str | None:
@@ -448,8 +420,8 @@ def _unmasked(store: ObjectStore, masked: MaskedFile, edited: bytes) -> bytes | 
         store.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=each).decode("ascii").strip()
         for each in (masked.shown, edited)
     ]
-    raw, shown, now = (_LINES.findall(each) for each in (masked.raw, masked.shown, edited))
-    hidden = {at for at, (real, mask) in enumerate(zip(raw, shown, strict=True)) if real != mask}
+    raw, masked_lines, now = (_LINES.findall(each) for each in (masked.raw, masked.shown, edited))
+    hidden = {at for at, (real, mask) in enumerate(zip(raw, masked_lines, strict=True)) if real != mask}
     edits = list[tuple[range, list[bytes]]]()
     for line in store.git.run(*_DIFFERENCE, *names).split(b"\n"):
         found = _HUNK.match(line)
@@ -461,7 +433,7 @@ def _unmasked(store: ObjectStore, masked: MaskedFile, edited: bytes) -> bytes | 
         masked.raw.decode("utf-8", "replace"),
         hidden,
         [(lost, [each.decode() for each in written]) for lost, written in edits],
-        [shown[at].decode("utf-8", "replace") for at in hidden],
+        [masked_lines[at].decode("utf-8", "replace") for at in hidden],
     )
     if why is not None:
         return why
@@ -472,8 +444,8 @@ def _unmasked(store: ObjectStore, masked: MaskedFile, edited: bytes) -> bytes | 
     return b"".join((*made, *raw[done:]))
 
 
-def _is_not_text(raw: bytes) -> bool:
-    return b"\0" in raw or not _is_utf8(raw)
+def _is_text(raw: bytes) -> bool:
+    return b"\0" not in raw and _is_utf8(raw)
 
 
 def _is_utf8(raw: bytes | bytearray) -> bool:

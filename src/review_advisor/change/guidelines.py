@@ -14,21 +14,16 @@ from review_advisor.change.kinds import PathRule, literal
 GuidelineFile = Literal["REVIEW.md", "CLAUDE.md", "AGENTS.md", ".github/copilot-instructions.md"]
 """A file of rules that is looked for. One without a folder in its name is looked for in every folder."""
 
-
 DEFAULT_FILES: tuple[GuidelineFile, ...] = ("REVIEW.md",)
-
 
 LONGEST_GUIDELINE = 8_000
 """Characters of one guideline. The rest is not sent, and is named."""
 
-
 MOST_GUIDELINES = 24_000
 """Characters of all guidelines in one call."""
 
-
 MOST_READ = 64_000
 """Bytes that are read of one file."""
-
 
 _CITATION = re.compile(r"(?P<name>.+?)(?:(?::|#)L?(?P<first>\d{1,6})(?:-L?(?P<last>\d{1,6}))?)?", re.DOTALL)
 
@@ -152,7 +147,12 @@ NO_GUIDELINES = FoundGuidelines()
 def looked_for(rules: GuidelineRules, paths: Iterable[str]) -> tuple[str, ...]:
     """The paths at which a guideline for these files can stand, each once."""
     folders = dict.fromkeys(folder for path in paths for folder in folders_of(path))
-    found = [_in_folder(folder, name) for folder in folders for name in rules.files if not folder or "/" not in name]
+    found = [
+        f"{folder}/{name}" if folder else name
+        for folder in folders
+        for name in rules.files
+        if not folder or "/" not in name
+    ]
     return tuple(dict.fromkeys((*(each.file for each in rules.configured if each.file), *found)))
 
 
@@ -177,12 +177,17 @@ def found_guidelines(
             problems.append(GuidelineFact(name, name, problem=text.problem))
         else:
             applied.append(_guideline(name, each.file or config_path or "", each.paths, text.text))
-    for path in sorted(looked_for(GuidelineRules(rules.files), these), key=lambda each: -_depth(each, rules.files)):
+    deepest_first = sorted(
+        looked_for(GuidelineRules(rules.files), these),
+        key=lambda path: -len([part for part in _folder(path, rules.files).split("/") if part]),
+    )
+    for path in deepest_first:
         text = texts.get(path, BaseText())
         if text.problem:
             problems.append(GuidelineFact(path, path, problem=text.problem))
         elif text.text.strip() and all(path != each.name for each in applied):
-            applied.append(_guideline(path, path, (_below(path, rules.files),), text.text))
+            folder = _folder(path, rules.files)
+            applied.append(_guideline(path, path, (f"/{literal(folder)}/" if folder else "*",), text.text))
     return FoundGuidelines(tuple(applied), tuple(problems))
 
 
@@ -208,21 +213,7 @@ def _guideline(name: str, file: str, paths: tuple[str, ...], text: str) -> Guide
     return Guideline(name, file, paths, kept, len(text) - len(kept))
 
 
-def _in_folder(folder: str, name: str) -> str:
-    return f"{folder}/{name}" if folder else name
-
-
-def _below(path: str, names: Iterable[str]) -> str:
-    """The glob of everything for which a file of rules holds: what lies in its folder, or below."""
-    folder = _folder(path, names)
-    return f"/{literal(folder)}/" if folder else "*"
-
-
 def _folder(path: str, names: Iterable[str]) -> str:
     """The folder that a file of rules is about; empty for the root."""
     name = next(each for each in names if path == each or path.endswith(f"/{each}"))
     return path.removesuffix(name).strip("/")
-
-
-def _depth(path: str, names: Iterable[str]) -> int:
-    return len([part for part in _folder(path, names).split("/") if part])

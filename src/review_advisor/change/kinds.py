@@ -21,25 +21,18 @@ _OWN_ANYWHERE = (
     " /src/review_phase.py"
 )
 
-
 OWN_IMPLEMENTATION_ANYWHERE: tuple[str, ...] = tuple(_OWN_ANYWHERE.split())
 """The bot in any repository: config, advisors, agents, prompts, rules, the ADR's two files. See ``workflows``."""
 
-
 _OWN_HERE = "/src/review_advisor /action.yml /Makefile /pyproject.toml /requirements /tools /.ci"
-
 
 OWN_IMPLEMENTATION_HERE: tuple[str, ...] = tuple(_OWN_HERE.split())
 """What is added to it in the bot's own repository: the package, its build, its pins."""
 
-
 OWN_PIPELINE = "src/review_advisor/review/phase.py"
 """A repository that holds this file, on either side, is the bot's own."""
 
-
 OWN_NAME = "review-advisor"
-
-
 PYPROJECT = "pyproject.toml"
 
 
@@ -51,7 +44,6 @@ def may_configure(pyproject: bytes | None) -> bool:
 LOOKED_UP_TOGETHER: tuple[str, ...] = (".review-advisor.toml", PYPROJECT, OWN_PIPELINE)
 """Every review looks for these in the trees that it compares."""
 
-
 _TELLS_WHAT_TO_DO = (
     ".github .gitea .forgejo .gitlab .gitlab-ci*.y*ml .circleci Jenkinsfile* *.Jenkinsfile .travis.y*ml"
     " azure-pipelines*.y*ml .azure-pipelines .azuredevops bitbucket-pipelines.y*ml .drone.* .buildkite .woodpecker"
@@ -61,7 +53,6 @@ _TELLS_WHAT_TO_DO = (
     " AGENTS.md GEMINI.md CLAUDE.local.md .cursor .cursorrules .windsurf .windsurfrules .clinerules .gemini .codex"
     " .agents"
 )
-
 
 NEVER_REPAIRED: tuple[str, ...] = tuple(_TELLS_WHAT_TO_DO.split())
 """What no repair may touch, next to the bot's own implementation: it tells CI, git, editors or agents what to do."""
@@ -108,7 +99,6 @@ def is_glob(pattern: str) -> bool:
 
 _PLAIN = re.compile(r"\*?[a-z0-9_.-]*[a-z0-9][a-z0-9_.-]*")
 """A pattern that names a file or folder at any depth, whole or by its end."""
-
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -215,27 +205,17 @@ _LOCK_NAMES = (
     " packages.lock.json Package.resolved .terraform.lock.hcl"
 )
 
-
 LOCKS = NameRule(tuple(_LOCK_NAMES.split()))
-
-
 _GENERATED_NAMES = "*.min.js *.min.css *.map *_pb2.py *_pb2_grpc.py *.pb.go *.pb.cc *.pb.h *.g.dart *.snap"
-
-
 GENERATED = NameRule(tuple(_GENERATED_NAMES.split()))
-
-
 VENDORED = NameRule(("vendor/", "node_modules/", "third_party/", "thirdparty/", "bower_components/"))
-
 
 _DOCUMENTS = (
     "*.md *.mdx *.markdown *.rst *.adoc *.asciidoc *.rdoc *.org *.tex README README.txt LICENSE LICENSE.txt"
     " LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGELOG CHANGES"
 )
 
-
 DOCS = NameRule(tuple(_DOCUMENTS.split()))
-
 
 _TEST_PLACES = (
     "test_*.py *_test.py conftest.py tests.py *_test.go *.test.*s *.test.*sx *.spec.*s *.spec.*sx *.cy.*s"
@@ -245,37 +225,25 @@ _TEST_PLACES = (
     " **/__snapshots__/ **/src/test/java/ **/src/test/kotlin/ **/src/test/scala/ **/src/test/resources/"
 )
 
-
 TESTS = NameRule(tuple(_TEST_PLACES.split()))
 """File names and folders that a language or its test runner keeps for tests."""
 
-
 _TEST_FOLDERS = frozenset(("test", "tests", "spec", "specs"))
-
 
 _TEST_WORDS = (
     "test tests spec specs conftest fixture fixtures mock mocks stub stubs fake fakes snapshot snapshots testdata"
     " factories cassettes"
 )
 
-
 _TEST_NAMES = frozenset(_TEST_WORDS.split())
-
-
 _DOC_FOLDERS = frozenset(("doc", "docs", "documentation", "examples"))
-
-
 _DOC_WORDS = "tutorial tutorials example examples sample samples snippet snippets"
-
-
 _DOC_NAMES = frozenset(_DOC_WORDS.split())
-
 
 _MEDIA_EXTENSIONS = (
     "apng avif bmp eot flac gif heic heif ico jpeg jpg m4a m4v mkv mov mp3 mp4 oga ogg ogv otf pdf png psd tif tiff ttf"
     " wav webm webp woff woff2"
 )
-
 
 MEDIA = NameRule(tuple(f"*.{extension}" for extension in _MEDIA_EXTENSIONS.split()))
 """Names under which binary content is expected and runs nowhere: it may be approved, named as not read."""
@@ -303,8 +271,8 @@ def kind_of_path(
 def _in_folder(path: str, folders: frozenset[str], names: frozenset[str]) -> bool:
     """Whether a folder of ``path`` has one of the words of ``folders``, and something below it one of ``names``."""
     parts = [path_words(part) for part in path.split("/")]
-    above = next((at for at, words in enumerate(parts[:-1]) if words & folders), len(parts))
-    return any(words & names for words in parts[above + 1 :])
+    above = next((at for at, part in enumerate(parts[:-1]) if part & folders), len(parts))
+    return any(part & names for part in parts[above + 1 :])
 
 
 def kind_of(file: FileChange) -> Kind:
@@ -362,7 +330,6 @@ _BY_SUFFIX: dict[str, str] = {
     for suffix in suffixes.split()
 }
 
-
 _BY_NAME = {
     "containerfile": "Dockerfile",
     "dockerfile": "Dockerfile",
@@ -372,16 +339,13 @@ _BY_NAME = {
     "rakefile": "Ruby",
 }
 
-
 _WORKFLOWS = ".github/workflows/"
-
 
 _DATA = re.compile(
     r"\.(?:cfg|conf|crt|csr|csv|env|ini|json|json5|jsonc|jsonl|key|lock|log|mo|ndjson|pem|plist|po|pot|properties|pub"
     r"|svg|toml|tsv|txt|typed|xml|ya?ml)"
 )
 """Files that hold values. Nobody expects a rule for bugs to read them."""
-
 
 OTHER = "files of an unknown kind"
 
@@ -450,12 +414,10 @@ _WORDS = (
     " security crypto secret credential csrf payment billing"
 )
 
-
 _PLACES = (
     ".gitlab-ci.yml Jenkinsfile Dockerfile* docker-compose*.y*ml *.tf *.tfvars **/migrations/ **/db/migrate/"
     " **/infra/ **/terraform/ **/k8s/ **/helm/ **/deploy/ CODEOWNERS .gitattributes .gitmodules"
 )
-
 
 CRITICAL_PATHS_ADR = CriticalPaths(
     names=tuple(_PLACES.split()),
@@ -463,43 +425,33 @@ CRITICAL_PATHS_ADR = CriticalPaths(
 )
 """What is critical in any repository, unless the configuration says otherwise."""
 
-
 _OF_HYDRAFLOW = (
     "/src/orchestrator.py /src/service_registry.py /src/coordinator.py /src/review_phase.py"
     " /src/review_advisor.py /src/persistence/ /src/state/ /src/*_loop.py"
 )
 
-
 CRITICAL_PATHS_HYDRAFLOW = CriticalPaths(globs=tuple(_OF_HYDRAFLOW.split()))
 """ADR-0059's own list (profile ``hydraflow``)."""
-
 
 DECLARED = ".review-advisor"
 """The folder of everything that a repository declares for the bot beside its configuration."""
 
-
 ADVISORS = f"{DECLARED}/advisors"
-
 
 OPTIONAL = f"{ADVISORS}/optional"
 """Advisors that a label of a pull request may add."""
 
-
 LENS_MAP = f"{DECLARED}/lenses.toml"
 """The repository's own map from paths to lenses and advisors."""
-
 
 PRICES = f"{DECLARED}/prices.toml"
 """The repository's own prices of models."""
 
-
 LONGEST_FILE = 32_000
 """Characters of one declaration file. A longer one is refused, not cut: half of it says something else."""
 
-
 MOST_DECLARED = 60
 """Files that are read."""
-
 
 TOO_MANY = f"more than {MOST_DECLARED} files lie there"
 """The problem of every further one."""

@@ -10,53 +10,32 @@ from dataclasses import dataclass
 from review_advisor.change.change import FileChange, Hunk, Status
 
 _HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))? @@(.*)", re.DOTALL)
-
-
 _BLOCK = 65_536
-
-
 _FILE = b"diff --git "
-
-
 _COMBINED = (b"diff --cc ", b"diff --combined ")
-
-
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-
 
 _QUOTING = re.compile(rb"(?:[ \t>|X]++|- )*+")
 """What ``patch`` takes off the lines of a diff that stands in a mail or is indented."""
-
 
 _APPLIED = re.compile(
     rb"diff --git |@@ -\d|\*\*\* \d|\d[\d,]*[acd][\d,]*[pln]*\s*$"  # git, unified, context; ed and normal
 )
 
-
 _BEGINNINGS = frozenset(bytes((each,)) for each in b"d@*-I0123456789")
 """With what every line begins that may be taken for a diff."""
 
-
 _COMMAND = re.compile(rb"\d[\d,]*[acd]")
-
-
 _MIME = re.compile(rb"^content-(type|transfer-encoding)[ \t]*:(.*)$", re.IGNORECASE | re.MULTILINE)
-
-
 _PLAIN_ENCODING = re.compile(rb"(?:[78]bit)?", re.IGNORECASE)
-
-
 _CHARSET = rb"(?:utf-?8|(?:us-)?ascii|iso-8859-\d\d?|latin-?1|windows-125\d|koi8-[ru])"
-
 
 _PLAIN_TYPE = re.compile(
     rb"text/plain(?:[ \t]*;[ \t]*(?:charset[ \t]*=[ \t]*\"?%s\"?|format[ \t]*=[ \t]*\"?fixed\"?))*[ \t]*;?" % _CHARSET,
     re.IGNORECASE,
 )
 
-
 _BASE85 = re.compile(rb"(?:literal|delta) \d+|[A-Za-z][0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]+")
-
 
 _HEADER = re.compile(
     rb"(?:(?:old|new|deleted file|new file) mode|(?:copy|rename) (?:from|to)|(?:dis)?similarity index|index|---|\+\+\+"
@@ -87,7 +66,7 @@ def split_git_diff(data: bytes) -> tuple[FilePatch, ...]:
 
 
 def git_diff_sections(blocks: Iterable[bytes]) -> Iterator[FilePatch]:
-    """The same of output that comes in blocks, cut anywhere: each section as soon as it is whole."""
+    """The sections of ``git diff`` output that comes in blocks, cut anywhere: each as soon as it is whole."""
     lines = _Lines(blocks)
     while (line := lines.ahead()) is not None:
         if not line.startswith(_FILE):
@@ -176,8 +155,8 @@ class _Between:
             encoding = kind.lower() != b"type"
             if not (_PLAIN_ENCODING if encoding else _PLAIN_TYPE).fullmatch(value.strip()):
                 what = "an encoding" if encoding else "a type"
-                said = value.strip()[:60].decode("ascii", "backslashreplace")
-                raise PatchError(f"a mail has {what} ({said!r}) other than plain text in 7bit or 8bit")
+                quoted = value.strip()[:60].decode("ascii", "backslashreplace")
+                raise PatchError(f"a mail has {what} ({quoted!r}) other than plain text in 7bit or 8bit")
 
 
 def _freed(line: bytes) -> bytes:
@@ -335,34 +314,20 @@ def _text(lines: list[bytes]) -> tuple[str, ...]:
 
 
 _ABSENT = "000000"
-
-
 _REGULAR = "100644"
-
-
 _INDEX = re.compile(rb"index [0-9a-f]+\.\.[0-9a-f]+ ([0-7]{6})")
-
 
 _FIELD = re.compile(
     rb"((?:old|new|deleted file|new file) mode|(?:copy|rename) (?:from|to)|diff --git|---|\+\+\+) (.*)", re.DOTALL
 )
 
-
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
-
-
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
-
-
 _BLANK = re.compile(rb"\s")
-
-
 _PREFIX = re.compile(rb"[abciow]/")
-
 
 _TYPE = slice(0, 3)
 """Where a mode says whether it is a file, a symbolic link or a submodule."""
-
 
 _CONTROLS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 

@@ -11,14 +11,8 @@ from review_advisor.change.change import Change, FileChange
 from review_advisor.change.kinds import PathRule
 
 PictureState = Literal["identical", "differs", "added", "removed", "unreadable", "too_large", "vector"]
-
-
 COMPARED = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"})
-
-
 VECTOR = ".svg"
-
-
 _NOT_COMPARED = frozenset({".apng", ".avif", ".heic", ".heif", ".ico", ".jxl", ".svgz", ".tif", ".tiff"})
 
 

@@ -23,17 +23,12 @@ from review_advisor.safety.children import make_folder, remove_folder
 from review_advisor.safety.stop import ReviewInterrupted
 
 MOST_BYTES = 20_000_000
-
-
 MOST_PICTURES = 200
-
 
 MOST_PLACES = 24
 """Places shown in one review: an agent reads two files for each, within the turns of one call."""
 
-
 _LFS = b"version https://git-lfs"
-
 
 Tree = Callable[[str, int], bytes | None]
 """Reads so many first bytes of a file of one tree; None if there is none."""
@@ -138,9 +133,9 @@ class ComparedPictures:
             return
         before, after = (frozenset(filter(is_picture, self._folder.names(side))) for side in ("before", "after"))
         for name in sorted(before | after):
-            shown = folder_picture(f"{self._folder_name}/{name}".encode("utf-8", "backslashreplace").decode("utf-8"))
+            path = folder_picture(f"{self._folder_name}/{name}".encode("utf-8", "backslashreplace").decode("utf-8"))
             read = partial(self._of_sides, self._folder, name, name in before, name in after)
-            yield _Pair(shown, read, in_the_diff=False)
+            yield _Pair(path, read, in_the_diff=False)
 
     def _of_sides(self, folder: Folder, name: str, *there: bool) -> tuple[_Side, _Side]:
         before, after = (

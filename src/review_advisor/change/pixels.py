@@ -26,18 +26,10 @@ _SRGB_CHUNKS = {
     b"gAMA": struct.pack(">I", 45455),
 }
 
-
 _CHUNKS = frozenset({*_SRGB_CHUNKS, b"cLLI", b"iCCP", b"mDCV", b"sRGB"})
-
-
 _JPEG_PROFILE = b"ICC_PROFILE\0"
-
-
 _GIF_PROFILE = b"ICCRGBG1"
-
-
 _BMP_V4 = 108
-
 
 _BMP_PLAIN = (b"BGRs", b" niW")
 """The colour spaces of a BMP file that mean sRGB, as the file writes them."""
@@ -63,12 +55,12 @@ def colours(image: Image.Image, content: bytes) -> tuple[object, ...]:
 
 
 def _png_colours(content: bytes, profile: bytes | None) -> tuple[object, ...]:
-    told = [(kind, data) for kind, data in _png_chunks(content) if kind in _CHUNKS]
-    if all(kind == b"sRGB" or data == _SRGB_CHUNKS.get(kind) for kind, data in told):
+    chunks = [(kind, data) for kind, data in _png_chunks(content) if kind in _CHUNKS]
+    if all(kind == b"sRGB" or data == _SRGB_CHUNKS.get(kind) for kind, data in chunks):
         return ()
-    if profile and sum(kind == b"iCCP" for kind, _ in told) == 1:  # however it is compressed
-        told = [(kind, profile if kind == b"iCCP" else data) for kind, data in told]
-    return tuple(told)
+    if profile and sum(kind == b"iCCP" for kind, _ in chunks) == 1:  # however it is compressed
+        chunks = [(kind, profile if kind == b"iCCP" else data) for kind, data in chunks]
+    return tuple(chunks)
 
 
 def _png_chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -86,44 +78,29 @@ def _bmp_colours(content: bytes) -> tuple[object, ...]:
 
 
 MOST_PIXELS = 16_000_000
-
-
 MOST_PIXELS_JPEG = 9_000_000
-
 
 MOST_PIXELS_HEAVY = 5_000_000
 """For WebP and for moving pictures."""
 
-
 MOST_PIXELS_OF_ALL_FRAMES = 64_000_000
-
-
 MOST_FRAMES = 100
-
 
 MOST_SCANS = 100
 """In a JPEG file, which is decoded in one step however often it repeats itself. Encoders make about ten."""
 
-
 MOST_READS = 500_000
 """In one file: Pillow reads each chunk, segment or block on its own, and may keep something of each."""
 
-
 MOST_BESIDE = 4_000_000
 """Bytes of a file before its pixels, or of its text once that is unpacked: all of it is kept in memory."""
-
 
 # Pillow needs up to 4 bytes a pixel for PNG, BMP and GIF, 12 for a progressive JPEG, 13 for frames that build on one
 # another, and 16 for WebP: each limit keeps one comparison, of both sides at once, below 150 MB.
 _MOST_PIXELS = {"PNG": MOST_PIXELS, "BMP": MOST_PIXELS, "GIF": MOST_PIXELS, "JPEG": MOST_PIXELS_JPEG}
 
-
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
-
-
 PngImagePlugin.MAX_TEXT_MEMORY = MOST_BESIDE
-
-
 Box = tuple[int, int, int, int]
 
 
@@ -153,7 +130,7 @@ def frames(content: bytes | None, deadline: Deadline) -> Generator[Frame, None, 
     file = _Watched(content, deadline)
     with Image.open(file, formats=_FORMATS) as image:
         _check_file(image, content, file.tell())
-        told = colours(image, content)
+        chunks = colours(image, content)
         for number in range(MOST_FRAMES + 1):
             if number and not _has(image, number):
                 return
@@ -161,7 +138,7 @@ def frames(content: bytes | None, deadline: Deadline) -> Generator[Frame, None, 
             pixels += image.width * image.height
             if number == MOST_FRAMES or pixels > MOST_PIXELS_OF_ALL_FRAMES:
                 raise TooLargeError(f"more than {MOST_FRAMES} frames, or too many pixels in them")
-            yield _decoded(image, told)
+            yield _decoded(image, chunks)
 
 
 class _Watched(io.BytesIO):
@@ -207,35 +184,26 @@ def _check_size(image: Image.Image) -> None:
         raise TooLargeError(f"more than {MOST_PIXELS_HEAVY} pixels, the most in a moving picture")
 
 
-def _decoded(image: Image.Image, told: tuple[object, ...]) -> Frame:
+def _decoded(image: Image.Image, colours: tuple[object, ...]) -> Frame:
     timing = (image.info.get("duration"), image.info.get("loop"))
     image.load()
     turned = image.getexif().get(ExifTags.Base.Orientation, 1) in range(2, 9)
     picture = ImageOps.exif_transpose(image) if turned else image  # it copies what is not turned
     if picture.mode.startswith("I"):  # sixteen bits of grey, which a plain conversion would cut off at 255
         picture = picture.convert("I").point(lambda value: value * (1 / 256)).convert("L")
-    return Frame(picture, told, timing)
+    return Frame(picture, colours, timing)
 
 
 MOST_PLACES = 12
-
-
 LONGEST_SIDE = 1_000
-
-
 MARGIN = 24
-
-
 _FINE, _COARSE = 8, 4
-
 
 _ROWS = 16
 """So many rows are compared at a time: what lies between two pictures takes no room of its own."""
 
-
 _CELL = _FINE * _COARSE
 """Differing pixels in neighbouring squares of this size are one place."""
-
 
 _DAMAGED = (
     OSError,
@@ -261,10 +229,10 @@ class Gallery:
 
     def add(self, frame: int, box: Box, sides: dict[str, Frame | None]) -> Iterator[str]:
         """Store the same box of each side there is; their names."""
-        for side, shown in sides.items():
-            if shown is None:
+        for side, picture in sides.items():
+            if picture is None:
                 continue
-            crop = shown.part(box)
+            crop = picture.part(box)
             if crop.getchannel("A").getextrema() == (255, 255):
                 crop = crop.convert("RGB")
             name = f"{self.key}-f{frame}-x{box[0]}-y{box[1]}-{side}.png"
@@ -335,10 +303,10 @@ def _found(before: Iterable[Frame], after: Iterable[Frame], gallery: Gallery, de
                 found.notes.append("{}x{} became {}x{}".format(*old.picture.size, *new.picture.size))
         if differing:
             found.changed += differing
-            shown, hidden = _places(mask, min(MOST_PLACES, gallery.places) - found.places)
-            found.places += len(shown)
+            places, hidden = _places(mask, min(MOST_PLACES, gallery.places) - found.places)
+            found.places += len(places)
             found.hidden += hidden
-            for box in shown:
+            for box in places:
                 deadline.check()
                 found.crops += gallery.add(found.frames, box, {"before": old, "after": new})
     found.looks_differ |= len(timing) > 1 and any(old != new for old, new in timing)
@@ -388,8 +356,8 @@ def _places(mask: Image.Image, most: int) -> tuple[list[Box], int]:
     if len(boxes) > most:
         boxes = min(boxes, list(_tiles(mask, (0, 0, *mask.size))), key=len)
     by_weight = sorted(boxes, key=lambda box: -mask.crop(box).histogram()[255])
-    shown = by_weight[: max(0, most)]
-    return sorted(shown, key=lambda box: (box[1], box[0])), len(boxes) - len(shown)
+    heaviest = by_weight[: max(0, most)]
+    return sorted(heaviest, key=lambda box: (box[1], box[0])), len(boxes) - len(heaviest)
 
 
 def _regions(mask: Image.Image) -> Iterator[Box]:

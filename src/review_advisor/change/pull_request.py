@@ -18,7 +18,6 @@ from review_advisor.safety.stated_values import value_mistake
 LARGEST_PULL_REQUEST = 2**31
 """The largest number that a pull request can have."""
 
-
 GHOST = "ghost"
 """The account that GitHub shows in the place of a deleted one."""
 
@@ -52,50 +51,48 @@ class Makers:
 
 @dataclass(frozen=True, slots=True)
 class BranchCommit:
-    """A commit that a pull request brings. Author and committer are accounts, empty where the forge names none.
-
-    Anybody can write any author into a commit. ``verified``: the forge vouches that the committer made it. ``by_bot``:
-    the author's account is a bot's, by its type.
-    """
+    """A commit that a pull request brings. Author and committer are accounts, empty where the forge names none."""
 
     sha: str
     author: str
+    """Anybody can write any author into a commit."""
     by_bot: bool
+    """The author's account is a bot's, by its type."""
     committer: str
     verified: bool
+    """The forge vouches that the committer made it."""
     parents: int
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """One pull request at one moment. Every text in it is the author's, and hostile.
-
-    ``repository`` and ``head_repository`` are ``owner/name``; ``head_repository`` is None once a fork is deleted.
-    ``base_sha`` is the tip of the base branch at the last push, not the merge base. ``default_branch`` is the
-    repository's; empty where the forge does not say. ``labels`` are names.
-    ``merge_commit`` is the commit of the base branch that the merge ended with; empty where there is none.
-    ``by_bot``: the author's account is a bot's, by its type.
-    ``merged_at`` is when it was merged, by the forge's own clock: commits have whatever dates their authors like.
-    """
+    """One pull request at one moment. Every text in it is the author's, and hostile."""
 
     repository: str
+    """``owner/name``."""
     number: int
     title: str
     body: str
     author: str
     base_ref: str
     base_sha: str
+    """The tip of the base branch at the last push, not the merge base."""
     head_ref: str
     head_sha: str
     head_repository: str | None
+    """``owner/name``; None once a fork is deleted."""
     state: Literal["open", "closed", "merged"] = "open"
     draft: bool = False
     labels: tuple[str, ...] = ()
     merge_commit: str = ""
+    """The commit of the base branch that the merge ended with; empty where there is none."""
     merged_at: datetime | None = None
+    """By the forge's own clock: commits have whatever dates their authors like."""
     default_branch: str = ""
+    """The repository's; empty where the forge does not say."""
     by_bot: bool = False
+    """The author's account is a bot's, by its type."""
 
     @property
     def from_fork(self) -> bool:
@@ -143,37 +140,31 @@ def _at(*path: str) -> Any:
 
 
 _Action = Annotated[str, Field(pattern=r"^[a-z_]{1,50}$")]
-
-
 _Repository = Annotated[str, _at("repository", "full_name")]
-
-
 _Number = Annotated[int, Field(gt=0, strict=True)]
-
-
 _COMMIT = Field(pattern=rf"^(?:{OBJECT_NAME})$")
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequestEvent:
-    """Something happened to a pull request. ``label`` is the one put on or taken off, if that is what happened.
-
-    ``head_sha`` is the head at that moment, ``sender`` the account that did it. ``before`` is the head that a push took
-    the place of; empty where there was no push.
-    """
+    """Something happened to a pull request."""
 
     action: _Action
     repository: _Repository
     number: Annotated[_Number, _at("pull_request", "number")]
     head_sha: Annotated[str, _COMMIT, _at("pull_request", "head", "sha")]
+    """The head at that moment."""
     sender: Annotated[str, _at("sender", "login")]
+    """The account that did it."""
     label: Annotated[str | None, _at("label", "name")] = None
+    """The label put on or taken off, if that is what happened."""
     before: Annotated[str, Field(pattern=rf"^(?:{OBJECT_NAME})?$")] = ""
+    """The head that a push took the place of; empty where there was no push."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommentEvent:
-    """A comment on an issue or, if ``on_pull_request``, on a pull request. ``body`` is hostile."""
+    """A comment on an issue or a pull request."""
 
     action: _Action
     repository: _Repository
@@ -181,6 +172,7 @@ class CommentEvent:
     comment_id: Annotated[_Number, _at("comment", "id")]
     author: Annotated[str, _at("comment", "user", "login")] = GHOST
     body: Annotated[str, BeforeValidator(lambda body: body or ""), _at("comment", "body")] = ""
+    """Hostile."""
     on_pull_request: Annotated[bool, BeforeValidator(lambda it: it is not None), _at("issue", "pull_request")] = False
 
 
@@ -196,7 +188,6 @@ class MergeGroupEvent:
 
 
 ActionsEvent = PullRequestEvent | CommentEvent | MergeGroupEvent
-
 
 _KINDS: dict[str, type[ActionsEvent]] = {
     **dict.fromkeys(PULL_REQUEST_EVENTS, PullRequestEvent),
@@ -217,8 +208,8 @@ def read_event(name: str, payload: str | bytes) -> ActionsEvent:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"]) or "the payload"
-        said = value_mistake(first, block="an object")
-        raise EventError(f"The payload of the event {name} is not what GitHub sends: {where}: {said}.") from None
+        mistake = value_mistake(first, block="an object")
+        raise EventError(f"The payload of the event {name} is not what GitHub sends: {where}: {mistake}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,26 +222,26 @@ class Reaction:
 
 @dataclass(frozen=True, slots=True)
 class StandingRemark:
-    """The first comment of a thread on the diff. Its text and its names are hostile.
-
-    ``edited_by`` is whoever edited it last; empty if nobody did. It was made on ``line`` (from ``start_line`` on) of
-    ``path`` at ``commit``, on the old side if ``removed``; ``commit`` is empty and ``line`` 0 where the forge has
-    forgotten them. ``resolved_by`` is empty where the forge does not say. ``uncounted``: there are more reactions than
-    were read.
-    """
+    """The first comment of a thread on the diff. Its text and its names are hostile."""
 
     author: str
     body: str
     edited_by: str
+    """Whoever edited it last; empty if nobody did."""
     path: str
     commit: str
+    """The commit that it was made on; empty where the forge has forgotten it."""
     start_line: int
     line: int
+    """The last line that it was made on; 0 where the forge has forgotten it."""
     removed: bool
+    """It was made on the old side."""
     resolved: bool
     resolved_by: str
+    """Empty where the forge does not say."""
     reactions: tuple[Reaction, ...] = ()
     uncounted: bool = False
+    """There are more reactions than were read."""
 
 
 _LINE = re.compile(r"^spec:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
@@ -279,11 +270,9 @@ def spec_of_issues(issues: Sequence[LinkedIssue], repository: str) -> Spec | Non
     """
     if not issues:
         return None
-    names = [_name(issue, repository) for issue in issues]
+    names = [
+        f"{'' if issue.repository.casefold() == repository.casefold() else issue.repository}#{issue.number}"
+        for issue in issues
+    ]
     texts = [f"# {name}: {issue.title}\n\n{issue.body}".strip() for name, issue in zip(names, issues, strict=True)]
     return Spec(f"issue{'s' if len(issues) > 1 else ''} {', '.join(names)}", "\n\n".join(texts))
-
-
-def _name(issue: LinkedIssue, repository: str) -> str:
-    elsewhere = issue.repository.casefold() != repository.casefold()
-    return f"{issue.repository if elsewhere else ''}#{issue.number}"

@@ -21,19 +21,10 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from pydantic import BaseModel
 
 from review_advisor.change.change import EXECUTABLE_MODE, MASKED_LINE, WRITES_MARK, FileChange
-from review_advisor.safety import secrets as private_keys
-from review_advisor.safety.data_spans import (
-    END_OF_LINE,
-    Grammar,
-    Piece,
-    Trust,
-    language_of,
-    pieces_of,
-    readings,
-    runs_on_line,
-    trust_in,
-)
+from review_advisor.safety.data_spans import Piece, pieces_of, readings, runs_on_line
 from review_advisor.safety.fence import whole
+from review_advisor.safety.languages import END_OF_LINE, Grammar, Trust, language_of, trust_in
+from review_advisor.safety.private_keys import PRIVATE_KEY
 from review_advisor.safety.secret_reading import looks_random
 from review_advisor.safety.secrets import (
     LIKELY,
@@ -56,16 +47,11 @@ from review_advisor.safety.secrets import (
 RUN = re.compile(r"[A-Za-z0-9+/_-]{16,}+")
 """What of a secret can be known again where nothing around it tells what it is."""
 
-
 _TELLING = 0.5
-
-
 _WORD_SIGN = re.compile(r"\w")
-
 
 _SIDES = ("+ ", "- ")
 """The lines of the new side and of the old one, by their first character."""
-
 
 Certainty = Literal["issued", "likely"]
 """``issued``: the value has the form of a known issuer, or of a private key. ``likely``: its name or place tells."""
@@ -73,33 +59,37 @@ Certainty = Literal["issued", "likely"]
 
 @dataclass(frozen=True, slots=True)
 class AddedSecret:
-    """A secret on added lines, which everybody is shown masked: ``line`` to ``end_line`` of the new side.
+    """A secret on added lines, which everybody is shown masked.
 
-    A private key is one mask, any other secret one for each line and kind. ``shown`` is its first line, masked.
+    A private key is one mask, any other secret one for each line and kind.
     """
 
     path: str
     line: int
+    """Its first line on the new side."""
     end_line: int
+    """Its last line on the new side."""
     kind: str
     certainty: Certainty
     shown: str
+    """Its first line, masked."""
 
 
 def added_secrets(file: FileChange) -> tuple[AddedSecret, ...]:
     """Every mask on the added lines of a file, in order."""
     file = without_line_ends(file)
-    shown = shown_file(file)
-    if shown == file:
+    masked_file = shown_file(file)
+    if masked_file == file:
         return ()
     spans = iter(_found(file))
     masks: list[AddedSecret] = []
-    for hunk, masked in zip(file.hunks, shown.hunks, strict=True):
+    for hunk, masked in zip(file.hunks, masked_file.hunks, strict=True):
         number = hunk.new_start
         for line, seen, found in zip(hunk.lines, masked.lines, spans, strict=False):
             if line.startswith("+") and line != seen:
                 for kind in _kinds(line[1:], found) or (kind_marked(seen) or "secret",):
-                    _add(masks, AddedSecret(file.path, number, number, kind, _certainty(kind), seen[1:]))
+                    certainty: Certainty = "likely" if kind in LIKELY else "issued"
+                    _add(masks, AddedSecret(file.path, number, number, kind, certainty, seen[1:]))
             number += line[:1] in ("+", " ")
     return tuple(masks)
 
@@ -111,13 +101,9 @@ def _kinds(line: str, found: Iterable[Found]) -> tuple[str, ...]:
     )
 
 
-def _certainty(kind: str) -> Certainty:
-    return "likely" if kind in LIKELY else "issued"
-
-
 def _add(masks: list[AddedSecret], mask: AddedSecret) -> None:
     last = masks[-1] if masks else None
-    goes_on = last is not None and last.kind == mask.kind == private_keys.KIND and last.end_line + 1 == mask.line
+    goes_on = last is not None and last.kind == mask.kind == PRIVATE_KEY and last.end_line + 1 == mask.line
     if last is not None and goes_on:
         masks[-1] = replace(last, end_line=mask.line)
     else:
@@ -131,10 +117,9 @@ def text_as_shown(file: FileChange, text: str, redacted: Callable[[str], str]) -
     """
     raw, lines = text.split("\n"), redacted(masked_text(file.path, text)).split("\n")
     before = [line for line in _lines(without_line_ends(file)) if line[:1] in ("+", " ")]
-    shown = [line for line in _lines(shown_file(file)) if line[:1] in ("+", " ")]
-    seen = redacted("\n".join(line[1:] for line in shown)).split("\n")
-    told = zip(before, seen, strict=True) if before else ()
-    pairs = iter(told)
+    masked_lines = [line for line in _lines(shown_file(file)) if line[:1] in ("+", " ")]
+    seen = redacted("\n".join(line[1:] for line in masked_lines)).split("\n")
+    pairs = iter(zip(before, seen, strict=True) if before else ())
     for hunk in file.hunks:
         count = sum(line[:1] in ("+", " ") for line in hunk.lines)
         for at, (was, masked) in enumerate(islice(pairs, count), start=hunk.new_start - 1):
@@ -161,7 +146,7 @@ def _rounds(file: FileChange) -> Iterator[FileChange]:
     file = without_line_ends(file)
     yield file
     for _ in range(MOST_ROUNDS):
-        masked = _masks(file)
+        masked = [[mask for value in values for mask in value] for values in _values(file)]
         if not any(masked):
             break
         lines = (line[:1] + with_masks(line[1:], found) for line, found in zip(_lines(file), masked, strict=True))
@@ -256,11 +241,6 @@ def _numbered(file: FileChange) -> Iterator[tuple[int, str]]:
             new += line[:1] in "+ "
 
 
-def _masks(file: FileChange) -> list[list[Mask]]:
-    """The masks in each line, in order."""
-    return [[each for value in values for each in value] for values in _values(file)]
-
-
 @lru_cache(maxsize=16)
 def _values(file: FileChange) -> tuple[tuple[tuple[Mask, ...], ...], ...]:
     """The masks of each value in each line, in order, counted from behind its sign."""
@@ -326,7 +306,8 @@ def _masks_in(file: FileChange, text: str, secrets: Sequence[Found], *, whole: b
     values: list[Sequence[Mask]] = []
     for secret, first, *others in zip(secrets, *by_reading, strict=True):
         candidates = [first] if first and _own_quotes(text, secret) else [first, *others]
-        most = max(candidates, key=_length) or _in_code(text, secret)
+        most = max(candidates, key=lambda value: sum(mask.end - mask.start for mask in value))
+        most = most or _in_code(text, secret)
         agreed = len({tuple((each.start, each.end) for each in one) for one in candidates}) == 1
         if agreed and first and _hides_no_code(trust, row, text, secret):
             values.append(most)
@@ -336,10 +317,7 @@ def _masks_in(file: FileChange, text: str, secrets: Sequence[Found], *, whole: b
 
 
 _OTHER_LINE_END = re.compile("\r(?!\n)|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-
-
 _BEFORE_QUOTE = re.compile(r"(?:[^\w)\]}\"'`$]|\A|(?<!\w)(?:[rbfu]|[rb]f|f[rb]|rb|br|@|\$@?|@\$))\Z", re.IGNORECASE)
-
 
 _AHEAD = re.compile(
     r"(?:(?:[\w-]{1,40}: ?)?(?:Bearer|Basic|token) |[a-z][a-z0-9+]{1,30}://[^\s\"'`;|&<>$(){}]{0,200})?\Z",
@@ -347,40 +325,30 @@ _AHEAD = re.compile(
 )
 """What may stand ahead of a secret between its quotes: how it is used, or the beginning of a URL."""
 
-
 _BEHIND = re.compile(r"@[^\s\"'`;|<>$(){}]{1,200}")
-
 
 _RUNS = re.compile(r"[;|&<>`]|\$\(")
 """What separates or runs commands."""
 
-
 _NAME = r"[A-Za-z_][\w.-]{0,80}"
-
 
 _ASSIGNED = re.compile(
     rf"[ \t]*(?:(?:export|local|readonly|declare|typeset|env|ENV|ARG)[ \t]+)?(?:{_NAME}=[\w./:-]{{0,80}}[ \t]+){{0,3}}"
     rf"{_NAME}=[\"']?\Z"
 )
 
-
 _OPTION = re.compile(r"[ \t]-{1,2}[A-Za-z][\w-]{0,40}[ \t=][\"']\Z")
-
 
 _SET = re.compile(
     r"[ \t]*+(?:-[ \t]++)?(?:export[ \t]++)?[\"']?[^\s\"'`;|&<>$(){}=]{1,120}[\"']?[ \t]*+(?:=|:(?![^\s\"']))"
     r"[ \t]*+[\"']?\Z"
 )
 
-
 _SET_IN_YAML = re.compile(
     r"[ \t]*+(?:-[ \t]++){0,4}+(?:[\"']?[\w./@-]{1,120}[\"']?[ \t]*+:[ \t]++[\"']?|[\"']?[A-Z_][A-Z0-9_]{0,80}=)\Z"
 )
 
-
 _IN_A_GROUP = re.compile(r"[=:,\[{][ \t]*[\"']\Z")
-
-
 _LONGEST_AHEAD, _LONGEST_BEHIND = 400, 2_000
 
 
@@ -455,11 +423,6 @@ def _in_code(text: str, secret: Found) -> list[Mask]:
     return [replace(each, sure=False) for each in found]
 
 
-def _length(value: Sequence[Mask]) -> int:
-    """How many characters these masks stand for."""
-    return sum(each.end - each.start for each in value)
-
-
 def masked_text(path: str, text: str) -> str:
     """The text of the whole file at ``path`` with a mark for every secret in its data, and all other text as it is."""
     for _ in range(MOST_ROUNDS):
@@ -480,28 +443,16 @@ def masks_of_text(path: str, text: str) -> list[Mask]:
 
 
 SHORTEST = 8
-
-
 _LONG = 16
-
-
 _LONG_NUMBER = 12
-
-
 _FEWEST_CHARACTERS = 6
-
-
 _LETTER = re.compile(r"[^\W\d_]")
-
-
 _NOT_IN_WORDS = re.compile(r"[^\w\s./:@-]|\d")
-
 
 _PUBLIC_PART = re.compile(
     r"sk-ant-(?:[a-z]+\d*-)?|sk-(?:proj-)?|gh[pousr]_|github_pat_|glpat-|npm_|xox[a-z]-|AKIA|ASIA|AIza"
     r"|eyJ[A-Za-z0-9_-]+\.(?=eyJ)|https?://[^/@\s]+/"
 )
-
 
 _SECRET_NAME = re.compile(
     r"TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|WEBHOOK|_PWD(?![A-Z0-9])"
@@ -510,27 +461,15 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 
-
 _PATH_NAME = re.compile(
     r"(?:_(?:FILE|PATH|DIR|DIRECTORY|SOCK|SOCKET)|APPLICATION_CREDENTIALS)(?:_OVERRIDE)?$", re.IGNORECASE
 )
 
-
 _PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*+:([^/@\s]++)@")
-
-
 _SIGN = re.compile(r"[^A-Za-z0-9_.~-]")
-
-
 _RUN = re.compile(r"[^\s\"',;{}]{20,}")
-
-
 _AROUND_BEGINS, _AROUND_ENDS = "<<<UNTRUSTED AROUND ", " UNTRUSTED>>>"
-
-
 _SIGNS = ("", "+", "-", "++", "+-", "-+", "--")
-
-
 Value = TypeVar("Value")
 
 
@@ -553,7 +492,7 @@ class Redactor:
     seen: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def knowing(self, files: Iterable[FileChange]) -> Redactor:
-        """The same that also knows the secrets in ``files`` where nothing beside them tells what they are."""
+        """This redactor, which also knows the secrets in ``files`` where nothing beside them tells what they are."""
         return replace(self, seen=dict(secrets_of(files)))
 
     def redact(self, text: str) -> str:
@@ -589,28 +528,28 @@ class Redactor:
 
     def everywhere(self, value: Value) -> Value:
         """``value`` with every text in it redacted; what holds no secret is handed back as it is."""
-        made: Any = self._made(value)
-        return made  # type: ignore[no-any-return]
+        result: Any = self._redacted(value)
+        return result  # type: ignore[no-any-return]
 
-    def _made(self, value: Any) -> Any:
+    def _redacted(self, value: Any) -> Any:
         if not value:
             return value
         kind: Any = type(value)
         if kind is str:
-            told = self.redact(value) if len(value) >= SHORTEST or not value.isascii() else value
-            return value if told == value else told
+            redacted = self.redact(value) if len(value) >= SHORTEST or not value.isascii() else value
+            return value if redacted == value else redacted
         if kind is list or kind is tuple:
-            each = [self._made(item) for item in value]
-            return value if all(map(operator.is_, each, value)) else kind(each)
+            items = [self._redacted(item) for item in value]
+            return value if all(map(operator.is_, items, value)) else kind(items)
         if kind is dict:
-            made = {self._made(key): self._made(item) for key, item in value.items()}
-            return value if made == value else made
+            members = {self._redacted(key): self._redacted(item) for key, item in value.items()}
+            return value if members == value else members
         changed = {}
         for name in _parts_of(kind):
             old = getattr(value, name)
             if not old or (type(old) is str and len(old) < SHORTEST and old.isascii()):
                 continue
-            new = self._made(old)
+            new = self._redacted(old)
             if new is not old:
                 changed[name] = new
         if not changed:
@@ -651,7 +590,9 @@ def redactor(environ: Mapping[str, str]) -> Redactor:
 
     They are the values of secret-looking names, unless the name says that it holds a path, and the passwords in URLs.
     """
-    secrets = {secret for value in _secret_values(environ) for secret in _secrets_in(value)}
+    values = [value for name, value in environ.items() if _names_a_secret(name)]
+    values += (password for value in environ.values() for password in _PASSWORD_IN_URL.findall(value))
+    secrets = {secret for value in values for secret in _secrets_in(value)}
     if not secrets:
         return Redactor()
     forms = {form for secret in secrets for form in _forms(secret)}
@@ -663,13 +604,6 @@ def unrecognised(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The names of this environment's secrets that the redactor cannot know by their values, in order."""
     named = (name for name, value in environ.items() if _names_a_secret(name) and value.strip())
     return tuple(sorted(name for name in named if not any(_secrets_in(environ[name]))))
-
-
-def _secret_values(environ: Mapping[str, str]) -> Iterator[str]:
-    for name, value in environ.items():
-        yield from _PASSWORD_IN_URL.findall(value)
-        if _names_a_secret(name):
-            yield value
 
 
 @lru_cache(maxsize=1_024)

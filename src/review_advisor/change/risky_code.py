@@ -48,30 +48,26 @@ RISKY_CODE: dict[str, str] = {
 }
 """Each subject, and the words by which its lines are known, in the languages in which they are usual."""
 
-
 _DATA = PathRule(("*.txt", "*.svg", "*.toml", "*.cfg", "*.ini", "*.json", ".editorconfig"))
 """What holds such words without dealing with them: hashes of requirements, the XML of pictures."""
-
 
 CHANGES_CI = "changes what CI runs"
 """The subject of a workflow or action, unless pinned actions are only moved to another version."""
 
-
 LONGEST = 10_000
 """Characters of a line in which words are looked for: a longer line is itself a reason to look closely."""
-
 
 TOO_LONG = f"has a line of more than {LONGEST:,} characters"
 
 
 @lru_cache(maxsize=1)
 def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((subject, re.compile(words, re.MULTILINE)) for subject, words in RISKY_CODE.items())
+    return tuple((subject, re.compile(pattern, re.MULTILINE)) for subject, pattern in RISKY_CODE.items())
 
 
 def subjects_of(text: str) -> tuple[str, ...]:
     """The subjects that some lines of code deal with, by their words."""
-    return tuple(subject for subject, words in _compiled() if words.search(text))
+    return tuple(subject for subject, pattern in _compiled() if pattern.search(text))
 
 
 def risky_code(files: Iterable[FileChange]) -> tuple[str, ...]:

@@ -11,25 +11,18 @@ from review_advisor.change.diff_text import hunk_length, lines_length, path_leng
 from review_advisor.change.kinds import MEDIA
 
 CHARACTERS_PER_TOKEN = 3.5
-
-
 LONGEST_SPEC = 100_000
-
 
 _FILE_FRAME = 40
 """A file's lines above its diff and in the list of files take so much beside its paths."""
 
-
 _HUNK_FRAME = 100
 """More than the header of any hunk takes."""
 
-
 Item = TypeVar("Item")
-
 
 Extent = Literal["partly", "not", "unchecked", "waived", "excluded"]
 """How far something was not read: by a model, or, in a review by static checks, by any rule."""
-
 
 MAY_BE_APPROVED: tuple[Extent, ...] = ("waived", "excluded")
 """What the base's configuration, or whoever runs the review, has let pass unread."""

@@ -11,16 +11,9 @@ from typing import Any
 MOST_REMARKS = 2_000
 """So many results of one file are read; reviewers see those on the files of their part."""
 
-
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-
-
 _ESCAPED = re.compile(rb"%([0-9A-Fa-f]{2})")
-
-
 _LONGEST_MESSAGE = 300
-
-
 _LONGEST_NAME = 200
 
 

@@ -13,14 +13,10 @@ from review_advisor.change.pull_request import ActionsEvent, EventError, read_ev
 from review_advisor.safety.this_machine import is_this_machine
 
 SERVER = "https://github.com"
-
-
 API = "https://api.github.com"
-
 
 MOST_PAYLOAD_BYTES = 30_000_000
 """GitHub sends no payload of more than 25 MB."""
-
 
 _NETWORK = (
     "HTTPS_PROXY",
@@ -32,13 +28,8 @@ _NETWORK = (
     "GIT_SSL_CAINFO",
 )
 
-
 _SHORT_NAME = re.compile(r"(?P<repository>[^\s#/]+/[^\s#/]+)#(?P<number>[0-9]{1,10})")
-
-
 _NUMBER = re.compile(r"#?(?P<number>[0-9]{1,10})")
-
-
 _PATH = re.compile(r"(?P<repository>[^/\s]+/[^/\s]+)/pull/(?P<number>[0-9]{1,10})(?:/.*)?")
 
 

@@ -21,22 +21,17 @@ from urllib.request import (
 
 from pydantic import AliasPath, AwareDatetime, Field
 
-from review_advisor.github.client import Exchange, RepositoryReader, Unanswered, Wire
 from review_advisor.github.forge import ForgeRejected, ForgeUnavailable
 from review_advisor.github.responses import ApiAddress, Read, api_address, repository_name, token_value
+from review_advisor.github.wire import Exchange, RepositoryReader, Unanswered, Wire
 from review_advisor.review.ports import Clock
 from review_advisor.safety.this_machine import is_this_machine
 
 MOST_SECONDS = 300.0
 """So long one file may take, however slowly it comes."""
 
-
 _TIMEOUT_SECONDS = 15
-
-
 _CHUNK = 1 << 20
-
-
 _SERVER_ERROR = 500
 
 
@@ -123,7 +118,6 @@ class LedgerArtifact:
 _MOST_FOUND = 1_000
 """GitHub lists no more runs of one period, and says how many there are."""
 
-
 _SHORTEST = timedelta(minutes=1)
 
 
@@ -182,8 +176,8 @@ class WorkflowArtifacts(RepositoryReader):
     def _runs(self, path: str, since: datetime, until: datetime) -> Iterator[_RunAnswer]:
         """Where a period has more runs than GitHub lists, its halves are asked for."""
         doing = "list the workflow's runs"
-        asked = {"created": f"{since:%Y-%m-%dT%H:%M:%SZ}..{until:%Y-%m-%dT%H:%M:%SZ}"}
-        count = self._wire.get(doing, path, _RunsAnswer, {**asked, "per_page": "1"}).total_count
+        parameters = {"created": f"{since:%Y-%m-%dT%H:%M:%SZ}..{until:%Y-%m-%dT%H:%M:%SZ}"}
+        count = self._wire.get(doing, path, _RunsAnswer, {**parameters, "per_page": "1"}).total_count
         if count > _MOST_FOUND and until - since > _SHORTEST:
             middle = since + (until - since) / 2
             yield from self._runs(path, since, middle)
@@ -191,7 +185,7 @@ class WorkflowArtifacts(RepositoryReader):
             return
         if count > _MOST_FOUND:
             raise ForgeUnavailable(f"GitHub did not {doing}: {count} of one minute are more than it lists.")
-        for page in self._wire.pages(doing, path, _RunsAnswer, asked):
+        for page in self._wire.pages(doing, path, _RunsAnswer, parameters):
             yield from page.workflow_runs
 
     def artifacts(self, name: str) -> list[LedgerArtifact]:

@@ -76,10 +76,11 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What came of a comment. ``review``: a person asks for one; ``because`` says what was done, or why nothing.
+class CommentResult:
+    """The result of a comment.
 
-    ``consult``: they ask that it consults the advisor.
+    ``review``: a person asks for one; ``because`` says what was done, or why nothing; ``consult``: the review is to
+    consult the advisor.
     """
 
     review: bool
@@ -101,54 +102,54 @@ class Conversation:
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
 
-    def hear(self, number: int, comment: Comment) -> Heard:
+    def hear(self, number: int, comment: Comment) -> CommentResult:
         """Do what the comment says, if it is a command and its author may give it. Raises ``ForgeError``.
 
         Whoever may not is told so only if the pull request is theirs: strangers cannot make the bot talk.
         """
         if self._bot.rules.is_ours(comment.author):
-            return Heard(review=False, because="it is the bot's own comment")
+            return CommentResult(review=False, because="it is the bot's own comment")
         command = read_command(comment.body)
         if command is None:
-            return Heard(review=False, because="it holds no command")
+            return CommentResult(review=False, because="it holds no command")
         writer = PullRequestWriter(self._bot, number)
         pull_request = writer.pull_request()
         permission = self._bot.forge.permission(comment.author)
-        asked = Help() if isinstance(command, Misspelt) else command
-        granted = leave(asked, comment.author, permission, pull_request)
+        intended = Help() if isinstance(command, Misspelt) else command
+        granted = leave(intended, comment.author, permission, pull_request)
         if not granted.granted:
             if comment.author.casefold() == pull_request.author.casefold():
                 writer.answer(comment.id, answers.refused(granted.because))
-            return Heard(review=False, because=granted.because)
+            return CommentResult(review=False, because=granted.because)
         writer.seen(comment.id)
         if self._bot.rules.is_shadow:
             review = isinstance(command, ReviewAgain) and self._can_review(command)
             why_none = answers.NO_PROFILE if isinstance(command, ReviewAgain) and not review else ""
             writer.answer(comment.id, answers.in_shadow(self._bot.rules.check_name, review=review, why_none=why_none))
             consult = isinstance(command, ReviewAgain) and review and command.consult
-            return Heard(review, "the mode is shadow: no command decides anything", consult)
+            return CommentResult(review, "the mode is shadow: no command decides anything", consult)
         if isinstance(command, Misspelt):
             writer.answer(comment.id, answers.helped(command.why))
-            return Heard(review=False, because=command.why)
-        return self._done(writer, comment, command, pull_request, permission)
+            return CommentResult(review=False, because=command.why)
+        return self._carry_out(writer, comment, command, pull_request, permission)
 
     def _can_review(self, command: ReviewAgain) -> bool:
         return self._bot.consults or not command.consult
 
-    def _done(
+    def _carry_out(
         self,
         writer: PullRequestWriter,
         comment: Comment,
         command: Command,
         pull_request: PullRequest,
         permission: Permission,
-    ) -> Heard:
+    ) -> CommentResult:
         if isinstance(command, ReviewAgain) and self._can_review(command):
-            return Heard(review=True, because=f"{comment.author} asks for a review", consult=command.consult)
+            return CommentResult(review=True, because=f"{comment.author} asks for a review", consult=command.consult)
         if isinstance(command, ReviewAgain):
-            done = Heard(review=False, because=answers.refused(answers.NO_PROFILE))
+            done = CommentResult(review=False, because=answers.refused(answers.NO_PROFILE))
         elif isinstance(command, Help):
-            done = Heard(review=False, because=answers.helped())
+            done = CommentResult(review=False, because=answers.helped())
         else:
             done = self._about_a_review(writer, comment, command, pull_request, permission)
         writer.answer(comment.id, done.because)
@@ -161,63 +162,65 @@ class Conversation:
         command: Explain | Dismiss | Override,
         seen: PullRequest,
         permission: Permission,
-    ) -> Heard:
+    ) -> CommentResult:
         state = writer.remembered()
         if state is None:
             why = "Nothing is remembered of a review of this pull request; it has to be reviewed first."
-            return Heard(review=False, because=answers.refused(why))
+            return CommentResult(review=False, because=answers.refused(why))
         if isinstance(command, Explain):
             finding = _known(state, command.finding)
-            said = answers.unknown(command.finding) if finding is None else answers.explained(finding)
-            return Heard(review=False, because=said)
+            text = answers.unknown(command.finding) if finding is None else answers.explained(finding)
+            return CommentResult(review=False, because=text)
         rule = self._bot.rules.self_settle
         granted = may_settle(comment.author, permission, seen, writer.makers(seen), rule)
         if not granted.granted:
-            return Heard(review=False, because=answers.refused(granted.because))
+            return CommentResult(review=False, because=answers.refused(granted.because))
         if isinstance(command, Dismiss):
             return self._dismissed(writer, comment, command, seen)
-        return Heard(review=False, because=self._overridden(writer, comment, command, seen, state))
+        return CommentResult(review=False, because=self._overridden(writer, comment, command, seen, state))
 
-    def _dismissed(self, writer: PullRequestWriter, comment: Comment, command: Dismiss, seen: PullRequest) -> Heard:
+    def _dismissed(
+        self, writer: PullRequestWriter, comment: Comment, command: Dismiss, seen: PullRequest
+    ) -> CommentResult:
         """Remember it, and say so only once it is read back: a review may be published at the same time."""
 
-        def words(body: str, state: State | None) -> str:
+        def summary(body: str, state: State | None) -> str:
             if state is None or _known(state, command.finding) is None:
                 return body
             return amended(body, with_dismissed(state, command.finding, by=comment.author, reason=command.reason))
 
         for _ in range(TRIES):
-            writer.summary(words)
+            writer.summary(summary)
             state = writer.remembered()
             finding = _known(state, command.finding)
             if finding is None or state is None:
-                return Heard(review=False, because=answers.unknown(command.finding))
+                return CommentResult(review=False, because=answers.unknown(command.finding))
             if (finding.status, finding.by, finding.reason) == ("dismissed", comment.author, command.reason):
                 writer.reseal()
                 writer.resolve(about(writer.reviews.threads(), {finding.id}))
                 return self._after_dismissal(writer, comment, command, seen, state)
         why = "A review was published at the same time, again and again: say it once more."
-        return Heard(review=False, because=answers.refused(why))
+        return CommentResult(review=False, because=answers.refused(why))
 
     def _after_dismissal(
         self, writer: PullRequestWriter, comment: Comment, command: Dismiss, seen: PullRequest, state: State
-    ) -> Heard:
+    ) -> CommentResult:
         """The last dismissal of what blocks lets the head pass, or else begins the review that decides."""
 
-        def told(follows: str, *, review: bool = False) -> Heard:
-            said = answers.dismissed(command.finding, command.reason, follows)
-            return Heard(review=review, because=said)
+        def result(follows: str, *, review: bool = False) -> CommentResult:
+            text = answers.dismissed(command.finding, command.reason, follows)
+            return CommentResult(review=review, because=text)
 
         left = still_blocking(state)
         if left:
-            return told(answers.some_still_block(len(left)))
+            return result(answers.some_still_block(len(left)))
         check = check_dismissed_by(self._bot.rules, seen.number, comment.author, command.reason)
         passed = self._let_pass(writer, comment, command, (seen, state), check)
         if isinstance(passed, State):
-            return told(answers.approved(passed))
+            return result(answers.approved(passed))
         if state.head_sha == seen.head_sha and passed.may_begin:
-            return told(answers.a_review_decides(passed.because), review=True)
-        return told(answers.verdict_stays(passed.because))
+            return result(answers.a_review_decides(passed.because), review=True)
+        return result(answers.verdict_stays(passed.because))
 
     def _overridden(
         self, writer: PullRequestWriter, comment: Comment, command: Override, seen: PullRequest, state: State
@@ -234,22 +237,22 @@ class Conversation:
         writer: PullRequestWriter,
         comment: Comment,
         command: Override | Dismiss,
-        heard: tuple[PullRequest, State],
+        reviewed: tuple[PullRequest, State],
         check: Check,
     ) -> State | _NotPassed:
         """Let the head pass, and only then say so: whatever ends this in between, nothing claims what is not so.
 
-        ``heard`` is what stood there when the command came. All is asked again after each wait, and once more when the
-        check passes: where the person's decision did not hold until then, the check is made to say that.
+        ``reviewed`` is what stood there when the command came. All is asked again after each wait, and once more when
+        the check passes: where the person's decision did not hold until then, the check is made to say that.
         """
-        seen, _ = heard
+        seen, _ = reviewed
         present: Present | None = None
         refused: str | None = None
         begun = False
 
-        def words_of_check() -> Check | None:
+        def check_now() -> Check | None:
             nonlocal present, refused, begun
-            present = self._present(writer, *heard)
+            present = self._present(writer, *reviewed)
             refused = why_not_settled(command, present, self._bot.redactor)
             if refused is None:
                 begun = True
@@ -258,7 +261,7 @@ class Conversation:
                 return None
             return check_waiting(self._bot.rules, seen.number, approval_fell(refused))
 
-        stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, words_of_check)
+        stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, check_now)
         state = present.state if present is not None else None
         if refused is not None or state is None or present is None:
             running = present is None or None in present.conclusions or present.now.head_sha != seen.head_sha
@@ -269,21 +272,21 @@ class Conversation:
         if state.outcome is Outcome.STOPPED:
             now["base_ref"] = self._bot.redactor.redact(seen.base_ref)
 
-        def words(body: str, standing: State | None) -> str:
+        def summary(body: str, standing: State | None) -> str:
             same = standing is not None and standing.run_id == state.run_id
             return amended(body, standing.model_copy(update=now)) if standing is not None and same else body
 
-        writer.summary(words)
+        writer.summary(summary)
         writer.reseal()
         return state.model_copy(update={**now, "head_sha": seen.head_sha})
 
-    def _present(self, writer: PullRequestWriter, seen: PullRequest, heard: State) -> Present:
+    def _present(self, writer: PullRequestWriter, seen: PullRequest, then: State) -> Present:
         """How things stand now. The check is read before the state: a review changes the state before its check."""
         head = seen.head_sha
         alone = writer.open_with(head) == (seen.number,)
         conclusions = writer.checks.conclusions(head, self._bot.rules.check_name)
         state = writer.remembered()
-        return Present(seen, heard.run_id, writer.pull_request(), state, conclusions, alone)
+        return Present(seen, then.run_id, writer.pull_request(), state, conclusions, alone)
 
 
 def _known(state: State | None, finding: str) -> KnownFinding | None:
@@ -292,23 +295,24 @@ def _known(state: State | None, finding: str) -> KnownFinding | None:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What came of an event. ``review``: ``pull_request`` is to be reviewed now; ``asked``: because a person asked.
-
-    ``memory`` says how far the review is to believe which state; empty for not at all. ``settle_seconds`` is how long
-    the review waits for a newer push before it asks anybody, ``most_usd`` what it may spend at most. ``consult``: it
-    consults the advisor, because a person asked for that. ``alert`` is a sentence for the maintainers about the money
-    of all reviews; empty for none.
-    """
+    """The result of an event."""
 
     review: bool
+    """``pull_request`` is to be reviewed now."""
     because: str
     pull_request: PullRequest | None = None
     asked: bool = False
+    """A person asked for the review."""
     memory: str = ""
+    """How far the review is to believe which state; empty for not at all."""
     settle_seconds: int = 0
+    """How long the review waits for a newer push before it asks anybody."""
     most_usd: float | None = None
+    """What the review may spend at most."""
     consult: bool = False
+    """The review consults the advisor, because a person asked for that."""
     alert: str = ""
+    """A sentence for the maintainers about the money of all reviews; empty for none."""
 
 
 class BeginPhase:
@@ -324,15 +328,15 @@ class BeginPhase:
         """
         match event:
             case PullRequestEvent():
-                return self._happened(event)
+                return self._on_pull_request(event)
             case CommentEvent():
-                return self._said(event)
+                return self._on_comment(event)
             case MergeGroupEvent():
-                return self._queued(event)
+                return self._on_merge_group(event)
             case _:
                 assert_never(event)
 
-    def _happened(self, event: PullRequestEvent) -> Begun:
+    def _on_pull_request(self, event: PullRequestEvent) -> Begun:
         writer = PullRequestWriter(self._bot, event.number)
         if event.action == "labeled" and event.label != self._bot.rules.fork_label:
             return Begun(review=False, because=f"the label {event.label!r} asks for nothing")
@@ -340,22 +344,24 @@ class BeginPhase:
         if event.head_sha != pull_request.head_sha:
             return Begun(review=False, because="the head has moved since: that push is an event of its own")
         if event.action != "labeled":
-            seconds = self._settles(writer, event.before)  # looked at first: the check there says what was spent
+            # Looked at first: the check there says what was spent.
+            superseding = bool(event.before) and writer.checks.in_progress_on(event.before, self._bot.rules.check_name)
             begun = self._decided(writer, pull_request, asked=False, action=event.action)
+            seconds = self._bot.rules.settle_seconds if superseding else 0
             return replace(begun, settle_seconds=seconds) if begun.review else begun
         if self._bot.forge.permission(event.sender).may_write:
             return self._decided(writer, pull_request, asked=True)
         writer.label(self._bot.rules.fork_label, wanted=False, present=True)  # the check stays: theirs is no word on it
         return Begun(review=False, because=f"{event.sender} may not write to the repository, so their label is none")
 
-    def _said(self, event: CommentEvent) -> Begun:
+    def _on_comment(self, event: CommentEvent) -> Begun:
         if event.action != "created" or not event.on_pull_request:
             return Begun(review=False, because="only a new comment on a pull request is heard")
-        heard = Conversation(self._bot).hear(event.number, Comment(event.comment_id, event.author, event.body))
-        if not heard.review:
-            return Begun(review=False, because=heard.because)
+        reply = Conversation(self._bot).hear(event.number, Comment(event.comment_id, event.author, event.body))
+        if not reply.review:
+            return Begun(review=False, because=reply.because)
         writer = PullRequestWriter(self._bot, event.number)
-        return replace(self._decided(writer, writer.pull_request(), asked=True), consult=heard.consult)
+        return replace(self._decided(writer, writer.pull_request(), asked=True), consult=reply.consult)
 
     def _decided(self, writer: PullRequestWriter, pull_request: PullRequest, *, asked: bool, action: str = "") -> Begun:
         take_back_borrowed(self._bot, pull_request, retargeted=action == "edited")
@@ -412,11 +418,6 @@ class BeginPhase:
         work = self._bot.forge.recent_work(rules.check_name, changed_since(now))
         return spent_today(work, day_of(now), rules.is_ours)
 
-    def _settles(self, writer: PullRequestWriter, before: str) -> int:
-        """How long the review of a push waits: not at all unless the head ``before`` it is under review."""
-        under_review = bool(before) and writer.checks.in_progress_on(before, self._bot.rules.check_name)
-        return self._bot.rules.settle_seconds if under_review else 0
-
     def _may_leave_out(self) -> bool:
         rules = self._bot.rules
         drawn = rules.is_shadow and rules.shadow_percent < 100  # noqa: PLR2004
@@ -458,7 +459,7 @@ class BeginPhase:
             return None if because is None else Begun(review=False, because=because, pull_request=seen)
         passed = False
 
-        def words() -> Check | None:
+        def check_now() -> Check | None:
             nonlocal passed
             check = self._left_out_now(writer, seen)
             if check is None:
@@ -466,7 +467,7 @@ class BeginPhase:
             passed = passed or check.conclusion is Conclusion.SUCCESS
             return check
 
-        stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, words)
+        stands = writer.checks.conclude(seen.head_sha, self._bot.rules.check_name, check_now)
         if stands is None or (isinstance(stands, Check) and stands.conclusion is None):
             return None
         return Begun(review=False, because=f"the check of its head says: {stands.title}", pull_request=seen)
@@ -491,7 +492,7 @@ class BeginPhase:
             return check_waiting(bot.rules, number, same_head(others[0]))
         return check_left_out(bot.rules, number, because)
 
-    def _queued(self, event: MergeGroupEvent) -> Begun:
+    def _on_merge_group(self, event: MergeGroupEvent) -> Begun:
         """A queue's commit passes on the word of its pull request's own check; it is not reviewed again."""
         if self._bot.rules.is_shadow:
             return Begun(review=False, because="in shadow mode a merge queue gets no check")

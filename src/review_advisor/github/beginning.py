@@ -176,7 +176,6 @@ def _left(rules: PublicationRules, spent_usd: float) -> float:
 OPENING_ACTIONS = ("opened", "reopened", "ready_for_review")
 """What opens a pull request; a push, another base branch and the like change it."""
 
-
 _QUEUED = re.compile(r"(?:refs/heads/)?gh-readonly-queue/.+/pr-([1-9][0-9]{0,9})-[0-9a-f]{40}")
 
 
@@ -189,13 +188,10 @@ def queued_pull_request(head_ref: str) -> int | None:
 _WEB = "web-flow"
 """GitHub's own account: it signs what is made through its interface, and the author is then whoever asked for it."""
 
-
 _FURTHER_AUTHOR = "co-authored-by"
-
 
 _MODE = "shadow mode"
 """What the draw of pull requests is for: no shadow draws the same ones by chance."""
-
 
 LEFT_OUT = "Not reviewed: configured"
 """The title of the check of what is left unreviewed."""
@@ -228,8 +224,8 @@ def is_untouched(head_sha: str, checks: Iterable[StandingCheck], state: State | 
 
     ``checks`` are the bot's own on it: none, or only those that say that it is left unreviewed.
     """
-    said = all(each.conclusion == Conclusion.SUCCESS and each.title == LEFT_OUT for each in checks)
-    return said and (state is None or head_sha not in (state.head_sha, sealed_on(state)))
+    left_out = all(each.conclusion == Conclusion.SUCCESS and each.title == LEFT_OUT for each in checks)
+    return left_out and (state is None or head_sha not in (state.head_sha, sealed_on(state)))
 
 
 def left_out_by_base(base_ref: str, rules: PublicationRules) -> str | None:

@@ -10,10 +10,10 @@ from urllib.parse import quote
 from pydantic import AliasPath, Field
 
 from review_advisor.change.change import OBJECT_NAME
-from review_advisor.github.client import Exchange, RepositoryReader, Wire
 from review_advisor.github.forge import ForgeDenied, ForgeMissing
 from review_advisor.github.responses import Identified, Read, api_address, repository_name, token_value
 from review_advisor.github.state import seal_in
+from review_advisor.github.wire import Exchange, RepositoryReader, Wire
 from review_advisor.policy.policy import shadow_name
 from review_advisor.policy.pull_request_rules import ACTIONS_LOGIN, PublicationRules, SelfSettle
 from review_advisor.review.ports import Clock
@@ -255,7 +255,6 @@ def _listed(required: tuple[RequiredCheck, ...]) -> str:
 
 _ANY_APP = -1
 
-
 MOST_LOOKED_AT = 5
 """The newest pull requests among which a sealed check is looked for."""
 
@@ -338,8 +337,8 @@ class GateReader(RepositoryReader):
         """How many people may push, up to the first page of collaborators; None where the token cannot tell."""
         path, most = f"{self._root}/collaborators", 100
         try:
-            asked = {"affiliation": "all", "per_page": str(most)}
-            found = self._wire.get("list the collaborators", path, list[_Collaborator], asked)
+            parameters = {"affiliation": "all", "per_page": str(most)}
+            found = self._wire.get("list the collaborators", path, list[_Collaborator], parameters)
         except (ForgeDenied, ForgeMissing):  # only whoever may push is shown them
             return None
         pushing = sum(each.may_push for each in found if each.type == "User")
@@ -371,8 +370,8 @@ class GateReader(RepositoryReader):
 
     def sealed(self, check_name: str) -> str:
         """How the newest reviewed pull request's state is sealed: ``signed``, ``noted``, or empty for not at all."""
-        asked = {"state": "all", "sort": "created", "direction": "desc", "per_page": str(MOST_LOOKED_AT)}
-        for pull in self._wire.get("list the newest pull requests", f"{self._root}/pulls", list[_Pull], asked):
+        parameters = {"state": "all", "sort": "created", "direction": "desc", "per_page": str(MOST_LOOKED_AT)}
+        for pull in self._wire.get("list the newest pull requests", f"{self._root}/pulls", list[_Pull], parameters):
             path = f"{self._root}/commits/{pull.head_sha}/check-runs"
             found = self._wire.get("read its checks", path, _Runs, {"check_name": check_name, "filter": "all"})
             seals = [seal_in(run.external_id or "") for run in found.check_runs]

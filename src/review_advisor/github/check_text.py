@@ -46,10 +46,8 @@ from review_advisor.safety.markdown import code, phrase, plain_line, plain_text
 MOST_ANNOTATIONS = 1_000
 """The worst findings get an annotation each: GitHub takes fifty in a request, and the requests a second apart."""
 
-
 MOST_MESSAGE = 16_000
 """Characters of an annotation's message: at most 64 KB in any encoding."""
-
 
 LEVELS: dict[Severity, Level] = {
     "critical": "failure",
@@ -87,17 +85,17 @@ def check_of(
     the findings of this review.
     """
     unposted = {each.finding.id for each in held} | set(dismissed)
-    said = tuple(each for each in ordered(document.findings) if each.id not in unposted)
-    shown, opened = disputes(document)
+    posted = tuple(each for each in ordered(document.findings) if each.id not in unposted)
+    contested, opened = disputes(document)
     sections: tuple[Shrinks, ...] = (
         what_it_does(document),
         why(document),
-        *with_next(shown, what_next(document, rules, is_open=bool(document.findings if found is None else found))),
+        *with_next(contested, what_next(document, rules, is_open=bool(document.findings if found is None else found))),
         whose_rules(document),
         notes_on(notes),
-        _unannotated(said),
+        _unannotated(posted),
         Section(
-            tuple(listed(each, document).item for each in said if each.removed),
+            tuple(listed(each, document).item for each in posted if each.removed),
             "**Findings on removed lines**, which take no annotation:",
             gives_way=Order.FINDINGS,
             what="findings",
@@ -111,7 +109,7 @@ def check_of(
         title=title_of(document, found),
         summary=fitted(sections, MOST_CHARACTERS),
         conclusion=conclusion_of(document),
-        annotations=annotations_of(said),
+        annotations=annotations_of(posted),
     )
 
 
@@ -128,7 +126,7 @@ def shadow_check(
     has no annotations, because GitHub shows those in the diff: its page lists the findings.
     """
     stopped = document.outcome is Outcome.STOPPED
-    shown, opened = disputes(document)
+    contested, opened = disputes(document)
     findings = finding_list(
         f"**Findings**: {len(document.findings):,}",
         (listed(each, document) for each in ordered(document.findings)),
@@ -138,7 +136,7 @@ def shadow_check(
         Section((_shadow_lead(document, rules),)),
         what_it_does(document),
         why(document),
-        shown,
+        contested,
         whose_rules(document),
         notes_on(notes),
         findings,
@@ -174,13 +172,11 @@ def _after_the_findings(document: OutcomeDocument, opened: Section, run_page: st
     )
 
 
-def _unannotated(said: Sequence[Finding]) -> Section:
-    if len(said) <= MOST_ANNOTATIONS:
+def _unannotated(findings: Sequence[Finding]) -> Section:
+    if len(findings) <= MOST_ANNOTATIONS:
         return Section(())
-    words = (
-        f"**Annotations**: the worst {MOST_ANNOTATIONS:,} of {len(said):,} findings; outcome.json holds all of them."
-    )
-    return Section((words,))
+    shares = f"{MOST_ANNOTATIONS:,} of {len(findings):,} findings"
+    return Section((f"**Annotations**: the worst {shares}; outcome.json holds all of them.",))
 
 
 def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
@@ -213,36 +209,36 @@ def check_superseded(rules: PublicationRules, now: PullRequest, head_sha: str, r
     """What was reviewed, with the head ``head_sha``, is not what is there ``now``: another head, or another base."""
     if now.head_sha != head_sha:
         title = "Superseded: the head has moved"
-        words = f"The head is now {code(now.head_sha)}. This commit's review was dropped; the new head gets its own."
+        summary = f"The head is now {code(now.head_sha)}. This commit's review was dropped; the new head gets its own."
     else:
         title = "Superseded: the base branch has changed"
         base = code(redactor.redact(now.base_ref))
-        words = (
+        summary = (
             f"The base branch is now {base}. The review of the change against another one was dropped."
             f" If none has begun since, `{WORD} review` in a comment starts it."
         )
-    return _ended(rules, now.number, title, words, SUPERSEDED)
+    return _ended(rules, now.number, title, summary, SUPERSEDED)
 
 
 def check_mode_changed(rules: PublicationRules, number: int) -> Check:
     """The review began in a mode that does not hold any more; the check of the other mode is told by now."""
-    words = "The configuration's `mode` was changed while the review ran, and the other mode has a check of its own."
-    return _ended(rules, number, "Superseded: the mode has changed", words, SUPERSEDED)
+    summary = "The configuration's `mode` was changed while the review ran, and the other mode has a check of its own."
+    return _ended(rules, number, "Superseded: the mode has changed", summary, SUPERSEDED)
 
 
 def check_did_not_run(rules: PublicationRules, number: int, reason: str) -> Check:
     """No review took place, and why: ``reason`` is one or two sentences."""
-    words = f"{phrase(reason)}\n\n**What next**: once that is settled, `{WORD} review` in a comment starts a review."
-    return _ended(rules, number, "The review did not run", words, DID_NOT_RUN)
+    summary = f"{phrase(reason)}\n\n**What next**: once that is settled, `{WORD} review` in a comment starts a review."
+    return _ended(rules, number, "The review did not run", summary, DID_NOT_RUN)
 
 
 def check_not_published(rules: PublicationRules, number: int, why: str) -> Check:
     """A review took place, perhaps, and could not be put on the pull request. ``why`` may be empty: the log says it."""
-    words = (
+    summary = (
         f"{phrase(why or 'Publishing broke off by a fault of review-advisor; the log of the run has it.')}\n\n"
         f"**What next**: run the failed job again, or comment `{WORD} review` for another review."
     )
-    return _ended(rules, number, "The review could not be published", words, DID_NOT_RUN)
+    return _ended(rules, number, "The review could not be published", summary, DID_NOT_RUN)
 
 
 def check_waiting(rules: PublicationRules, number: int, waiting: Waiting) -> Check:
@@ -252,8 +248,8 @@ def check_waiting(rules: PublicationRules, number: int, waiting: Waiting) -> Che
 
 def check_left_out(rules: PublicationRules, number: int, because: str) -> Check:
     """The configuration leaves this pull request unreviewed. The check passes, and does not say that it is approved."""
-    words = f"Nothing was read: {phrase(because)}. `{WORD} review` in a comment reviews this head."
-    return _ended(rules, number, LEFT_OUT, words, Conclusion.SUCCESS)
+    summary = f"Nothing was read: {phrase(because)}. `{WORD} review` in a comment reviews this head."
+    return _ended(rules, number, LEFT_OUT, summary, Conclusion.SUCCESS)
 
 
 def check_overridden_by(rules: PublicationRules, number: int, login: str, reason: str) -> Check:
@@ -268,8 +264,8 @@ def check_dismissed_by(rules: PublicationRules, number: int, login: str, reason:
 
 
 def _passed_by(rules: PublicationRules, number: int, title: str, did: str) -> Check:
-    words = f"{did}\n\nThe review did not approve it. A new push is reviewed again."
-    return _ended(rules, number, title, words, Conclusion.SUCCESS)
+    summary = f"{did}\n\nThe review did not approve it. A new push is reviewed again."
+    return _ended(rules, number, title, summary, Conclusion.SUCCESS)
 
 
 def check_of_queue(rules: PublicationRules, number: int | None, missing: str | None) -> Check:
@@ -279,23 +275,23 @@ def check_of_queue(rules: PublicationRules, number: int | None, missing: str | N
     never passes.
     """
     if number is None:
-        title, told = "Merge queue: no pull request is named", "Its branch names no pull request whose review it is."
+        title, why = "Merge queue: no pull request is named", "Its branch names no pull request whose review it is."
     elif missing is None:
-        title, told = "Merge queue: the review passed", f"Pull request {number} passed at its own head."
+        title, why = "Merge queue: the review passed", f"Pull request {number} passed at its own head."
     else:
         title = "Merge queue: the review has not passed"
-        told = f"Take pull request {number} out of the queue. {phrase(missing)}"
+        why = f"Take pull request {number} out of the queue. {phrase(missing)}"
     good = number is not None and missing is None
     conclusion = Conclusion.SUCCESS if good else Conclusion.ACTION_REQUIRED
-    words = f"The queue's own commit is not reviewed again. {told}"
-    return _ended(rules, number or 0, title, words, conclusion)
+    summary = f"The queue's own commit is not reviewed again. {why}"
+    return _ended(rules, number or 0, title, summary, conclusion)
 
 
-def _ended(rules: PublicationRules, number: int, title: str, words: str, conclusion: Conclusion) -> Check:
+def _ended(rules: PublicationRules, number: int, title: str, summary: str, conclusion: Conclusion) -> Check:
     return Check(
         name=rules.check_name,
         external_id=external_id(number),
         title=plain_line(title, MOST_TITLE),
-        summary=words,
+        summary=summary,
         conclusion=conclusion,
     )

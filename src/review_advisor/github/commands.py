@@ -19,13 +19,8 @@ from review_advisor.review.document import OutcomeDocument, PartRecord
 from review_advisor.review.rulings import Outcome
 
 WORD = "/advisor"
-
-
 MOST_REASON = 500
-
-
 MOST_COMMENT = 65_535
-
 
 USAGE = (
     f"{WORD} review",
@@ -36,17 +31,12 @@ USAGE = (
     f"{WORD} help",
 )
 
-
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-
 
 _HIDES = re.compile(r"<[a-z/!?]|\$\$|```|~~~", re.IGNORECASE)
 """What may swallow the paragraphs below it: HTML, a formula, a fence in a list. A fence of its own line is followed."""
 
-
 _FINDING = re.compile(FINDING_ID)
-
-
 _SHA = re.compile(OBJECT_NAME)
 
 
@@ -137,8 +127,8 @@ def _is_blank(line: str) -> bool:
 
 
 def _parsed(line: str) -> Command | Misspelt:
-    _, *words = line.split(maxsplit=3)
-    match words:
+    _, *parts = line.split(maxsplit=3)
+    match parts:
         case ["review" | "consult" as word]:
             return ReviewAgain(consult=word == "consult")
         case ["help"] | []:
@@ -176,9 +166,7 @@ def leave(command: Command, login: str, permission: Permission, pull_request: Pu
 SETTLED_FROM: frozenset[str | None] = frozenset((Conclusion.ACTION_REQUIRED, Conclusion.FAILURE, Conclusion.SUCCESS))
 """What a check may conclude when a person lets its head pass: the same command heard again finds it passed."""
 
-
 _NOTHING_TO_SETTLE = (Outcome.APPROVED, Outcome.NOTHING_TO_REVIEW)
-
 
 _SETTLES_NOTHING = (
     "can neither dismiss its findings nor override its review. Push a change, answer in the thread, or ask somebody"

@@ -74,30 +74,18 @@ from review_advisor.safety.markdown import code, code_block, is_exact, phrase, p
 from review_advisor.safety.wording import counted
 
 MOST_SUGGESTED = 8_000
-
-
 MOST_QUOTED = 1_000
-
 
 MOST_COMMENT = 1_000
 """The longest comment on the diff, its hidden mark included: of a longer one nobody reads the end."""
 
-
 MOST_TITLE = 200
-
-
 MOST_PROMPT = 700
-
-
 MOST_CATEGORY = 60
-
-
 MOST_LINK = 160
-
 
 ROOM_FOR_NOTE = 100
 """What the sentence on what is left out takes, and the empty line before it."""
-
 
 _ID = re.compile(FINDING_ID)
 
@@ -148,9 +136,9 @@ def finding_body(finding: Finding, links: RuleLinks = NO_LINKS, note: str = "") 
     every = (problem, prose(finding.body), *(text for _, text in rest))
     noted = _foot(finding, links, note) if note else foot
     for ends in dict.fromkeys(((_agent_prompt(finding), noted), (noted,), (foot,))):
-        words = "\n\n".join(each for each in (*every, *ends) if each)
-        if len(words) <= MOST_COMMENT:
-            return words
+        text = "\n\n".join(each for each in (*every, *ends) if each)
+        if len(text) <= MOST_COMMENT:
+            return text
     return _cut_to_fit(finding, problem, rest, foot)
 
 
@@ -175,25 +163,25 @@ def _cut_to_fit(finding: Finding, problem: str, rest: Sequence[tuple[str, str]],
     offered = len(rest[0][1]) + 2 * len("\n\n")
     free = room - offered if offered <= room // 2 else room
     body = _within(lambda most: prose(finding.body, most), min(len(finding.body), MOST_COMMENT), free)
-    told, missing = [body], {} if body == prose(finding.body) else {"the end of this text": None}
+    kept, missing = [body], {} if body == prose(finding.body) else {"the end of this text": None}
     room -= len(body) + len("\n\n")
     for name, text in rest:
         if text and (name in missing or len(text) + len("\n\n") > room):
             missing[name] = None
         elif text:
-            told.append(text)
+            kept.append(text)
             room -= len(text) + len("\n\n")
     where = "`outcome.json`" if finding.removed else "The check's page"
     note = f"*Not here: {', '.join(missing)}. {where} has it.*"
-    return "\n\n".join(each for each in (problem, *told, note, foot) if each)
+    return "\n\n".join(each for each in (problem, *kept, note, foot) if each)
 
 
-def _within(words: Callable[[int], str], most: int, room: int) -> str:
+def _within(render: Callable[[int], str], most: int, room: int) -> str:
     """What ``words`` makes of as many characters as leave it at most ``room`` long; nothing if that is none."""
-    longest = bisect_right(range(most + 1), room, key=lambda count: len(words(count)) if count else 0) - 1
-    while longest > 0 and len(words(longest)) > room:  # a cut at a line's end may make it longer again
+    longest = bisect_right(range(most + 1), room, key=lambda count: len(render(count)) if count else 0) - 1
+    while longest > 0 and len(render(longest)) > room:  # a cut at a line's end may make it longer again
         longest -= 1
-    return words(longest) if longest > 0 else ""
+    return render(longest) if longest > 0 else ""
 
 
 def finding_words(finding: Finding, links: RuleLinks = NO_LINKS, note: str = "") -> str:
@@ -209,14 +197,14 @@ def _agent_prompt(finding: Finding) -> str:
     """A prompt that a coding agent can be given to fix the finding, folded."""
     last = f"-{finding.end_line}" if finding.end_line > finding.line else ""
     side = "removed line" if finding.removed else "line"
-    words = (
+    prompt = (
         f"A review of this change reports for {side} {finding.line}{last} of {shown_path(finding.path)}:"
         f" {finding.title}\n{finding.body}\n"
         "Check first whether that is right. If it is, fix the cause with the smallest change, add a test that fails"
         " without it, and change nothing else."
     )
     return (
-        f"<details><summary>Prompt for a coding agent</summary>\n\n{code_block(words, '', MOST_PROMPT)}\n\n</details>"
+        f"<details><summary>Prompt for a coding agent</summary>\n\n{code_block(prompt, '', MOST_PROMPT)}\n\n</details>"
     )
 
 
@@ -256,24 +244,16 @@ def may_be_committed(finding: Finding) -> bool:
 MOST_SUMMARY = 30_000
 """The longest comment after a review, its memory included, by ``size``: more than that nobody reads there."""
 
-
 ROOM_FOR_WHAT_FOLLOWS = 3_000
 """What a review's own words leave free for what people do about it afterwards (``amended``)."""
 
-
 MOST_FOLLOWED = 10
-
-
 STILL_OPEN = "**Still open** since the last review:"
-
 
 REVIEWED = f"{PREFIX}reviewed -->"
 """Below this mark stand the review's own words, above it what people did since."""
 
-
 _FOLDED = "<details><summary>The review that did not approve</summary>\n\n"
-
-
 _UNFOLDED = "\n\n</details>"
 
 
@@ -298,12 +278,12 @@ def summary_body(
     """
     findings = open_findings(document, state)
     held = {each.finding.id: each for each in not_placed if each.folded}
-    shown, opened = disputes(document)
+    contested, opened = disputes(document)
     sections = (
         Section((f"### {heading_of(document, [each.severity for each in findings.values()])}",)),
         what_it_does(document),
         why(document),
-        *with_next(shown, what_next(document, rules, is_open=bool(findings))),
+        *with_next(contested, what_next(document, rules, is_open=bool(findings))),
         whose_rules(document),
         notes_on(notes),
         _listed(document, state, findings, held.keys()),
@@ -330,9 +310,9 @@ def spent_so_far(rules: PublicationRules, state: State) -> Section:
     """What all reviews of the pull request have cost; nothing where that is not known."""
     if not state.spent_usd:
         return Section(())
-    told = f"{state.spent_usd:,.2f} USD so far on this pull request, of {rules.most_usd:,.2f}"
+    spent = f"{state.spent_usd:,.2f} USD so far on this pull request, of {rules.most_usd:,.2f}"
     estimate = f"; {state.estimated_usd:,.2f} of it is an estimate, for what reported no cost"
-    return Section((f"{told}{estimate if state.estimated_usd else ''}.",))
+    return Section((f"{spent}{estimate if state.estimated_usd else ''}.",))
 
 
 def summary_overtaken(body: str, state: State) -> str:
@@ -344,8 +324,8 @@ def summary_overtaken(body: str, state: State) -> str:
 
 def summary_did_not_run(reason: str, state: State | None) -> str:
     """The comment where no review took place; what was known before is kept."""
-    words = f"{phrase(reason)}\n\n**What next**: once that is settled, `{WORD} review` in a comment starts a review."
-    sections = (Section((f"### {NOT_RUN_SIGN} The review did not run",)), Section((words,)), _known(state))
+    summary = f"{phrase(reason)}\n\n**What next**: once that is settled, `{WORD} review` in a comment starts a review."
+    sections = (Section((f"### {NOT_RUN_SIGN} The review did not run",)), Section((summary,)), _known(state))
     return _summary_comment(fitted(sections, _room(state, MOST_SUMMARY) - ROOM_FOR_WHAT_FOLLOWS), state)
 
 
@@ -355,9 +335,9 @@ def amended(body: str, state: State) -> str:
     Whatever was done before stands once. Only where the forge takes no more do the review's own words give way, from
     their end on.
     """
-    words = without_state(body.removeprefix(SUMMARY)).strip("\n")
-    _, marked, below = words.partition(f"{REVIEWED}\n")
-    own = below if marked else words
+    visible = without_state(body.removeprefix(SUMMARY)).strip("\n")
+    _, marked, below = visible.partition(f"{REVIEWED}\n")
+    own = below if marked else visible
     if own.startswith(_FOLDED):
         own = own.removeprefix(_FOLDED).removesuffix(_UNFOLDED)
     return _summary_comment(own, state)
@@ -371,8 +351,8 @@ def _summary_comment(own: str, state: State | None) -> str:
     around = size(above + REVIEWED + _FOLDED + _UNFOLDED) + len("\n\n")
     kept = cut(own, _room(state, MOST_CHARACTERS) - around) if above else own
     below = f"{_FOLDED}{kept}{_UNFOLDED}" if folded else kept
-    words = f"{above}\n\n{REVIEWED}\n{below}" if above else below
-    return "\n".join(each for each in (SUMMARY, words, f"\n{block}" if block else "") if each)
+    text = f"{above}\n\n{REVIEWED}\n{below}" if above else below
+    return "\n".join(each for each in (SUMMARY, text, f"\n{block}" if block else "") if each)
 
 
 def _room(state: State | None, most: int) -> int:
@@ -416,9 +396,9 @@ def open_findings(document: OutcomeDocument, state: State) -> Mapping[str, Findi
     Of equal severity those of this review come first.
     """
     known = {each.id: each for each in state.findings}
-    told: dict[str, Finding | KnownFinding] = {each.id: each for each in ordered(document.findings)}
-    told |= {each.id: each for each in worst_first(known.values()) if each.id not in told}
-    every = sorted(told.items(), key=lambda each: SEVERITIES.index(each[1].severity))
+    found: dict[str, Finding | KnownFinding] = {each.id: each for each in ordered(document.findings)}
+    found |= {each.id: each for each in worst_first(known.values()) if each.id not in found}
+    every = sorted(found.items(), key=lambda each: SEVERITIES.index(each[1].severity))
     return {identity: each for identity, each in every if identity not in known or known[identity].status == "open"}
 
 
@@ -432,27 +412,27 @@ def _listed(
     known = {each.id: each for each in state.findings}
     older = {each.id for each in state.findings if each.changed_in != state.run_id}
     all_older = findings.keys() <= older
-    told = (
+    rows = (
         _with_notes(_listed_of(each, document), known.get(key), still_open=key in older and not all_older)
         for key, each in findings.items()
     )
-    return finding_list(STILL_OPEN if all_older else "**Findings**:", told, check_page(document))
+    return finding_list(STILL_OPEN if all_older else "**Findings**:", rows, check_page(document))
 
 
 def _crowded(postings: Sequence[Posting]) -> Section:
     """How many of the listed findings that block have no comment on the diff for now, and why."""
     if not postings:
         return Section(())
-    words = f"{counted(len(postings), 'finding')} that {'is' if len(postings) == 1 else 'are'} grave or block"
-    return Section((f"*{words} {'has' if len(postings) == 1 else 'have'} no comment yet: {postings[0].because}.*",))
+    subject = f"{counted(len(postings), 'finding')} that {'is' if len(postings) == 1 else 'are'} grave or block"
+    return Section((f"*{subject} {'has' if len(postings) == 1 else 'have'} no comment yet: {postings[0].because}.*",))
 
 
 def _forgotten(state: State) -> Section:
     """How many earlier findings the bot cannot remember any more."""
     if not state.forgotten:
         return Section(())
-    words = f"{counted(state.forgotten, 'earlier finding')} no longer fit into the bot's memory"
-    return Section((f"*{words}. The next review reads the whole change again.*",))
+    subject = f"{counted(state.forgotten, 'earlier finding')} no longer fit into the bot's memory"
+    return Section((f"*{subject}. The next review reads the whole change again.*",))
 
 
 def _listed_of(finding: Finding | KnownFinding, document: OutcomeDocument) -> Listed:
@@ -475,8 +455,8 @@ def _marked(finding: KnownFinding | None) -> str:
     if finding is None:
         return ""
     marks = finding.marks
-    told = (("thread resolved", marks.resolved), ("thumbs up", marks.up), ("thumbs down", marks.down))
-    return "".join(f", {words}" for words, holds in told if holds)
+    counts = (("thread resolved", marks.resolved), ("thumbs up", marks.up), ("thumbs down", marks.down))
+    return "".join(f", {mark}" for mark, holds in counts if holds)
 
 
 def _dismissed_elsewhere(finding: KnownFinding | None) -> str:
@@ -490,8 +470,8 @@ def _dismissed_elsewhere(finding: KnownFinding | None) -> str:
 
 def _not_placed(findings: Sequence[Finding], links: RuleLinks, notes: Mapping[str, str]) -> Section:
     """The words of findings whose lines take no comment; their titles are in the list."""
-    said = ((each, finding_words(each, links, notes.get(each.id, ""))) for each in ordered(findings))
-    blocks = tuple(f"{code(each.id)}\n\n{words}" for each, words in said if words)
+    texts = ((each, finding_words(each, links, notes.get(each.id, ""))) for each in ordered(findings))
+    blocks = tuple(f"{code(each.id)}\n\n{text}" for each, text in texts if text)
     title = f"{counted(len(blocks), 'finding')} without a comment on the diff"
     return details(title, *blocks, gives_way=Order.NOT_PLACED, what="findings", between="\n\n")
 
@@ -505,8 +485,8 @@ def _settled(state: State) -> Section:
         f"- dismissed: {_listed_known(each).item.removeprefix('- ')}, by {code(each.by)}: {phrase(each.reason)}"
         for each in dismissed
     ]
-    told = (f"{len(found)} {word}" for found, word in ((fixed, "fixed"), (dismissed, "dismissed")) if found)
-    return details(f"Settled: {', '.join(told)}", *lines, gives_way=Order.SETTLED, what="findings")
+    counts = (f"{len(found)} {word}" for found, word in ((fixed, "fixed"), (dismissed, "dismissed")) if found)
+    return details(f"Settled: {', '.join(counts)}", *lines, gives_way=Order.SETTLED, what="findings")
 
 
 DOES = dict(

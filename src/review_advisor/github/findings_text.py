@@ -31,17 +31,9 @@ from review_advisor.safety.markdown import cell, code, phrase, prose, quote
 from review_advisor.safety.wording import counted
 
 MOST_IN_FULL = 24
-
-
 MOST_ROWS = 100
-
-
 MOST_FILES = 20
-
-
 _MOST_PATH = 120
-
-
 _TABLE = "| severity | where | what | id |\n| --- | --- | --- | --- |"
 
 
@@ -114,26 +106,26 @@ class FindingList:
         if not rest:
             return ""
         number = counted(len(rest), "more finding" if self.listed else "finding")
-        said = f"{number}, counted by file ({_severities(rest)}). {self.page} has every finding of this review."
-        return "\n".join((said, "", *self._by_file(rest))).rstrip()
+        summary = f"{number}, counted by file ({_severities(rest)}). {self.page} has every finding of this review."
+        return "\n".join((summary, "", *self._by_file(rest))).rstrip()
 
     def _by_file(self, rest: Iterable[Listed]) -> Iterator[str]:
         files: dict[str, list[Listed]] = defaultdict(list)
         for each in rest:  # the worst first, so the file with the worst comes first
             files[each.path].append(each)
-        told = list(files.items())
-        for path, found in told[: self.files]:
+        files_found = list(files.items())
+        for path, found in files_found[: self.files]:
             yield f"- {code(shown_path(path), _MOST_PATH)}: {_severities(found)}"
-        others = [each for _, found in told[self.files :] for each in found]
+        others = [each for _, found in files_found[self.files :] for each in found]
         if others and self.files:
-            yield f"- {counted(len(told) - self.files, 'more file')}: {_severities(others)}"
+            yield f"- {counted(len(files_found) - self.files, 'more file')}: {_severities(others)}"
 
 
 def finding_list(head: str, findings: Iterable[Listed], page: str) -> FindingList:
     """The list at its longest. ``findings`` come the worst first."""
     every = tuple(findings)
-    shown = every[: MOST_IN_FULL + MOST_ROWS]
-    forms = tuple(each.item if at < MOST_IN_FULL else each.row for at, each in enumerate(shown))
+    listed_here = every[: MOST_IN_FULL + MOST_ROWS]
+    forms = tuple(each.item if at < MOST_IN_FULL else each.row for at, each in enumerate(listed_here))
     return FindingList(head, every, page, forms, len(forms))
 
 
@@ -155,10 +147,10 @@ def listed(finding: Finding, document: OutcomeDocument, note: str = "") -> Liste
 
 def held_back(postings: Sequence[Posting], document: OutcomeDocument, page: str) -> FindingList:
     """The findings that a rule kept off the diff, each with the reason, for a reader who opens the list."""
-    told = finding_list("", (listed(each.finding, document, f" ({each.because})") for each in postings), page)
+    found = finding_list("", (listed(each.finding, document, f" ({each.because})") for each in postings), page)
     title = f"{counted(len(postings), 'milder finding')} not posted on the diff"
     head = f"<details><summary>{title}</summary>"
-    return replace(told, head=head, tail="</details>", gives_way=Order.HELD_BACK)
+    return replace(found, head=head, tail="</details>", gives_way=Order.HELD_BACK)
 
 
 def _table(rows: tuple[str, ...]) -> str:
@@ -174,7 +166,6 @@ def _severities(findings: Iterable[Listed]) -> str:
 
 
 MOST_AHEAD = 2_000
-
 
 MOST_POSITIONS = 3
 """So many parts that called a person are told in the open; the transcript has the others."""
@@ -196,14 +187,14 @@ def disputes(document: OutcomeDocument) -> tuple[Section, Section]:
     return Section(positions(document), gives_way=Order.VETOES, what="paragraphs", between="\n\n"), rest
 
 
-def with_next(shown: Section, following: Section) -> tuple[Section, Section]:
+def with_next(contested: Section, following: Section) -> tuple[Section, Section]:
     """How the two ended up and what a person does next, in the order in which both are seen: a long quarrel waits."""
-    return (following, shown) if size(shown.text) > MOST_AHEAD else (shown, following)
+    return (following, contested) if size(contested.text) > MOST_AHEAD else (contested, following)
 
 
 def vetoes(document: OutcomeDocument) -> tuple[str, ...]:
     """One list item for each verdict that flipped, and for each veto of the advisor with the points it made."""
-    turned = tuple(f"- {_name(surface, part)}: {phrase(words)}" for surface, part, words in flips(document))
+    turned = tuple(f"- {_name(surface, part)}: {phrase(reason)}" for surface, part, reason in flips(document))
     return turned + tuple(
         _veto(surface, part, attempt)
         for surface in document.surfaces
@@ -215,8 +206,8 @@ def vetoes(document: OutcomeDocument) -> tuple[str, ...]:
 
 def _veto(surface: SurfaceRecord, part: PartRecord, attempt: Attempt) -> str:
     where = f"{_name(surface, part)}, attempt {attempt.number + 1}"
-    said = f"the executor said {attempt.executor_verdict}, the advisor vetoed"
-    lines = [f"- {where}: {said}: {phrase(attempt.result.reasoning)}"]
+    verdicts = f"the executor said {attempt.executor_verdict}, the advisor vetoed"
+    lines = [f"- {where}: {verdicts}: {phrase(attempt.result.reasoning)}"]
     lines += [
         f"  - {identity}, {each.severity}: {phrase(each.advisor_assessment)}"
         for identity, each in attempt.disagreements
@@ -243,7 +234,7 @@ def transcript(document: OutcomeDocument) -> tuple[str, ...]:
     return tuple(
         block
         for at, (surface, part) in enumerate(_escalated(document))
-        for block in _part_blocks(surface, part, told=at < MOST_POSITIONS)
+        for block in _part_blocks(surface, part, is_open=at < MOST_POSITIONS)
     )
 
 
@@ -265,12 +256,12 @@ def _because(part: PartRecord) -> str:
     return phrase(part.ended.because) if part.ended is not None else ""
 
 
-def _part_blocks(surface: SurfaceRecord, part: PartRecord, *, told: bool) -> Iterator[str]:
-    """``told``: its reason and its last attempt stand in the open."""
-    attempts = len(part.reports) - told
+def _part_blocks(surface: SurfaceRecord, part: PartRecord, *, is_open: bool) -> Iterator[str]:
+    """``is_open``: its reason and its last attempt are visible without unfolding."""
+    attempts = len(part.reports) - is_open
     if attempts <= 0 and part.blind is None and not part.consults:
         return
-    yield f"**{_name(surface, part)}**" if told else f"**{_name(surface, part)}**: {_because(part)}"
+    yield f"**{_name(surface, part)}**" if is_open else f"**{_name(surface, part)}**: {_because(part)}"
     if part.blind is not None:
         yield f"By the diff alone:\n\n{quote(prose(blind_words(part.blind)))}"
     for number in range(attempts):
@@ -282,11 +273,14 @@ def _attempt(part: PartRecord, number: int) -> Iterator[str]:
     if not 0 <= number < len(part.reports):
         return
     report = part.reports[number]
-    for said in (*(each.report for each in part.unfounded if each.attempt == number and each.report != report), report):
-        unfounded = ", without a finding that stands" if said.unfounded else ""
-        yield f"The **executor** {said.verdict}s{unfounded} (attempt {number + 1}):\n\n{quote(prose(said.summary))}"
-        if said.unfounded and said.refused:
-            yield "\n".join(refused_remarks(said.refused))
+    for answer in (
+        *(each.report for each in part.unfounded if each.attempt == number and each.report != report),
+        report,
+    ):
+        unfounded = ", without a finding that stands" if answer.unfounded else ""
+        yield f"The **executor** {answer.verdict}s{unfounded} (attempt {number + 1}):\n\n{quote(prose(answer.summary))}"
+        if answer.unfounded and answer.refused:
+            yield "\n".join(refused_remarks(answer.refused))
     yield from (
         f"Its repair was {each.result}: {phrase(repair_words(each))}" for each in part.repairs if each.attempt == number
     )
@@ -296,8 +290,8 @@ def _attempt(part: PartRecord, number: int) -> Iterator[str]:
 
 
 def _judgement(attempt: Attempt) -> Iterator[str]:
-    said = "vetoes" if attempt.result.verdict == "VETO" else "agrees"
-    yield f"The **advisor** {said}:\n\n{quote(prose(attempt.result.reasoning))}"
+    verb = "vetoes" if attempt.result.verdict == "VETO" else "agrees"
+    yield f"The **advisor** {verb}:\n\n{quote(prose(attempt.result.reasoning))}"
     lines = [
         f"- {each.severity}: {phrase(each.advisor_assessment)}\n  - against: {phrase(each.executor_claim)}"
         for _, each in attempt.disagreements

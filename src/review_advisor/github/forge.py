@@ -175,18 +175,14 @@ class Patcher(Protocol):
 MOST_LISTED = 3_000
 """GitHub lists no more files of a pull request."""
 
-
 MOST_IN_FOLDER = 1_000
 """GitHub lists no more entries of a folder, and does not say that there are more."""
-
 
 MOST_COMPARED = 300
 """GitHub lists no more files where it compares two commits."""
 
-
 MOST_LISTED_COMMITS = 250
 """Nor more commits of a pull request."""
-
 
 MOST_RECENT = 500
 """So many pull requests that changed lately are listed, however many there are."""

@@ -40,11 +40,11 @@ MOST_JOB_SUMMARY = 1_000_000
 def job_summary(document: OutcomeDocument, notes: Sequence[str] = ()) -> str:
     """The whole account as Markdown, with a final line feed."""
     found = tuple(_finding(each, document) for each in ordered(document.findings))
-    shown, opened = disputes(document)
+    contested, opened = disputes(document)
     sections = (
         Section((f"## {heading_of(document)}",)),
         why(document),
-        shown,
+        contested,
         whose_rules(document),
         notes_on(notes),
         Section(found, f"**Findings**: {len(found)}", gives_way=Order.FINDINGS, what="findings", between="\n\n"),
@@ -70,12 +70,8 @@ def _finding(finding: Finding, document: OutcomeDocument) -> str:
 MOST_OF_A_LEVEL = 10
 """GitHub shows ten errors, ten warnings and ten notices of a step."""
 
-
 MOST_MESSAGE = 4_000
-
-
 _COMMANDS: dict[Level, str] = {"failure": "error", "warning": "warning", "notice": "notice"}
-
 
 _LEVELS = tuple(_COMMANDS)
 """The most serious first."""

@@ -47,15 +47,13 @@ from review_advisor.review.rulings import EXIT_CODES, Outcome
 OPENS_BREAKER = 3
 """So often the same failure on the same head, and no push starts another review of it."""
 
-
 MOST_FINDINGS = 120
 """So many are remembered, the weightiest: more do not fit into a comment."""
-
 
 _OVERTAKEN = "a newer push overtook the review"
 
 
-def remembered(
+def state_after(
     before: State | None, document: OutcomeDocument, *, asked: bool, run: str = "", spent: PaidSoFar = NOTHING
 ) -> State:
     """The state after a review that ran. ``asked``: a person wanted it, so that it is no round of its own.
@@ -73,14 +71,14 @@ def remembered(
     counted anew.
     """
     if before is not None and before.run_id == document.run_id:
-        return _once_more(before, document)
+        return _state_after_repetition(before, document)
     if document.outcome is Outcome.STOPPED:
         counted = with_cost(before, document, spent, asked=asked)
         reason = "; ".join(document.because)
         state = failed(before, document.run_id, document.head_sha or "", reason)
         is_round = not asked and not stopped_by_settings(document.events)
         return state.model_copy(update={"rounds": state.rounds + is_round, **counted})
-    settled = _settles(document)
+    settled = _settled_paths(document)
     known = _moved(before.findings, document) if before is not None else {}
     blocking = blocking_findings(document)
     raised = [_raised(each, known.get(each.id), document.run_id) for each in document.findings]
@@ -115,7 +113,7 @@ def remembered(
     )
 
 
-def remembered_beside(
+def merged_state_after(
     standing: State | None,
     before: State | None,
     document: OutcomeDocument,
@@ -124,20 +122,20 @@ def remembered_beside(
     run: str = "",
     spent: PaidSoFar = NOTHING,
 ) -> State:
-    """What ``remembered`` says, and everything that people have dismissed or approved since ``before`` was read.
+    """The state after a review, with everything that people have dismissed or approved since ``before`` was read.
 
     ``standing`` is what stands now. Whoever dismisses a finding by the id that it had before its file was renamed means
     the one that it is now. Whoever approves an escalation means the review that it is of, and no other.
     """
     settled = with_dismissals_of(before, standing) if before is not None else None
-    new = remembered(settled, document, asked=asked, run=run, spent=spent)
+    new = state_after(settled, document, asked=asked, run=run, spent=spent)
     now = with_dismissals_of(new, standing)
     if standing is None or standing.run_id != document.run_id:
         return now
     return now.model_copy(update={"approved_by": standing.approved_by})
 
 
-def with_estimate(
+def failed_with_estimate(
     before: State | None, run_id: str, head_sha: str, reason: str, *, spent: PaidSoFar = NOTHING, asked: bool = False
 ) -> State:
     """The state after a run that left no outcome and may have asked models: what that cost is estimated, once.
@@ -151,10 +149,10 @@ def with_estimate(
     return _with_estimate_of(state, spent, asked=asked).model_copy(update={"rounds": state.rounds + (not asked)})
 
 
-def overtaken_untold(
+def superseded_without_outcome(
     before: State | None, run_id: str, head_sha: str, spent: PaidSoFar = NOTHING, *, asked: bool = False
 ) -> State | None:
-    """The state after such a run of which nothing else is said: the estimate counts. None where it does already."""
+    """The state after a superseded run that left no outcome: an estimate counts. None where it does already."""
     if before is not None and is_counted(before, run_id):
         return None
     state = before or failed(None, run_id, head_sha, _OVERTAKEN)
@@ -165,14 +163,14 @@ def _with_estimate_of(state: State, spent: PaidSoFar, *, asked: bool) -> State:
     usd_so_far, today = so_far(state, spent)
     usd = round(max(USD_OF_AN_UNTOLD_REVIEW, usd_so_far / max(1, state.rounds)), 2)
     today = today if asked else today.plus(usd)
-    about = {"spent_usd": round(usd_so_far + usd, 4), "estimated_usd": round(state.estimated_usd + usd, 2)}
-    return state.model_copy(update={**about, "day": today.day, "day_usd": today.usd})
+    sums = {"spent_usd": round(usd_so_far + usd, 4), "estimated_usd": round(state.estimated_usd + usd, 2)}
+    return state.model_copy(update={**sums, "day": today.day, "day_usd": today.usd})
 
 
-def overtaken(
+def superseded(
     before: State | None, document: OutcomeDocument, spent: PaidSoFar = NOTHING, *, asked: bool = False
 ) -> State | None:
-    """The state after a review of which nothing else is said: its cost counts. None where it is known, or nothing."""
+    """The state after a superseded review: its cost counts. None where it is known already, or nothing."""
     counted = with_cost(before, document, spent, asked=asked)
     if counted["spent_usd"] == (before.spent_usd if before is not None else 0.0):
         return None
@@ -194,15 +192,15 @@ def _whole(before: State | None, document: OutcomeDocument) -> Whole | None:
 
 
 def round_of(before: State | None, document: OutcomeDocument) -> int:
-    """The how many-th complete review this one is, or would be: 1 where no earlier one is known."""
+    """The number of this complete review, from 1."""
     known = before.whole if before is not None else None
     if known is None or known.base_ref != document.base_ref:
         return 1
     return known.number if known.run_id == document.run_id else known.number + 1
 
 
-def _once_more(before: State, document: OutcomeDocument) -> State:
-    """The same review again: base branch, and the places of what is open, are this review's own word."""
+def _state_after_repetition(before: State, document: OutcomeDocument) -> State:
+    """The state after the review that it is of: base branch, and the places of what is open, are taken from it."""
     places = {each.id: each.occurrences for each in document.findings}
     findings = tuple(
         each.model_copy(update={"occurrences": places.get(each.id, each.occurrences)})
@@ -213,8 +211,8 @@ def _once_more(before: State, document: OutcomeDocument) -> State:
     return before.model_copy(update={"base_ref": document.base_ref or "", "findings": findings})
 
 
-def come_back(before: State | None, document: OutcomeDocument) -> frozenset[str]:
-    """What the review raised that was remembered as fixed or not at all: whatever was said of it before is closed.
+def reopened(before: State | None, document: OutcomeDocument) -> frozenset[str]:
+    """The findings that the review raised and that were remembered as fixed or not at all: their threads are closed.
 
     What went under another name meanwhile is not remembered either. Where the memory is not whole, or there is none,
     nobody knows what was forgotten and what is new: only what it calls fixed comes back, and what it calls dismissed
@@ -224,11 +222,16 @@ def come_back(before: State | None, document: OutcomeDocument) -> frozenset[str]
         return frozenset()
     known = {each.id: each for each in before.findings}
     unknown = {each.id for each in document.findings if each.id not in known} if before.complete else set[str]()
-    back = (each for each in document.findings if each.id in known and _comes_back(each, known[each.id]))
-    return frozenset(unknown | {each.id for each in back})
+    raised = [(each, known[each.id]) for each in document.findings if each.id in known]
+    back = {
+        new.id
+        for new, old in raised
+        if old.status == "fixed" or (old.status == "dismissed" and not _stays_dismissed(new, old))
+    }
+    return frozenset(unknown | back)
 
 
-def followed(before: State | None, state: State, document: OutcomeDocument) -> dict[str, str]:
+def renamed_findings(before: State | None, state: State, document: OutcomeDocument) -> dict[str, str]:
     """The findings that were known under another name of their file: their old ids, by the present ones.
 
     ``state`` is what is remembered after this review. A memory that nothing vouches for follows nothing.
@@ -245,17 +248,13 @@ def followed(before: State | None, state: State, document: OutcomeDocument) -> d
     }
 
 
-def _comes_back(finding: Finding, before: KnownFinding) -> bool:
-    return before.status == "fixed" or (before.status == "dismissed" and not _stays_dismissed(finding, before))
-
-
 def _stays_dismissed(finding: Finding, before: KnownFinding) -> bool:
     """A dismissal is of one place. Once equal places came or went, the same id may name another one of them."""
     return before.status == "dismissed" and before.occurrences == finding.occurrences
 
 
 def earlier_review(state: State) -> Earlier:
-    """The same as facts for the next review; what only git knows of it is still missing."""
+    """The state as facts for the next review; what only git knows is still missing."""
     whole = state.whole
     return Earlier(
         head_sha=state.head_sha,
@@ -297,7 +296,7 @@ def failed(before: State | None, run_id: str, head_sha: str, reason: str) -> Sta
     return before.model_copy(update=stopped)
 
 
-def _settles(document: OutcomeDocument) -> Callable[[str], bool]:
+def _settled_paths(document: OutcomeDocument) -> Callable[[str], bool]:
     """Whether a finding at a path, which the review did not raise again, stands nowhere any more."""
     facts = _frozen(document).files
     now = {file.old_path: file.path for file in facts if file.old_path is not None}
@@ -347,6 +346,9 @@ def _raised(finding: Finding, before: KnownFinding | None, run_id: str) -> Known
     if before is not None and _stays_dismissed(finding, before):
         return before
     again = before is not None and before.status == "open"
+    dismissed_under = ""  # where a person dismissed the same lines although this finding is open
+    if before is not None:
+        dismissed_under = before.path if before.status == "dismissed" else before.dismissed_under
     return KnownFinding(
         id=finding.id,
         path=finding.path,
@@ -354,16 +356,9 @@ def _raised(finding: Finding, before: KnownFinding | None, run_id: str) -> Known
         title=finding.title[:120],
         severity=finding.severity,
         changed_in=before.changed_in if again and before is not None else run_id,
-        dismissed_under=_dismissed_under(before),
+        dismissed_under=dismissed_under,
         occurrences=finding.occurrences,
     )
-
-
-def _dismissed_under(before: KnownFinding | None) -> str:
-    """Where a person dismissed the same lines although this finding is open."""
-    if before is None:
-        return ""
-    return before.path if before.status == "dismissed" else before.dismissed_under
 
 
 def _complete(document: OutcomeDocument) -> bool:
@@ -398,8 +393,7 @@ def as_vouched(
     found: Vouched,
 ) -> State:
     """The state, as far as it counts. People are asked unless ``found`` vouches for all. Raises ``ForgeError``."""
-    is_asked = found != "signed"
-    people = peoples_word(forge, rules, number, comments, state) if is_asked else PeoplesWord()
+    people = PeoplesWord() if found == "signed" else peoples_word(forge, rules, number, comments, state)
     return believed(state, found, people)
 
 
@@ -412,22 +406,22 @@ def peoples_word(
     The author's counts only where the configuration lets them settle their own work. Whoever made a commit is not
     looked for: a commit's names are its pusher's own word.
     """
-    said = list(_said(comments, rules, state))
-    if not said:
+    decisions = list(_decisions(comments, rules, state))
+    if not decisions:
         return PeoplesWord()
     pull_request = forge.pull_request(number)
-    logins = {each.author.casefold(): each.author for each, _ in said}
+    logins = {each.author.casefold(): each.author for each, _ in decisions}
     people = {name for name, login in logins.items() if _may_settle(forge, rules, pull_request, login)}
-    heard = [(each.author, command) for each, command in said if each.author.casefold() in people]
+    counting = [(each.author, command) for each, command in decisions if each.author.casefold() in people]
     return PeoplesWord(
         dismissed={
             command.finding: Dismissal(login, command.reason)
-            for login, command in heard
+            for login, command in counting
             if isinstance(command, Dismiss)
         },
         approved=frozenset(
             login.casefold()
-            for login, command in heard
+            for login, command in counting
             if isinstance(command, Override) or is_settled_by_dismissal(state)
         ),
     )
@@ -438,7 +432,7 @@ def _may_settle(forge: Forge, rules: PublicationRules, pull_request: PullRequest
     return permission.may_write and may_settle(login, permission, pull_request, Makers(()), rules.self_settle).granted
 
 
-def _said(
+def _decisions(
     comments: Iterable[StandingComment], rules: PublicationRules, state: State
 ) -> Iterator[tuple[StandingComment, Dismiss | Override]]:
     """The comments whose command is about what the state says; the oldest first."""

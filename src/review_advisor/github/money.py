@@ -44,9 +44,9 @@ def changed_since(now: datetime) -> datetime:
     return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1)
 
 
-def newest(today: str, *told: DaySpent) -> DaySpent:
+def newest(today: str, *days: DaySpent) -> DaySpent:
     """What is known of ``today``: nothing that tells of a day to come counts."""
-    return max((each for each in told if each.day == today), default=DaySpent(today))
+    return max((each for each in days if each.day == today), default=DaySpent(today))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +68,17 @@ def spent_today(work: RecentWork, today: str, is_ours: Callable[[str], bool]) ->
 
 def alert_about(today: SpentToday, rules: PublicationRules) -> str:
     """What the maintainers should know of the day's money, in one line; empty for nothing. It stops no review."""
-    told = []
+    sentences = []
     if rules.repository_day_usd is not None and today.usd >= rules.repository_day_usd:
-        told.append(
+        sentences.append(
             f"The reviews that pushes started today (UTC) have cost about {today.usd:,.2f} USD of"
             f" {rules.repository_day_usd:,.2f} (github.repository_day_usd). No review is stopped for that."
         )
     if not today.whole:
-        told.append(
+        sentences.append(
             "More pull requests changed lately than are listed, so that what reviews cost today is not all known."
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def _may_hide(pull_request: RecentPullRequest, today: str) -> bool:
@@ -98,9 +98,9 @@ def _usd(pull_request: RecentPullRequest, today: str, is_ours: Callable[[str], b
         for each in pull_request.checks
         if is_check_of(pull_request.number, each.external_id) and is_ours(f"{each.app}[bot]")
     ]
-    said = [(found[1], each.in_progress) for each in ours if (found := day_in(each.external_id))[0] == today]
-    under_way = USD_OF_AN_UNTOLD_REVIEW if any(in_progress for _, in_progress in said) else 0.0
-    return max((amount for amount, _ in said), default=0.0) + under_way
+    amounts = [(found[1], each.in_progress) for each in ours if (found := day_in(each.external_id))[0] == today]
+    under_way = USD_OF_AN_UNTOLD_REVIEW if any(in_progress for _, in_progress in amounts) else 0.0
+    return max((amount for amount, _ in amounts), default=0.0) + under_way
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ def so_far(state: State | None, spent: PaidSoFar) -> tuple[float, DaySpent]:
     """What a state and the check runs together say, in all and today."""
     if state is None:
         return spent.usd, spent.today
-    told = DaySpent(state.day, state.day_usd)
-    today = newest(spent.today.day, told, spent.today) if spent.today.day else told
+    known = DaySpent(state.day, state.day_usd)
+    today = newest(spent.today.day, known, spent.today) if spent.today.day else known
     return max(spent.usd, state.spent_usd), today
 
 

@@ -32,10 +32,8 @@ from review_advisor.review.rulings import Outcome
 MOST_FINDINGS = 200
 """So many findings of one pull request are looked for in its files."""
 
-
 Listening = Callable[[tuple[StandingComment, ...], State], PeoplesWord]
 """What people said in comments of what a state says they did."""
-
 
 _NO_SUMMARY = "no summary of the bot can be believed"
 
@@ -146,8 +144,8 @@ def _merge(pull_request: PullRequest, state: State | None, *, spoke: bool) -> Ob
     if state is None and spoke:
         return ObservedLabel("", "merge", "unknown", f"it was merged, and {_NO_SUMMARY}")
     if state is not None and _is_current(state, pull_request) and state.outcome in _AGAINST and not state.approved_by:
-        said = state.outcome.value.replace("_", " ")
-        return ObservedLabel("", "merge", "merged_against", f"the review of the merged head ended as {said}")
+        outcome = state.outcome.value.replace("_", " ")
+        return ObservedLabel("", "merge", "merged_against", f"the review of the merged head ended as {outcome}")
     return ObservedLabel("", "merge", "merged", pull_request.merge_commit[:12] or "GitHub says so")
 
 

@@ -30,15 +30,15 @@ from review_advisor.github.comment_text import (
 )
 from review_advisor.github.forge import Forge, ForgeError, Patcher
 from review_advisor.github.memory import (
-    come_back,
     failed,
-    followed,
-    overtaken,
-    overtaken_untold,
-    remembered,
-    remembered_beside,
+    failed_with_estimate,
+    merged_state_after,
+    renamed_findings,
+    reopened,
     round_of,
-    with_estimate,
+    state_after,
+    superseded,
+    superseded_without_outcome,
 )
 from review_advisor.github.money import DaySpent, with_cost
 from review_advisor.github.repair_push import Committer, NotPushed, Ready, coming_note, not_pushed_note, pushed_note
@@ -60,7 +60,7 @@ from review_advisor.github.state import (
 from review_advisor.github.threads import (
     Posting,
     about,
-    finding_ids_ever_said,
+    finding_ids_ever_posted,
     finding_ids_with_open_thread,
     finding_ids_with_thread,
     is_grave_or_blocks,
@@ -98,15 +98,15 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class _Coming:
-    """A push that comes after the check, and how the summary is said with other notes than those that announce it."""
+class _PendingPush:
+    """A push that comes after the check, and how to write the summary with other notes than those that announce it."""
 
     repair: Ready
-    say: Callable[[tuple[str, ...]], None]
+    write_summary: Callable[[tuple[str, ...]], None]
 
 
 class PublishPhase:
-    """Publishes reviews of one repository. What stands already is not written again.
+    """Publishes the reviews of one repository. Nothing is written twice.
 
     ``stands`` is called as soon as the check does: a push of a repair may follow.
     """
@@ -135,12 +135,12 @@ class PublishPhase:
             self._count(writer, outcome, asked=asked)
             return left_to_another(left)
         pull_request = writer.pull_request_at(head)
-        written, coming = None, None
+        written, pending = None, None
         if is_of(outcome, pull_request, self._bot.redactor):
-            written, coming = self._written(writer, pull_request, outcome, asked=asked, notes=notes)
+            written, pending = self._write(writer, pull_request, outcome, asked=asked, notes=notes)
         else:
             self._count(writer, outcome, asked=asked)
-        stands = writer.checks.conclude(head, name, partial(self._now, writer, outcome, written))
+        stands = writer.checks.conclude(head, name, partial(self._check_now, writer, outcome, written))
         self._stands()
         if isinstance(stands, StandingCheck):
             published = left_to_another(stands, () if written is None else written.notes)
@@ -148,7 +148,7 @@ class PublishPhase:
             return Published(stands)
         else:
             published = replace(written, check=stands)
-        return published if coming is None else self._pushed(writer, pull_request, published, coming)
+        return published if pending is None else self._push(writer, pull_request, published, pending)
 
     def _count(self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun, *, asked: bool) -> None:
         """Remember what a review cost of which nothing else is said: fast pushes must not hide what they cost."""
@@ -156,14 +156,14 @@ class PublishPhase:
             return
         spent = writer.checks.spent
 
-        def words(body: str, standing: State | None) -> str:
+        def summary(body: str, standing: State | None) -> str:
             if isinstance(outcome, DidNotRun):
-                state = overtaken_untold(standing, outcome.run_id, outcome.head_sha, spent, asked=asked)
+                state = superseded_without_outcome(standing, outcome.run_id, outcome.head_sha, spent, asked=asked)
             else:
-                state = overtaken(standing, outcome, spent, asked=asked)
+                state = superseded(standing, outcome, spent, asked=asked)
             return "" if state is None else summary_overtaken(body, state)
 
-        writer.summary(words)
+        writer.summary(summary)
         if writer.has_written:
             writer.reseal()
 
@@ -174,28 +174,27 @@ class PublishPhase:
         standing = writer.remembered()
         return standing is not None and is_newer(standing.reviewed_in, self._bot.run)
 
-    def _now(self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun, written: Published | None) -> Check:
+    def _check_now(
+        self, writer: PullRequestWriter, outcome: OutcomeDocument | DidNotRun, written: Published | None
+    ) -> Check:
         """The check of what was written, as the pull request is at this moment."""
         pull_request = writer.pull_request() if written is None else writer.pull_request_at(outcome.head_sha or "")
         if written is None or not is_of(outcome, pull_request, self._bot.redactor):
             return check_superseded(self._bot.rules, pull_request, outcome.head_sha or "", self._bot.redactor)
         return self._alone(pull_request, written.check)
 
-    def _pushed(
-        self, writer: PullRequestWriter, pull_request: PullRequest, published: Published, coming: _Coming
+    def _push(
+        self, writer: PullRequestWriter, pull_request: PullRequest, published: Published, pending: _PendingPush
     ) -> Published:
-        kept = self._committer(writer).push(pull_request, coming.repair)
+        kept = Committer(self._bot, writer, self._patcher).push(pull_request, pending.repair)
         if kept is None:
             return replace(published, notes=(*published.notes, pushed_note(pull_request)))
         notes = (*published.notes, not_pushed_note(kept))
-        coming.say(notes)
+        pending.write_summary(notes)
         writer.reseal()
         return replace(published, notes=notes)
 
-    def _committer(self, writer: PullRequestWriter) -> Committer:
-        return Committer(self._bot, writer, self._patcher)
-
-    def _written(
+    def _write(
         self,
         writer: PullRequestWriter,
         pull_request: PullRequest,
@@ -203,35 +202,35 @@ class PublishPhase:
         *,
         asked: bool,
         notes: tuple[str, ...],
-    ) -> tuple[Published, _Coming | None]:
+    ) -> tuple[Published, _PendingPush | None]:
         """Everything but the check and the push; those are returned."""
         before = writer.remembered()
         number, spent = pull_request.number, writer.checks.spent
         if isinstance(outcome, DidNotRun):
             why = (outcome.run_id, outcome.head_sha, outcome.reason)
-            after = partial(with_estimate, spent=spent, asked=asked) if outcome.may_have_asked else failed
+            after = partial(failed_with_estimate, spent=spent, asked=asked) if outcome.may_have_asked else failed
             writer.summary(lambda _, standing: summary_did_not_run(outcome.reason, after(standing, *why)))
             check = check_did_not_run(self._bot.rules, number, outcome.reason)
             return Published(replace(check, seal=writer.seal())), None
-        state = remembered(before, outcome, asked=asked, spent=spent)
+        state = state_after(before, outcome, asked=asked, spent=spent)
         not_placed, unsaid = self._review(writer, outcome, before, state)
         notes += () if unsaid is None else (unsaid,)
         first_time = before is None or before.run_id != state.run_id
-        settled = self._resolved(writer, outcome, state)
-        denied = (*self._called(writer, pull_request, outcome, first_time=first_time), *filter(None, (settled,)))
-        repair = self._committer(writer).prepare(pull_request, outcome)
+        settled = self._resolve(writer, outcome, state)
+        denied = (*self._escalate(writer, pull_request, outcome, first_time=first_time), *filter(None, (settled,)))
+        repair = Committer(self._bot, writer, self._patcher).prepare(pull_request, outcome)
         notes += (not_pushed_note(repair),) if isinstance(repair, NotPushed) and repair.said else ()
-        say = partial(
-            self._say,
+        write_summary = partial(
+            self._write_summary,
             writer,
             outcome,
-            partial(remembered_beside, before=before, document=outcome, asked=asked, run=self._bot.run, spent=spent),
+            partial(merged_state_after, before=before, document=outcome, asked=asked, run=self._bot.run, spent=spent),
             not_placed,
             marks=writer.marks(pull_request.author, before),
             denied=denied,
         )
-        coming = None if isinstance(repair, NotPushed) else _Coming(repair, say)
-        say(notes if coming is None else (*notes, coming_note(pull_request)))
+        pending = None if isinstance(repair, NotPushed) else _PendingPush(repair, write_summary)
+        write_summary(notes if pending is None else (*notes, coming_note(pull_request)))
         now = with_dismissals_of(state, writer.remembered())
         still_open = open_findings(outcome, now)
         check = check_of(
@@ -244,13 +243,13 @@ class PublishPhase:
             held=tuple(each for each in not_placed if each.folded),
             dismissed={each.id for each in outcome.findings} - still_open.keys(),
         )
-        return Published(replace(check, seal=writer.seal()), (*notes, *denied)), coming
+        return Published(replace(check, seal=writer.seal()), (*notes, *denied)), pending
 
-    def _say(
+    def _write_summary(
         self,
         writer: PullRequestWriter,
         document: OutcomeDocument,
-        beside: Callable[[State | None], State],
+        state_beside: Callable[[State | None], State],
         not_placed: tuple[Posting, ...],
         notes: tuple[str, ...],
         *,
@@ -262,11 +261,11 @@ class PublishPhase:
         What they marked is remembered and named there, and settles nothing.
         """
 
-        def words(_: str, standing: State | None) -> str:
+        def summary(_: str, standing: State | None) -> str:
             return summary_body(
                 document,
                 self._bot.rules,
-                with_marks(beside(standing), marks),
+                with_marks(state_beside(standing), marks),
                 not_placed,
                 notes,
                 denied=denied,
@@ -274,7 +273,7 @@ class PublishPhase:
                 finding_notes=self._bot.finding_notes,
             )
 
-        writer.summary(words)
+        writer.summary(summary)
 
     def _review(
         self, writer: PullRequestWriter, document: OutcomeDocument, before: State | None, state: State
@@ -286,51 +285,51 @@ class PublishPhase:
         """
         dismissed = {each.id for each in state.findings if each.status == "dismissed"}
         wanted = tuple(each for each in document.findings if each.id not in dismissed)
-        closed = come_back(before, document)
+        closed = reopened(before, document)
         found = [each.severity for each in open_findings(document, state).values()]
 
         blocking = blocking_findings(document)
         few = council_findings(document.events).few
         narrowing = replace(self._bot.rules.narrowing(round_of(before, document)), few=few)
         mild = {each.id for each in wanted if not is_grave_or_blocks(each, blocking)}
-        moved = followed(before, state, document)
+        moved = renamed_findings(before, state, document)
 
-        def shown(threads: tuple[Thread, ...]) -> frozenset[str]:
+        def visible(threads: tuple[Thread, ...]) -> frozenset[str]:
             return finding_ids_with_open_thread(threads) | (finding_ids_with_thread(threads) - closed)
 
-        def already(threads: tuple[Thread, ...]) -> frozenset[str]:
-            ever = finding_ids_ever_said(threads)
-            return shown(threads) | (mild & (ever | {new for new, old in moved.items() if old in ever}))
+        def posted(threads: tuple[Thread, ...]) -> frozenset[str]:
+            ever = finding_ids_ever_posted(threads)
+            return visible(threads) | (mild & (ever | {new for new, old in moved.items() if old in ever}))
 
-        def words(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
-            decided = postings(wanted, blocking, already(threads), narrowing)
+        def review(threads: tuple[Thread, ...]) -> tuple[str, tuple[InlineComment, ...]]:
+            decided = postings(wanted, blocking, posted(threads), narrowing)
             allowed = (each.finding for each in decided if each.allowed)
             comments = inline_comments(allowed, rule_links(document), self._bot.finding_notes)
             return review_body(document, len(comments), found), comments
 
         writer.reviews.discard_unfinished(document.run_id)
-        note = writer.reviews.post(document.head_sha or "", document.run_id, words)
+        note = writer.reviews.post(document.head_sha or "", document.run_id, review)
         threads = writer.reviews.threads()
-        gone = already(threads) - shown(threads)
+        gone = posted(threads) - visible(threads)
         elsewhere = tuple(Posting(each) for each in wanted if each.id in gone)
-        return (*postings(wanted, blocking, already(threads), narrowing), *elsewhere), note
+        return (*postings(wanted, blocking, posted(threads), narrowing), *elsewhere), note
 
-    def _resolved(self, writer: PullRequestWriter, document: OutcomeDocument, state: State) -> str | None:
+    def _resolve(self, writer: PullRequestWriter, document: OutcomeDocument, state: State) -> str | None:
         """Resolve the threads of what is settled, and those that are left behind; a note where the token may not."""
         settled = {each.id for each in state.findings if each.status != "open"}
         known = {each.id for each in state.findings} | {each.id for each in document.findings}
         threads = writer.reviews.threads()
         return writer.resolve(dict.fromkeys((*about(threads, settled), *left_behind(threads, known))))
 
-    def _called(
+    def _escalate(
         self, writer: PullRequestWriter, pull_request: PullRequest, document: OutcomeDocument, *, first_time: bool
     ) -> tuple[str, ...]:
         """Call people to an escalation, once; any other outcome loses the label. What could not be done, in words."""
         escalated = document.outcome is Outcome.ESCALATED
         label = self._bot.rules.escalation_label
         note = writer.label(label, wanted=escalated, present=label in pull_request.labels)
-        asked = writer.ask(self._bot.rules.reviewers) if escalated and first_time else ()
-        return (*(() if note is None else (note,)), *asked)
+        notes = writer.ask(self._bot.rules.reviewers) if escalated and first_time else ()
+        return (*(() if note is None else (note,)), *notes)
 
     def _alone(self, pull_request: PullRequest, check: Check) -> Check:
         """The check, which never passes while another open pull request has the same head: a check is a commit's."""
@@ -414,8 +413,8 @@ class Unfinished:
             found = self._waits or self._in_progress(replace(bot, forge=forge))
             if found is None:
                 return "Interrupted: no check was in progress."
-            said = found.external_id
-            name = external_id(number, bot.run, seal_in(said), usd_in(said), day_in(said))
+            external = found.external_id
+            name = external_id(number, bot.run, seal_in(external), usd_in(external), day_in(external))
             forge.update_check(found.id, replace(failed, external_id=name, details_url=bot.details_url))
         except ForgeError as problem:
             return f"Interrupted, and the check stays in progress: {problem}"
@@ -453,12 +452,12 @@ class ShadowPublishPhase:
             return left_to_another(left)
         now = writer.pull_request_at(head)
 
-        def words() -> Check:
+        def check_now() -> Check:
             nonlocal now
             now = writer.pull_request()
             return self._check(outcome, now, notes)
 
-        stands = writer.checks.conclude(head, name, words)
+        stands = writer.checks.conclude(head, name, check_now)
         self._stands()
         if isinstance(stands, StandingCheck):
             self._carry_on(writer, head)
@@ -491,7 +490,7 @@ class ShadowPublishPhase:
             checks.has_cost(counted["spent_usd"], DaySpent(counted["day"], counted["day_usd"]))
         elif outcome.may_have_asked:
             why = (outcome.run_id, outcome.head_sha, outcome.reason)
-            state = with_estimate(None, *why, spent=checks.spent, asked=asked)
+            state = failed_with_estimate(None, *why, spent=checks.spent, asked=asked)
             checks.has_cost(state.spent_usd, DaySpent(state.day, state.day_usd))
 
 

@@ -29,20 +29,10 @@ from review_advisor.review.document import OutcomeDocument, SuggestedRepair
 from review_advisor.review.rulings import Outcome
 
 SUBJECT = "Repair what the review found"
-
-
 RUN_TRAILER = "Review-Advisor-Run"
-
-
 FINDING_TRAILER = "Review-Advisor-Finding"
-
-
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-
-
 _FINDING = re.compile(FINDING_ID)
-
-
 _MOST_NAMED = 5
 
 
@@ -127,8 +117,8 @@ def forbidden(wanted: Wanted, branch: Branch) -> NotPushed | None:
 
 def not_as_said(wanted: Wanted, after: Sequence[CommittedFile]) -> NotPushed | None:
     """Why the files that git made of the patch are not those that the patch speaks of; None if they are."""
-    said = sorted((file.path, file.new_mode) for file in wanted.touched)
-    if sorted((file.path, file.mode) for file in after) == said:
+    expected = sorted((file.path, file.new_mode) for file in wanted.touched)
+    if sorted((file.path, file.mode) for file in after) == expected:
         return None
     return NotPushed("git reads its patch in another way")
 
@@ -205,7 +195,7 @@ class Committer:
 
     def _inside(self, pull_request: PullRequest) -> frozenset[str]:
         lines = self._forge.commentable_lines(pull_request.number)
-        return frozenset(path for path, shown in lines.items() if shown.right)
+        return frozenset(path for path, visible in lines.items() if visible.right)
 
     def _patched(self, wanted: Wanted) -> Ready | NotPushed:
         head = wanted.repair.head_sha or ""

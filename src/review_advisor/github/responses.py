@@ -346,11 +346,7 @@ class Refusal(Read):
 
 
 Node = TypeVar("Node")
-
-
 _BOT_ENDING = "[bot]"
-
-
 _THUMBS = ("THUMBS_UP", "THUMBS_DOWN")
 
 
@@ -468,7 +464,7 @@ class RemarkNode(Read):
         first = self.comments.first
         if first is None:
             return None
-        shown = [each for each in first.reactions.nodes if each]
+        reactions = [each for each in first.reactions.nodes if each]
         return StandingRemark(
             author=_name_of(first.author),
             body=first.body,
@@ -482,10 +478,10 @@ class RemarkNode(Read):
             resolved_by=self.resolved_by.login if self.resolved_by else "",
             reactions=tuple(
                 Reaction(each.user.login if each.user else "", each.content == "THUMBS_UP")
-                for each in shown
+                for each in reactions
                 if each.content in _THUMBS
             ),
-            uncounted=first.reactions.counted > len(shown),
+            uncounted=first.reactions.counted > len(reactions),
         )
 
 
@@ -541,10 +537,10 @@ class RecentNode(Read):
         return RecentPullRequest(self.number, marks, self.closed_at, self.from_fork)
 
 
-def _or_null(told: object, read: ValidatorFunctionWrapHandler) -> RecentNode | None:
+def _or_null(value: object, read: ValidatorFunctionWrapHandler) -> RecentNode | None:
     """None where all that is wrong is null: GraphQL puts it in the place of what it fails to show."""
     try:
-        found: RecentNode = read(told)
+        found: RecentNode = read(value)
     except ValidationError as error:
         if all(each["input"] is None for each in error.errors(include_url=False)):
             return None
@@ -602,16 +598,12 @@ query($owner: String!, $name: String!, $number: Int!, $after: String) {{
 
 
 _ACTOR = "{ __typename login }"
-
-
 COMMENTS = _paged("comments", f"fullDatabaseId author {_ACTOR} body editor {_ACTOR} lastEditedAt")
-
 
 THREADS = _paged(
     "reviewThreads",
     f"id isResolved isOutdated comments(first: 1) {{ nodes {{ fullDatabaseId author {_ACTOR} body }} }}",
 )
-
 
 REMARKS = _paged(
     "reviewThreads",
@@ -620,9 +612,7 @@ REMARKS = _paged(
     " reactions(first: 100) { totalCount nodes { content user { login } } } } }",
 )
 
-
 LINKED_ISSUES = _paged("closingIssuesReferences", "number title body repository { nameWithOwner }")
-
 
 RECENT = """
 query($owner: String!, $name: String!, $check: String!, $after: String) {
@@ -642,29 +632,15 @@ query($owner: String!, $name: String!, $check: String!, $after: String) {
   }
 }"""
 
-
 RESOLVE_THREAD = """
 mutation($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { id isResolved } } }"""
 
-
 DEFAULT_API_URL = "https://api.github.com"
-
-
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
-
-
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
-
-
 _PRINTABLE = re.compile(r"[!-~]+")
-
-
 _COMMIT = re.compile(OBJECT_NAME)
-
-
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?")
-
-
 _MOST_SHOWN = 80
 
 

@@ -16,20 +16,13 @@ from review_advisor.safety.markdown import plain, plain_line, shortened
 from review_advisor.safety.wording import counted
 
 Json = dict[str, Any]
-
-
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-
-
 MOST_MESSAGE = 4_000
-
 
 MOST_RESULTS = 5_000
 """GitHub takes 25,000 results of a run and shows 5,000."""
 
-
 _ROOT = "SRCROOT"
-
 
 _LEVELS: dict[Severity, Literal["error", "warning", "note"]] = {
     "critical": "error",
@@ -38,14 +31,10 @@ _LEVELS: dict[Severity, Literal["error", "warning", "note"]] = {
     "low": "note",
 }
 
-
 _SECURITY: dict[Severity, str] = {"critical": "9.5", "high": "8.0", "medium": "5.0", "low": "2.0"}
 """GitHub's own scale for findings that are about security."""
 
-
 _NOT_IN_RULE_ID = re.compile(r"[^a-z0-9]+")
-
-
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
@@ -66,14 +55,14 @@ def sarif(document: OutcomeDocument, version: str) -> Json:
     stopped = document.outcome is Outcome.STOPPED
     invocation: Json = {"executionSuccessful": not stopped, "exitCode": document.exit_code}
     if stopped:
-        words = plain("; ".join(document.because)) or "the review did not run"
+        reason = plain("; ".join(document.because)) or "the review did not run"
         invocation["toolExecutionNotifications"] = [
-            {"level": "error", "message": {"text": shortened(words, MOST_MESSAGE)}}
+            {"level": "error", "message": {"text": shortened(reason, MOST_MESSAGE)}}
         ]
     if len(every) > MOST_RESULTS:
-        words = f"{counted(len(every) - MOST_RESULTS, 'milder finding')} left out: a log has a limit"
+        reason = f"{counted(len(every) - MOST_RESULTS, 'milder finding')} left out: a log has a limit"
         notifications = invocation.setdefault("toolExecutionNotifications", [])
-        notifications.append({"level": "warning", "message": {"text": words}})
+        notifications.append({"level": "warning", "message": {"text": reason}})
     run: Json = {
         "tool": {
             "driver": {
@@ -108,12 +97,12 @@ def _rule_id(category: str) -> str:
 
 def _rule(identity: str, worst: Severity, source: str) -> Json:
     """The rule of a category; GitHub looks here, and not at the result, for how grave a security finding is."""
-    words = identity.replace("-", " ")
+    name = identity.replace("-", " ")
     security = {"tags": ["security"], "security-severity": _SECURITY[worst]}
     return {
         "id": identity,
-        "name": "".join(word.capitalize() for word in words.split()),
-        "shortDescription": {"text": f"A finding about {words}."},
+        "name": "".join(word.capitalize() for word in name.split()),
+        "shortDescription": {"text": f"A finding about {name}."},
         "help": {"text": source},
         **({"properties": security} if "security" in identity.split("-") else {}),
     }

@@ -57,23 +57,15 @@ from review_advisor.safety.wording import and_unknown, counted, effort_words
 
 MOST_TITLE = 255
 
-
 SUPERSEDED = Conclusion.CANCELLED
 """The head moved while the review ran: it says nothing about what is there now."""
-
 
 DID_NOT_RUN = Conclusion.FAILURE
 """There is no outcome at all."""
 
-
 PASSED_SIGN = "\u2705"
-
-
 NOT_RUN_SIGN = "\u26d4"
-
-
 _EMPTY_SIGN = "\u26aa"
-
 
 _CONCLUSIONS = {
     Outcome.NOTHING_TO_REVIEW: Conclusion.SUCCESS,
@@ -82,7 +74,6 @@ _CONCLUSIONS = {
     Outcome.ESCALATED: Conclusion.ACTION_REQUIRED,
     Outcome.STOPPED: Conclusion.FAILURE,
 }
-
 
 _VERDICTS = {
     HEADLINES[Outcome.NOTHING_TO_REVIEW]: "Nothing to review: the change is empty",
@@ -94,17 +85,14 @@ _VERDICTS = {
 }
 """From the verdict as a terminal shows it."""
 
-
 _SIGNS = {
     Conclusion.SUCCESS: PASSED_SIGN,
     Conclusion.FAILURE: "\u274c",
     Conclusion.ACTION_REQUIRED: "\u270b",
 }
 
-
 _SWITCHED_OFF = re.compile(r"(advisor switched off): [^;)]*")
 """Which roles those are, ``stake`` says."""
-
 
 _UNVERIFIED_SIGN = "\U0001f7e1"
 
@@ -122,12 +110,12 @@ def title_of(document: OutcomeDocument, found: Iterable[Severity] | None = None)
     ``found`` are the findings that count; without it those of this review.
     """
     counts = Counter(each.severity for each in document.findings) if found is None else Counter(found)
-    told = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
+    counting = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
     verdict = _VERDICTS[verdict_words(document)]
-    if told and document.outcome is Outcome.APPROVED:
-        verdict += f", with findings: {told}"
-    elif told and document.outcome is Outcome.CHANGES_REQUESTED:
-        verdict += f": {told}"
+    if counting and document.outcome is Outcome.APPROVED:
+        verdict += f", with findings: {counting}"
+    elif counting and document.outcome is Outcome.CHANGES_REQUESTED:
+        verdict += f": {counting}"
     notes = headline(document).removeprefix(verdict_words(document)).lower()
     for names in (unread_words(document), unverified_words(document)):
         notes = notes.replace(names.lower(), names)
@@ -147,8 +135,6 @@ def heading_of(document: OutcomeDocument, found: Iterable[Severity] | None = Non
 
 
 LEFT_OUT = "*The rest is left out: a text here has a limit.*"
-
-
 _FENCE = re.compile(r"`{3,}")
 
 
@@ -208,14 +194,14 @@ class Section:
         """The section as it stands."""
         if not self.blocks and not self.missing:
             return ""
-        said = (f"\n*{self.missing} more {self.what} are left out: a text here has a limit.*",) if self.missing else ()
-        body = self.between.join((*self.blocks, *said))
+        cut = (f"\n*{self.missing} more {self.what} are left out: a text here has a limit.*",) if self.missing else ()
+        body = self.between.join((*self.blocks, *cut))
         return "\n\n".join(each for each in (self.head, body, self.tail) if each)
 
     def without(self, over: int) -> Self:
         """The section without as many of its last blocks as take up ``over``, and the room for saying so."""
-        said = replace(self, missing=len(self.blocks))
-        freed = size(self.text) - size(said.text)
+        shorter = replace(self, missing=len(self.blocks))
+        freed = size(self.text) - size(shorter.text)
         keep = len(self.blocks)
         while keep and freed < over:
             keep -= 1
@@ -282,19 +268,10 @@ def _open_after(line: str, fence: str, depth: int) -> tuple[str, int]:
 MOST_TARGET = 300
 """A longer target takes more room than the finding: the words stand without a link."""
 
-
 CHECK_PAGE = "The check's page"
-
-
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+")
-
-
 _COMMIT = re.compile(OBJECT_NAME)
-
-
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._/-]")
-
-
 _RUN_PAGE = re.compile(r"https?://[A-Za-z0-9.:-]+/[A-Za-z0-9._/-]+")
 
 
@@ -366,9 +343,9 @@ def check_page(document: OutcomeDocument) -> str:
     return f"[{CHECK_PAGE}](/{repository}/pull/{number}/checks)"
 
 
-def run_link(words: str, page: str | None) -> str:
+def run_link(text: str, page: str | None) -> str:
     """Safe Markdown as a link to the page of the workflow run, if that has an address of the usual form."""
-    return f"[{words}]({page})" if page is not None and _RUN_PAGE.fullmatch(page) else words
+    return f"[{text}]({page})" if page is not None and _RUN_PAGE.fullmatch(page) else text
 
 
 def _percent(sign: re.Match[str]) -> str:
@@ -376,27 +353,15 @@ def _percent(sign: re.Match[str]) -> str:
 
 
 MOST_REASONS = 10
-
-
 MOST_NAMED_FILES = 30
-
-
 MOST_NAMED_RULES = 20
-
-
 MOST_NAMED_ENTRIES = 30
-
-
 MOST_PATCH = 12_000
-
 
 MOST_MERGED = 10
 """So many remarks that were merged into one finding are named in its comment."""
 
-
 MOST_MERGED_BODIES = 3
-
-
 MOST_MERGED_WORDS = 1_000
 
 
@@ -413,10 +378,10 @@ def team_rules(document: OutcomeDocument) -> Section:
     if not document.guidelines:
         return Section(())
     links = rule_links(document)
-    told = [_told_rule(each, links) for each in document.guidelines[:MOST_NAMED_RULES]]
+    named = [_told_rule(each, links) for each in document.guidelines[:MOST_NAMED_RULES]]
     if len(document.guidelines) > MOST_NAMED_RULES:
-        told.append(f"and {len(document.guidelines) - MOST_NAMED_RULES} more")
-    return Section((f"**Team rules**: {', '.join(told)}.",))
+        named.append(f"and {len(document.guidelines) - MOST_NAMED_RULES} more")
+    return Section((f"**Team rules**: {', '.join(named)}.",))
 
 
 def _told_rule(fact: GuidelineFact, links: RuleLinks) -> str:
@@ -467,8 +432,10 @@ def _ended(surface: SurfaceRecord) -> str:
 
 def _judged(surface: SurfaceRecord) -> str:
     off = any(each.role in (Role.EXECUTOR, Role.POST_VERIFY) and each.disabled_by for each in surface.skipped)
-    said = Counter(_part_judged(part, off=off) for part in surface.parts)
-    return ", ".join(word if len(surface.parts) == 1 else f"{word} ({n})" for word, n in said.items()) or "not asked"
+    judgements = Counter(_part_judged(part, off=off) for part in surface.parts)
+    return (
+        ", ".join(word if len(surface.parts) == 1 else f"{word} ({n})" for word, n in judgements.items()) or "not asked"
+    )
 
 
 def _part_judged(part: PartRecord, *, off: bool) -> str:
@@ -553,7 +520,7 @@ def coverage(document: OutcomeDocument) -> Section:
     if is_read_whole(document) and not anyway:
         return Section((f"**Read**: {read}.",))
     named = [(file, f"{shown_path(file.path)} was {EXTENT_WORDS[file.read]}: {file.why}") for file in gaps]
-    left = [file for file, words in named if words not in document.because[:MOST_REASONS]]
+    left = [file for file, remark in named if remark not in document.because[:MOST_REASONS]]
     lines = [
         f"- {code(shown_path(file.path))} was {EXTENT_WORDS[file.read]}: {phrase(file.why, 200)}"
         for file in left[:MOST_NAMED_FILES]
@@ -574,7 +541,7 @@ def coverage(document: OutcomeDocument) -> Section:
     if len(entries) > MOST_NAMED_ENTRIES:
         more = counted(len(entries) - MOST_NAMED_ENTRIES, "more line")
         lines.append(f"- and {more} on packages of lock files; outcome.json has them")
-    lines += [f"- Shortened in the prompts: {phrase(words, 200)}" for words in document.cut[:MOST_NAMED_FILES]]
+    lines += [f"- Shortened in the prompts: {phrase(remark, 200)}" for remark in document.cut[:MOST_NAMED_FILES]]
     if len(document.cut) > MOST_NAMED_FILES:
         lines.append(
             f"- and {counted(len(document.cut) - MOST_NAMED_FILES, 'more text')} shortened; outcome.json has all"
@@ -604,7 +571,7 @@ def pictures(document: OutcomeDocument) -> Section:
 
 def learned(document: OutcomeDocument) -> Section:
     """The knowledge entries that were stored beside the review, in full: its folder ends with the job it ran in."""
-    said = {
+    bodies = {
         entry.title: entry.body
         for surface in document.surfaces
         for part in surface.parts
@@ -613,7 +580,7 @@ def learned(document: OutcomeDocument) -> Section:
     }
     blocks = tuple(
         f"- {'**Proposal** ' if each.proposal else ''}{code(each.name)}: {phrase(each.title, 200)}\n\n"
-        f"{quote(prose(said.get(each.title, '')))}"
+        f"{quote(prose(bodies.get(each.title, '')))}"
         for surface in document.surfaces
         for each in surface.stored
     )
@@ -649,13 +616,13 @@ def repair(document: OutcomeDocument) -> Section:
     if document.repair is None:
         return Section(())
     made = document.repair
-    words = (
+    summary = (
         f"With this patch, and only with it, {made.surface.value} is approved (attempt {made.attempt + 1})."
         f" It is the artefact {code(PATCH_FILE)} of the run; `git apply` takes it on the reviewed head."
     )
     title = f"Repair: {counted(len(made.files), 'file')}"
     patch = code_block(made.patch, "diff", MOST_PATCH)
-    return details(title, words, patch, gives_way=Order.REPAIR, what="patches", between="\n\n")
+    return details(title, summary, patch, gives_way=Order.REPAIR, what="patches", between="\n\n")
 
 
 def signature(document: OutcomeDocument, run_page: str | None = None) -> Section:
@@ -665,17 +632,9 @@ def signature(document: OutcomeDocument, run_page: str | None = None) -> Section
 
 
 MOST_QUOTED_REPORTS = 3
-
-
 MOST_CALLED = 20
-
-
 MOST_QUOTED = 1_000
-
-
 MOST_SAID = 600
-
-
 _HEAD = re.compile(r"[0-9a-f]{7}")
 
 
@@ -685,21 +644,21 @@ def why(document: OutcomeDocument) -> Section:
     That the advisor agreed is told by ``how``, and what was said in parts that called a person by ``disputes``.
     """
     every = [] if document.outcome is Outcome.ESCALATED else _executors_words(document)
-    words = every[:MOST_QUOTED_REPORTS]
+    quoted = every[:MOST_QUOTED_REPORTS]
     confirmed = not document.flags.degraded and all(map(_is_confirmed, _deciding(document)))
-    reasons = () if words and confirmed else tuple(each for each in document.because if each not in words)
+    reasons = () if quoted and confirmed else tuple(each for each in document.because if each not in quoted)
     lines = [*_listed(reasons), *(f"- {phrase(each)}" for each in _resumes(document))]
-    quotes = [quote(prose(each, MOST_QUOTED)) for each in words]
-    if len(every) > len(words):
-        quotes.append(f"And {counted(len(every) - len(words), 'more part')} said why; outcome.json has their words.")
+    quotes = [quote(prose(each, MOST_QUOTED)) for each in quoted]
+    if len(every) > len(quoted):
+        quotes.append(f"And {counted(len(every) - len(quoted), 'more part')} said why; outcome.json has their words.")
     return Section(("\n".join(lines), *quotes) if lines else tuple(quotes), gives_way=Order.WHY, between="\n\n")
 
 
 def what_it_does(document: OutcomeDocument) -> Section:
     """What the change does, in the executor's words; of several parts the first ones. Nothing where it does not say."""
     every = (part.reports[-1].does for part in _parts(document) if part.reports)
-    said = list(dict.fromkeys(each for each in every if each))
-    lines = tuple(phrase(each, MOST_SAID) for each in said[:MOST_QUOTED_REPORTS])
+    sentences = list(dict.fromkeys(each for each in every if each))
+    lines = tuple(phrase(each, MOST_SAID) for each in sentences[:MOST_QUOTED_REPORTS])
     if not lines:
         return Section(())
     return Section((f"**What it does**: {' '.join(lines)}",), gives_way=Order.WHY)
@@ -742,41 +701,41 @@ def _is_confirmed(part: PartRecord) -> bool:
 def what_next(document: OutcomeDocument, rules: PublicationRules, *, is_open: bool) -> Section:
     """What a person does now; nothing where nothing is left to do. ``is_open``: there are findings to settle."""
     if document.exit_code == EXIT_CODES[Outcome.ESCALATED]:
-        words = _decide(document, rules)
+        sentence = _decide(document, rules)
     elif document.outcome is Outcome.STOPPED:
-        words = f"once that is settled, `{WORD} review` in a comment starts the review again. {_override(document)}"
+        sentence = f"once that is settled, `{WORD} review` in a comment starts the review again. {_override(document)}"
     elif document.outcome is Outcome.CHANGES_REQUESTED:
-        words = f"{_mend(document, is_open=is_open)} {_override(document)}"
+        sentence = f"{_mend(document, is_open=is_open)} {_override(document)}"
     elif document.flags.degraded:
-        words = f"`{WORD} review` in a comment asks again for the judgement that is missing."
+        sentence = f"`{WORD} review` in a comment asks again for the judgement that is missing."
     else:
-        words = "the findings do not stop a merge." if is_open else ""
-    return Section((f"**What next**: {words}",) if words else ())
+        sentence = "the findings do not stop a merge." if is_open else ""
+    return Section((f"**What next**: {sentence}",) if sentence else ())
 
 
 def _decide(document: OutcomeDocument, rules: PublicationRules) -> str:
     command = own_command(f"{WORD} override {document.head_sha or 'SHA'} reason")
-    asked = f" Asked to look: {', '.join(map(code, rules.reviewers[:MOST_CALLED]))}." if rules.reviewers else ""
+    called = f" Asked to look: {', '.join(map(code, rules.reviewers[:MOST_CALLED]))}." if rules.reviewers else ""
     return (
         "somebody with write permission, not the author, looks at the change and decides."
-        f"{asked} This comment lets the head pass in their name:\n\n{command}\n\nOtherwise the author pushes a fix."
+        f"{called} This comment lets the head pass in their name:\n\n{command}\n\nOtherwise the author pushes a fix."
     )
 
 
 def _mend(document: OutcomeDocument, *, is_open: bool) -> str:
     if document.repair is not None:
-        words = "apply the repair below, or fix it in your own way, and push."
+        sentence = "apply the repair below, or fix it in your own way, and push."
     elif is_open:
-        words = "fix what is open and push."
+        sentence = "fix what is open and push."
     else:
         return f"answer it with a push, or comment `{WORD} review` for another review."
     if is_open:
         dismiss = f"`{WORD} dismiss FINDING reason` with its `f-` id"
-        words += (
+        sentence += (
             f" Is a finding wrong or accepted? Somebody with write permission, not the author, can post {dismiss}."
             " After the last one that blocks, the head passes in that person's name."
         )
-    return words
+    return sentence
 
 
 def _override(document: OutcomeDocument) -> str:
@@ -791,9 +750,9 @@ def how(document: OutcomeDocument, denied: Sequence[str] = (), run_page: str | N
     ``denied`` is what the bot's token may not do, each said once.
     """
     lines = "\n".join(f"- {phrase(each)}" for each in dict.fromkeys(denied))
-    told = account(document, run_page)
-    told += (f"**Not permitted to the bot's token**:\n\n{lines}",) if lines else ()
-    return details(_how_title(document), *told, gives_way=Order.HOW, what="paragraphs", between="\n\n")
+    blocks = account(document, run_page)
+    blocks += (f"**Not permitted to the bot's token**:\n\n{lines}",) if lines else ()
+    return details(_how_title(document), *blocks, gives_way=Order.HOW, what="paragraphs", between="\n\n")
 
 
 def account(document: OutcomeDocument, run_page: str | None = None) -> tuple[str, ...]:
@@ -864,5 +823,5 @@ def _vote(record: CouncilRecord, parts: int) -> str:
     header, *rows = matrix(record)
     lines = [f"| {' | '.join(header)} |", "|" + " --- |" * len(header)]
     lines += [f"| {code(row[0])} | {' | '.join(map(phrase, row[1:]))} |" for row in rows]
-    said = " ".join(phrase(each, 600) for each in council_sentences(record))
-    return f"**{council_title(record, parts=parts)}**\n\n" + "\n".join(lines) + f"\n\n{said}"
+    sentences = " ".join(phrase(each, 600) for each in council_sentences(record))
+    return f"**{council_title(record, parts=parts)}**\n\n" + "\n".join(lines) + f"\n\n{sentences}"

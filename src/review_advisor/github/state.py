@@ -25,10 +25,7 @@ from review_advisor.policy.risk import BlastRadius
 from review_advisor.review.rulings import Outcome
 
 PREFIX = "<!-- review-advisor:"
-
-
 SUMMARY = f"{PREFIX}summary -->"
-
 
 _EXTERNAL = re.compile(
     r"pr-(?P<number>[1-9][0-9]{0,9})(?:/run-(?P<run>[^/]*))?(?:/(?P<seal>(?:signed|noted)-[0-9a-f]{48}))?"
@@ -36,10 +33,8 @@ _EXTERNAL = re.compile(
     r"(?:/day-(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})-(?P<day_usd>[0-9]{1,7}\.[0-9]{2}))?"
 )
 
-
 MOST_USD = 9_999_999.99
 """More than any pull request may cost: so much, at most, a check run says."""
-
 
 _FINDING = re.compile(re.escape(PREFIX) + rf"finding ({FINDING_ID}) -->")
 
@@ -77,13 +72,13 @@ def external_id(
 
     ``run``: the workflow run that wrote the check last; while it is in progress, that run is to conclude it. The
     details URL cannot say so: GitHub ignores the one that a workflow's own token sends. ``seal`` is of the state that
-    stands in the summary (``seals``), ``usd`` what all reviews of the pull request have cost, and ``today`` is a
-    day with what those cost that pushes started on it; without a day that is not told.
+    stands in the summary, ``usd`` what all reviews of the pull request have cost, and ``today`` is a day with what
+    those cost that pushes started on it; without a day that is left out.
     """
     spent = f"/usd-{min(usd, MOST_USD):.2f}" if round(usd, 2) else ""
     day, day_usd = today
-    told = f"/day-{day}-{min(day_usd, MOST_USD):.2f}" if day else ""
-    return f"pr-{number}{f'/run-{run}' if run else ''}{f'/{seal}' if seal else ''}{spent}{told}"
+    on_day = f"/day-{day}-{min(day_usd, MOST_USD):.2f}" if day else ""
+    return f"pr-{number}{f'/run-{run}' if run else ''}{f'/{seal}' if seal else ''}{spent}{on_day}"
 
 
 def is_check_of(number: int, external: str) -> bool:
@@ -93,31 +88,31 @@ def is_check_of(number: int, external: str) -> bool:
 
 def number_in(external: str) -> int | None:
     """The number of the pull request whose check run has this external id; None if it is none of ours."""
-    number = _told(external, "number")
+    number = _part(external, "number")
     return int(number) if number else None
 
 
 def begun_by(external: str) -> str:
     """The workflow run that wrote the check last; empty where none is named."""
-    return _told(external, "run")
+    return _part(external, "run")
 
 
 def seal_in(external: str) -> str:
     """The seal that a check run bears; empty where it bears none."""
-    return _told(external, "seal")
+    return _part(external, "seal")
 
 
 def usd_in(external: str) -> float:
     """What a check run says that all reviews of its pull request have cost; 0 where it says nothing."""
-    return float(_told(external, "usd") or 0)
+    return float(_part(external, "usd") or 0)
 
 
 def day_in(external: str) -> tuple[str, float]:
     """A day, and what pushes have cost on it, as a check run says; an empty day where it says nothing."""
-    return _told(external, "day"), float(_told(external, "day_usd") or 0)
+    return _part(external, "day"), float(_part(external, "day_usd") or 0)
 
 
-def _told(external: str, what: str) -> str:
+def _part(external: str, what: str) -> str:
     found = _EXTERNAL.fullmatch(external)
     return (found[what] or "") if found else ""
 
@@ -208,17 +203,9 @@ class Thread:
 
 
 MOST_STATE_CHARACTERS = 16_000
-
-
 _MOST_BYTES = 400_000
-
-
 _STATE = re.compile(re.escape(PREFIX) + r"state ([0-9a-f]{64}) ([A-Za-z0-9_=-]+) -->")
-
-
 CommitName = Annotated[str, Field(pattern=rf"^({OBJECT_NAME})?$")]
-
-
 FindingStatus = Literal["open", "fixed", "dismissed"]
 
 
@@ -277,7 +264,7 @@ class Whole(_Kept):
 
 
 class Failing(_Kept):
-    """The same operational failure, again and again on one head."""
+    """An operational failure, and how often it has come on one head."""
 
     head_sha: CommitName
     reason: str
@@ -458,15 +445,11 @@ def not_against(state: State | None, base_ref: str, redactor: Redactor) -> str |
 LEAST_KEY = 32
 """The fewest characters of a key: the sealed text is public, and a short key could be guessed from it."""
 
-
 Vouched = Literal["", "reviewed", "noted", "signed"]
 """``signed``: by the holder of the key. ``noted``: by whoever may write our check. ``reviewed``: our check is of this
 very review, but the comment was written since. Empty: by nobody."""
 
-
 _HALF = 24
-
-
 _WORD = re.compile(r"(noted|signed)-([0-9a-f]{64})")
 
 
@@ -478,8 +461,8 @@ def seal(key: bytes | None, repository: str, number: int, state: State, comment:
     return f"{'noted' if key is None else 'signed'}-{_half(key, review)}{_half(key, whole)}"
 
 
-def _half(key: bytes | None, said: tuple[str | int | None, ...]) -> str:
-    raw = json.dumps(said).encode()
+def _half(key: bytes | None, facts: tuple[str | int | None, ...]) -> str:
+    raw = json.dumps(facts).encode()
     made = hashlib.sha256(raw) if key is None else hmac.new(key, raw, hashlib.sha256)
     return made.hexdigest()[:_HALF]
 
@@ -542,9 +525,9 @@ def believed(state: State, found: Vouched, people: PeoplesWord) -> State:
     """
     if found == "signed":
         return state
-    said = (_as_people_say(each, people) for each in state.findings)
+    findings = (_as_people_say(each, people) for each in state.findings)
     now: dict[str, object] = {
-        "findings": tuple(said if found == "noted" else (_in_unknown_places(each) for each in said)),
+        "findings": tuple(findings if found == "noted" else (_in_unknown_places(each) for each in findings)),
         "approved_by": state.approved_by if state.approved_by.casefold() in people.approved else "",
     }
     if found != "noted":
@@ -563,7 +546,7 @@ def _as_people_say(finding: KnownFinding, people: PeoplesWord) -> KnownFinding:
     """A dismissed finding is open where no person's comment dismisses it under this id."""
     if finding.status != "dismissed":
         return finding
-    said = people.dismissed.get(finding.id)
-    if said is None:
+    dismissal = people.dismissed.get(finding.id)
+    if dismissal is None:
         return finding.model_copy(update={"status": "open", "by": "", "reason": ""})
-    return finding.model_copy(update={"by": said.by, "reason": said.reason})
+    return finding.model_copy(update={"by": dismissal.by, "reason": dismissal.reason})

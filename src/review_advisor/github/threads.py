@@ -16,15 +16,13 @@ from review_advisor.review.observed import Value
 MOST_PEOPLE = 50
 """So many people who reacted to one finding are asked about, beside those who are known from another one."""
 
-
 MOST_ASKED = 300
 """So many are asked about in all: each is a request."""
-
 
 _NO_REMARK = "no comment on the diff is about it"
 
 
-def finding_ids_ever_said(threads: Iterable[Thread]) -> frozenset[str]:
+def finding_ids_ever_posted(threads: Iterable[Thread]) -> frozenset[str]:
     """The findings that have a comment, wherever it stands by now."""
     return frozenset(_last(threads))
 
@@ -94,9 +92,9 @@ class PeoplesMarks:
         if remark is None:
             return "unknown", _NO_REMARK
         own = author.casefold()
-        heard = [e for e in remark.reactions if e.login and not (e.login.casefold() == own and not e.up)]
-        everybody = self._ask_about(heard) and not remark.uncounted
-        counted = [each for each in heard if self._people.get(each.login)]
+        counting = [e for e in remark.reactions if e.login and not (e.login.casefold() == own and not e.up)]
+        everybody = self._ask_about(counting) and not remark.uncounted
+        counted = [each for each in counting if self._people.get(each.login)]
         thumbs = {each.up for each in counted}
         if not thumbs and not everybody:
             return "unknown", "too many people reacted"
@@ -120,13 +118,13 @@ class PeoplesMarks:
         """Whether a user is a bot: GraphQL leaves the ending of this one's name out where it calls it a user."""
         return login.endswith("[bot]") or login.casefold() == self._login.casefold().removesuffix("[bot]")
 
-    def _ask_about(self, heard: list[Reaction]) -> bool:
+    def _ask_about(self, reactions: list[Reaction]) -> bool:
         """Learn who of these may write; whether all of them were asked about, now or before."""
-        unknown = [login for login in dict.fromkeys(each.login for each in heard) if login not in self._people]
-        asked = unknown[: min(MOST_PEOPLE, max(0, MOST_ASKED - len(self._people)))]
-        for login in asked:
+        unknown = [login for login in dict.fromkeys(each.login for each in reactions) if login not in self._people]
+        looked_up = unknown[: min(MOST_PEOPLE, max(0, MOST_ASKED - len(self._people)))]
+        for login in looked_up:
             self._people[login] = not self._is_bot(login) and self._may_write(login)
-        return len(asked) == len(unknown)
+        return len(looked_up) == len(unknown)
 
 
 def with_marks(state: State, marks: Mapping[str, Marks]) -> State:
@@ -190,7 +188,7 @@ class Posting:
 
 
 def postings(
-    findings: Iterable[Finding], blocking: Collection[str], said: Collection[str], narrowing: Narrowing
+    findings: Iterable[Finding], blocking: Collection[str], standing_ids: Collection[str], narrowing: Narrowing
 ) -> tuple[Posting, ...]:
     """The decision on every finding that has no comment yet (its id is not ``said``), the worst first.
 
@@ -198,11 +196,11 @@ def postings(
     have their comments, changes nothing for the others.
     """
     every = ordered(findings)
-    standing, loudest = sum(each.id in said for each in every), LOUDNESS[narrowing.volume].most
-    graves = sum(each.id in said and is_grave_or_blocks(each, blocking) for each in every)
+    standing, loudest = sum(each.id in standing_ids for each in every), LOUDNESS[narrowing.volume].most
+    graves = sum(each.id in standing_ids and is_grave_or_blocks(each, blocking) for each in every)
     decided: dict[str, Posting] = {}
-    told = [each for each in every if each.id not in said]
-    for each in sorted(told, key=lambda each: not is_grave_or_blocks(each, blocking)):
+    fresh = [each for each in every if each.id not in standing_ids]
+    for each in sorted(fresh, key=lambda each: not is_grave_or_blocks(each, blocking)):
         because, grave = _held_back(each, blocking, narrowing), is_grave_or_blocks(each, blocking)
         count, most = (graves, MOST_GRAVE) if grave else (standing, loudest)
         if not because and count >= most:
@@ -210,7 +208,7 @@ def postings(
         standing += not because
         graves += grave and not because
         decided[each.id] = Posting(each, because, grave=grave)
-    return tuple(decided[each.id] for each in told)
+    return tuple(decided[each.id] for each in fresh)
 
 
 def is_grave_or_blocks(finding: Finding, blocking: Collection[str]) -> bool:

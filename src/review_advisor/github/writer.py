@@ -60,22 +60,16 @@ from review_advisor.review.ports import Clock
 WAITS = (2.0, 10.0, 30.0)
 """Seconds before each further look, after a request without an answer; more where the forge asks for more."""
 
-
 LAGS = WAITS[:2]
 """Seconds before each further look, where an answer may lag behind what happened."""
-
 
 MOST_WAITED = 120.0
 """The longest wait that a forge may ask for; a longer one is not waited for at all."""
 
-
 _LOOK_SECONDS = 10.0
 """Between two looks whether a newer push came, before a review of this one costs anything."""
 
-
 T = TypeVar("T")
-
-
 P = ParamSpec("P")
 
 
@@ -167,7 +161,7 @@ class Bot:
     finding_notes: Mapping[str, str] = field(default_factory=dict)
 
 
-ReviewWords = Callable[[tuple[Thread, ...]], tuple[str, tuple[InlineComment, ...]]]
+RenderReview = Callable[[tuple[Thread, ...]], tuple[str, tuple[InlineComment, ...]]]
 """From the bot's threads the body of a review, and the comments that are still to be made."""
 
 
@@ -191,7 +185,7 @@ class ReviewWriter:
             if each.pending and is_review(each.body) and not _of_run(each, run_id):
                 self._discard(each.id)
 
-    def post(self, commit: str, run_id: str, words: ReviewWords) -> str | None:
+    def post(self, commit: str, run_id: str, render: RenderReview) -> str | None:
         """Post the run's one review, if there is anything to say in the diff; a note where that could not be done.
 
         A comment on a line that the forge does not take is left out: one bad line loses one comment. A review that
@@ -199,26 +193,28 @@ class ReviewWriter:
         is, so that there is room; one of a person is left alone, and the comments on the diff are not made.
         """
         try:
-            self._post(commit, run_id, words)
+            self._post(commit, run_id, render)
         except ReviewPending:
             note = self._make_room(run_id)
             if note is None:
-                self._post(commit, run_id, words)
+                self._post(commit, run_id, render)
             return note
         return None
 
     @retried
-    def _post(self, commit: str, run_id: str, words: ReviewWords) -> None:
+    def _post(self, commit: str, run_id: str, render: RenderReview) -> None:
         before = self._own()
         if any(_of_run(each, run_id) and not each.pending for each in before):
             return
         begun = next((each.id for each in before if each.pending and _of_run(each, run_id)), None)
         if begun is None:
-            begun = self._begun(commit, run_id, words)
+            begun = self._begun(commit, run_id, render)
         if begun is None:
             return
-        shown = {each.id for each in before if not each.pending}
-        meanwhile = [each for each in self._own() if not each.pending and each.id not in shown and is_review(each.body)]
+        before_ids = {each.id for each in before if not each.pending}
+        meanwhile = [
+            each for each in self._own() if not each.pending and each.id not in before_ids and is_review(each.body)
+        ]
         if meanwhile:
             if begun not in {each.id for each in meanwhile}:
                 self._discard(begun)
@@ -228,9 +224,9 @@ class ReviewWriter:
         except (ForgeMissing, ForgeRejected) as gone:  # another run has thrown it away, or shown it
             raise ForgeUnavailable(f"The review that was prepared is not there any more: {gone}") from gone
 
-    def _begun(self, commit: str, run_id: str, words: ReviewWords) -> int | None:
+    def _begun(self, commit: str, run_id: str, render: RenderReview) -> int | None:
         """A new pending review of what is still to be said; None where that is nothing, or takes no comment."""
-        body, comments = words(self.threads())
+        body, comments = render(self.threads())
         if not comments:
             return None
         body = f"{review_marker(run_id)}\n{body}"
@@ -247,8 +243,8 @@ class ReviewWriter:
         lines = self._forge.commentable_lines(self._number)
         fitting = []
         for each in comments:
-            shown = lines.get(each.path)
-            side = frozenset[int]() if shown is None else shown.right if each.side == "RIGHT" else shown.left
+            visible = lines.get(each.path)
+            side = frozenset[int]() if visible is None else visible.right if each.side == "RIGHT" else visible.left
             if all(line in side for line in range(each.start_line or each.line, each.line + 1)):
                 fitting.append(each)
         return tuple(fitting)
@@ -303,7 +299,7 @@ def _of_run(review: StandingReview, run_id: str) -> bool:
     return review.body.startswith(review_marker(run_id))
 
 
-Words = TypeVar("Words", bound=Check | None)
+Concluded = TypeVar("Concluded", bound=Check | None)
 
 
 class CheckRunWriter:
@@ -332,21 +328,21 @@ class CheckRunWriter:
         """
         self._write(commit, check, self._forge.checks(commit, check.name))
 
-    def conclude(self, commit: str, name: str, words: Callable[[], Words]) -> Words | StandingCheck:
-        """Make the check of that name conclude as ``words`` says; what was written, or None where that says nothing.
+    def conclude(self, commit: str, name: str, decide: Callable[[], Concluded]) -> Concluded | StandingCheck:
+        """Make the check of that name conclude as ``decide`` says; what was written, or None where that says nothing.
 
-        ``words`` is asked again after each wait for a request that nobody answered: meanwhile anything may have
+        ``decide`` is asked again after each wait for a request that nobody answered: meanwhile anything may have
         happened. Once the check passes it is asked a last time, because reads wait by themselves and a check may take
         several writes; if that is no success any more, the check is made to say so, and until then it passes. Where
         another run has the word on the check by then, nothing is written, and that check as it stands is the answer.
         """
-        stands = self._conclude(commit, name, words)
+        stands = self._conclude(commit, name, decide)
         passes = isinstance(stands, Check) and stands.conclusion is Conclusion.SUCCESS
-        return self._looked_at_again(commit, name, words, passed=stands) if passes else stands
+        return self._looked_at_again(commit, name, decide, passed=stands) if passes else stands
 
     @retried
-    def _conclude(self, commit: str, name: str, words: Callable[[], Words]) -> Words | StandingCheck:
-        check = words()
+    def _conclude(self, commit: str, name: str, decide: Callable[[], Concluded]) -> Concluded | StandingCheck:
+        check = decide()
         if check is None:
             return check
         every = self._forge.checks(commit, name)
@@ -358,10 +354,10 @@ class CheckRunWriter:
 
     @retried
     def _looked_at_again(
-        self, commit: str, name: str, words: Callable[[], Words], *, passed: Words | StandingCheck
-    ) -> Words | StandingCheck:
+        self, commit: str, name: str, decide: Callable[[], Concluded], *, passed: Concluded | StandingCheck
+    ) -> Concluded | StandingCheck:
         """``passed``, while it does; otherwise what was written instead, or what another run has written since."""
-        check = words()
+        check = decide()
         if check is None or check.conclusion is Conclusion.SUCCESS:
             return passed
         every = self._forge.checks(commit, name)
@@ -608,22 +604,22 @@ class PullRequestWriter:
                 return state, self._seal_of(state, each)
         return None
 
-    def summary(self, words: Callable[[str, State | None], str]) -> None:
-        """Make the one summary comment say what ``words`` makes of its body and of the state to believe in it.
+    def summary(self, render: Callable[[str, State | None], str]) -> None:
+        """Make the one summary comment say what ``render`` makes of its body and of the state to believe in it.
 
         Both are read one request before the write. Nothing is written where it makes nothing. Of several summaries of
         ours the oldest stays.
         """
         try:
-            self._summary(words)
+            self._summary(render)
         except ForgeMissing:  # a person deleted it between the look and the write
-            self._summary(words)
+            self._summary(render)
 
     @retried
-    def _summary(self, words: Callable[[str, State | None], str]) -> None:
+    def _summary(self, render: Callable[[str, State | None], str]) -> None:
         comments = self._forge.comments(self._number)
         standing = own_comments(comments, self._rules.login, SUMMARY)
-        body = words(standing[0].body if standing else "", self._recalled(comments).state)
+        body = render(standing[0].body if standing else "", self._recalled(comments).state)
         self._written = block_in(body) or self._written
         if body and not standing:
             standing = self._commented(SUMMARY, body)

@@ -13,7 +13,6 @@ from review_advisor.policy.policy import is_shadow_name
 MOST_CHARACTERS = 65_535
 """The longest body of a comment or a review, and the longest summary or text of a check run."""
 
-
 ANNOTATIONS_PER_REQUEST = 50
 
 
@@ -73,9 +72,9 @@ def missing_annotations(wanted: tuple[Annotation, ...], standing: Iterable[Annot
     stands = Counter(map(_as_told, standing))
     found: list[Annotation] = []
     for each in wanted:
-        told = _as_told(each)
-        if stands[told]:
-            stands[told] -= 1
+        key = _as_told(each)
+        if stands[key]:
+            stands[key] -= 1
         else:
             found.append(each)
     return tuple(found)

@@ -17,7 +17,7 @@ from review_advisor.agents.recordings import Unknown, WantedQuestion, WouldAsk
 from review_advisor.agents.transcript import Attempt
 from review_advisor.change.diff_text import shown_path
 from review_advisor.github.beginning import used_up_of
-from review_advisor.github.memory import remembered, round_of
+from review_advisor.github.memory import round_of, state_after
 from review_advisor.github.state import State
 from review_advisor.github.threads import postings
 from review_advisor.policy.budgets import consults_left, surface_retry_budget
@@ -751,7 +751,7 @@ def posted_anew(
         fresh = frozenset(each.finding.id for each in decided if each.allowed and shown)
         said |= fresh
         found.append(fresh)
-        before = remembered(before, document, asked=False)
+        before = state_after(before, document, asked=False)
     return tuple(found)
 
 
@@ -770,9 +770,9 @@ def begun_otherwise(
         asked = _used_up(before, was)
         begins = asked or not _used_up(after, now)
         begun.append(begins if known or asked else None)
-        before = remembered(before, recorded, asked=asked)
+        before = state_after(before, recorded, asked=asked)
         if otherwise is not None:
-            after = remembered(after, otherwise, asked=asked)
+            after = state_after(after, otherwise, asked=asked)
         known = known and (otherwise is not None or not begins)
     return tuple(begun)
 

@@ -207,8 +207,8 @@ def _report(verdict: str, findings: tuple[Json, ...], answers: tuple[Json, ...],
 
 def confirm(*concerns: str, pre_existing: tuple[str, ...] = ()) -> Line:
     """Post-verify confirms the executor's verdict, and which of its findings the change did not bring."""
-    said = _judgement("APPROVE", "the verdict is right", concerns, "concern", None)
-    return replace(said, answer={**(said.answer or {}), "pre_existing": list(pre_existing)}) if pre_existing else said
+    line = _judgement("APPROVE", "the verdict is right", concerns, "concern", None)
+    return replace(line, answer={**(line.answer or {}), "pre_existing": list(pre_existing)}) if pre_existing else line
 
 
 def veto(*blocking: str, reasoning: str = "the verdict is wrong", direction: str | None = None) -> Line:
@@ -224,8 +224,8 @@ def vote(
     verdict = "APPROVE" if mild is (on == "approve") else "VETO"
     weights = {"approve": approve, "request_changes": request_changes, "block": block}
     calls = {**weights, "_tool": max(weights, key=lambda action: weights[action]), "_reasoningForCall": why}
-    said = _judgement(verdict, why or "so it is", blocking, "blocking", None)
-    return replace(said, answer={**(said.answer or {}), "calls": json.dumps(calls)})
+    line = _judgement(verdict, why or "so it is", blocking, "blocking", None)
+    return replace(line, answer={**(line.answer or {}), "calls": json.dumps(calls)})
 
 
 def voices(*who: str, approve: float = 90, block: float = 0, says: str = "") -> Line:
@@ -256,9 +256,9 @@ def guidance(
     flags: tuple[str, ...] = (),
 ) -> Line:
     """The advisor answers a consult: it recommends changes of the report, brings findings, and names risks."""
-    said = {"action": action, "rationale": "because", "stop_signal": stop}
+    answer = {"action": action, "rationale": "because", "stop_signal": stop}
     more = {"changes": changes, "findings": findings, "risk_flags": flags}
-    return Line(said | {name: value for name, value in more.items() if value})
+    return Line(answer | {name: value for name, value in more.items() if value})
 
 
 def change(does: str, finding: str = "", *, quote: str = "", path: str = "src/app.py", **more: str) -> Json:
@@ -344,7 +344,7 @@ class PlayedCall:
     line: Line
     at: float
     advice: list[Advice] = field(default_factory=list)
-    came: Answered | Lost | BaseException | None = None
+    result: Answered | Lost | BaseException | None = None
 
 
 @dataclass
@@ -401,9 +401,9 @@ class FakeAdvisorRunner:
         try:
             reply = self._reply(played, consults)
         except BaseException as raised:
-            played.came = raised
+            played.result = raised
             raise
-        played.came = reply
+        played.result = reply
         return reply
 
     def _reply(self, played: PlayedCall, consults: Consults | None) -> Answered | Lost:
@@ -507,10 +507,10 @@ class FakeAdvisorRunner:
 def _wanted(question: str) -> str:
     """The advisor that a question in the asked form names; empty for the ADR's."""
     try:
-        told = json.loads(question)
+        members = json.loads(question)
     except ValueError:
         return ""
-    return str(told.get("advisor", "")) if isinstance(told, dict) else ""
+    return str(members.get("advisor", "")) if isinstance(members, dict) else ""
 
 
 def _voice(call: AgentCall) -> tuple[Role, str]:

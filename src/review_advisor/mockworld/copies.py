@@ -31,13 +31,8 @@ EditVerb = Literal["writes", "creates", "deletes", "links", "nests", "runs", "bl
 """What an executor does to a file: adds lines, makes it, deletes it, puts a symbolic link or a submodule there, makes
 it executable (a new file, if it was not there) or binary, or takes all of that back."""
 
-
 _ABSENT = "000000"
-
-
 _MODES = {"links": SYMLINK_MODE, "nests": SUBMODULE_MODE, "runs": EXECUTABLE_MODE}
-
-
 Held = TypeVar("Held")
 
 

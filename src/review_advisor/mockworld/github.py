@@ -1,617 +1,41 @@
-"""GitHub in memory: records, rules and trouble."""
+"""The simulated GitHub: what people do on it, and what it makes of that."""
 
 from __future__ import annotations
 
-import difflib
-import hashlib
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from review_advisor.change.change import REGULAR_MODE, FileChange, Status
 from review_advisor.change.pull_request import Permission
-from review_advisor.github.writes import Annotation
-from review_advisor.mockworld.agents import Killed
-from review_advisor.mockworld.copies import blob_name, tree_name
-
-MOST_PATCH_LINES = 20_000
-
-
-MOST_PATCH_BYTES = 500_000
-"""Past these GitHub lists a file without its patch ("no single file's diff may exceed ...")."""
-
-
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-
-
-@dataclass(frozen=True, slots=True)
-class PatchLine:
-    """A line of the diff on one side; ``hunk`` counts from 0."""
-
-    hunk: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class PatchLines:
-    """The lines that are part of the diff: ``right`` by new numbers, ``left`` by old ones."""
-
-    right: dict[int, PatchLine] = field(default_factory=dict)
-    left: dict[int, PatchLine] = field(default_factory=dict)
-
-    def side(self, name: str) -> dict[int, PatchLine]:
-        """The lines of the side with GitHub's name, ``LEFT`` or ``RIGHT``."""
-        return self.left if name == "LEFT" else self.right
-
-
-def shown_lines(patch: str | None) -> PatchLines:
-    """The lines of a patch; none for a file that is listed without one."""
-    shown = PatchLines()
-    hunk, old, new = -1, 0, 0
-    for line in (patch or "").split("\n"):
-        head = _HUNK.match(line)
-        if head:
-            hunk, old, new = hunk + 1, int(head[1]), int(head[2])
-            continue
-        mark, text = line[:1], line[1:]
-        if mark in {" ", "-"}:
-            shown.left[old] = PatchLine(hunk, text)
-            old += 1
-        if mark in {" ", "+"}:
-            shown.right[new] = PatchLine(hunk, text)
-            new += 1
-    return shown
-
-
-def patch_of(before: bytes | None, after: bytes | None) -> str | None:
-    """The patch from one content to another; None where GitHub shows none: binary, too large, or no line changed."""
-    if any(b"\0" in side for side in (before, after) if side):
-        return None
-    lines: list[str] = []
-    for line in list(difflib.unified_diff(_lines(before), _lines(after), n=3))[2:]:
-        lines.append(line.removesuffix("\n"))
-        if not line.endswith("\n"):
-            lines.append("\\ No newline at end of file")
-    patch = "\n".join(lines)
-    if not lines or len(lines) > MOST_PATCH_LINES or len(patch.encode()) > MOST_PATCH_BYTES:
-        return None
-    return patch
-
-
-def _lines(content: bytes | None) -> list[str]:
-    *whole, last = (content or b"").decode(errors="replace").split("\n")
-    return [f"{line}\n" for line in whole] + ([last] if last else [])
-
-
-AccountKind = Literal["User", "Bot", "Organization"]
-
-
-DiffSide = Literal["LEFT", "RIGHT"]
-
-
-ReactionContent = Literal["THUMBS_UP", "THUMBS_DOWN", "LAUGH", "HOORAY", "CONFUSED", "HEART", "ROCKET", "EYES"]
-
-
-FileStatus = Literal["added", "removed", "modified", "renamed"]
-
-
-ReviewState = Literal["PENDING", "COMMENTED", "CHANGES_REQUESTED", "APPROVED", "DISMISSED"]
-
-
-@dataclass(slots=True)
-class Account:
-    """A person, a bot or an organisation. ``login`` of an app's bot ends in ``[bot]``."""
-
-    id: int
-    login: str
-    kind: AccountKind = "User"
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """What a request is made with. ``abilities`` are GitHub's permissions, ``name:read`` or ``name:write``.
-
-    ``app`` is the slug of the app whose token it is: apps alone may make check runs.
-    """
-
-    value: str
-    account: str
-    abilities: frozenset[str]
-    app: str | None = None
-
-    def may(self, ability: str) -> bool:
-        """Whether the token has this permission; whoever may write may read."""
-        return ability in self.abilities or ability.replace(":read", ":write") in self.abilities
-
-
-@dataclass(slots=True)
-class IssueComment:
-    """A comment on an issue or a pull request. ``editor`` is whoever edited it last, None if nobody did.
-
-    ``seen_by`` are the accounts that showed eyes at it.
-    """
-
-    id: int
-    author: str
-    body: str
-    at: int
-    editor: str | None = None
-    edited_at: int | None = None
-    seen_by: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class ReviewComment:
-    """A comment on lines of the diff. ``line`` is None once the line is gone from it. ``reactions`` are by login."""
-
-    id: int
-    author: str
-    body: str
-    path: str
-    side: DiffSide
-    line: int | None
-    start_line: int | None
-    original_line: int
-    commit: str
-    at: int
-    original_start_line: int | None = None
-    editor: str | None = None
-    edited_at: int | None = None
-    reactions: list[tuple[str, ReactionContent]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class ReviewThread:
-    """The first comment on some lines, and the replies to it."""
-
-    id: str
-    comments: list[ReviewComment]
-    text: str
-    resolved_by: str | None = None
-    outdated: bool = False
-
-
-@dataclass(slots=True)
-class Review:
-    """A review; while it is PENDING only its author sees it, and its threads."""
-
-    id: int
-    author: str
-    body: str
-    commit: str
-    state: ReviewState
-    at: int
-    threads: list[ReviewThread] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class PullFile:
-    """A file of a pull request. ``patch`` is None where GitHub shows none."""
-
-    path: str
-    status: FileStatus = "modified"
-    patch: str | None = None
-    previous_path: str | None = None
-
-    @property
-    def shown(self) -> PatchLines:
-        """The lines that take a comment."""
-        return shown_lines(self.patch)
-
-
-@dataclass(slots=True)
-class CheckRun:
-    """A check run on a commit; only the app that made it may change it."""
-
-    id: int
-    name: str
-    commit: str
-    app: str
-    external_id: str
-    status: str
-    conclusion: str | None
-    at: int
-    title: str | None = None
-    summary: str | None = None
-    details_url: str | None = None
-    annotations: list[Annotation] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Issue:
-    """An issue."""
-
-    id: int
-    number: int
-    author: str
-    title: str
-    body: str
-    at: int
-    comments: list[IssueComment] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class TimelineEntry:
-    """A line of the conversation that GitHub writes itself."""
-
-    by: str
-    words: str
-    at: int = 0
-
-
-@dataclass(slots=True)
-class Pull:
-    """A pull request of ``repository``. ``head_repository`` is None once a fork is deleted.
-
-    ``recorded_base`` is the base branch's tip as GitHub's answers name it: that of the last push, however far the
-    branch has moved since.
-
-    ``listing`` replaces the files that the two trees give, for a story that states its patches.
-    ``newest_threads_first``: GitHub promises no order of threads, and lists these so.
-    """
-
-    id: int
-    repository: str
-    number: int
-    author: str
-    title: str
-    body: str
-    base_ref: str
-    head_ref: str
-    head_repository: str | None
-    head_sha: str
-    at: int
-    recorded_base: str = ""
-    state: Literal["open", "closed"] = "open"
-    closed_at: int | None = None
-    merged_at: int | None = None
-    merge_commit: str | None = None
-    draft: bool = False
-    labels: list[str] = field(default_factory=list)
-    closes: list[tuple[str, int]] = field(default_factory=list)
-    listing: tuple[PullFile, ...] | None = None
-    newest_threads_first: bool = False
-    comments: list[IssueComment] = field(default_factory=list)
-    reviews: list[Review] = field(default_factory=list)
-    requested_users: list[str] = field(default_factory=list)
-    requested_teams: list[str] = field(default_factory=list)
-    happened: list[TimelineEntry] = field(default_factory=list)
-
-    @property
-    def merged(self) -> bool:
-        """Whether it was merged; ``merged_at`` is the second of that."""
-        return self.merged_at is not None
-
-
-Protection = Literal["branch protection", "ruleset"]
-"""What guards a branch: the old way or the new one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Push:
-    """A push to a branch: what the branch ended with then, and who pushed."""
-
-    branch: str
-    after: str
-    login: str
-
-
-@dataclass(slots=True)
-class Repository:
-    """A repository. ``permissions`` are by login; anybody may read a public one.
-
-    ``branches`` and ``deleted`` are the tips of those that are there, and of those that are gone. ``labels`` are by
-    their names in lower case, ``protected`` are branches.
-    """
-
-    id: int
-    name: str
-    default_branch: str = "main"
-    private: bool = False
-    parent: str | None = None
-    branches: dict[str, str] = field(default_factory=dict)
-    deleted: dict[str, str] = field(default_factory=dict)
-    pushes: list[Push] = field(default_factory=list)
-    permissions: dict[str, Permission] = field(default_factory=dict)
-    labels: dict[str, str] = field(default_factory=dict)
-    issues: dict[int, Issue] = field(default_factory=dict)
-    pulls: dict[int, Pull] = field(default_factory=dict)
-    checks: dict[int, CheckRun] = field(default_factory=dict)
-    protected: dict[str, set[Protection]] = field(default_factory=dict)
-
-    @property
-    def owner(self) -> str:
-        """The account or organisation it belongs to."""
-        return self.name.partition("/")[0]
-
-    def permission(self, login: str) -> Permission:
-        """What this account may do here."""
-        given = {name.casefold(): permission for name, permission in self.permissions.items()}
-        return given.get(login.casefold(), Permission.NONE if self.private else Permission.READ)
-
-
-ModeAndBlob = tuple[str, str]
-"""A mode and the name of a blob."""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit. ``author`` and ``committer`` are logins, ``at`` the second of the model's clock.
-
-    ``verified``: its committer signed it, which anybody else cannot. Without a ``committer`` it is the author.
-    """
-
-    sha: str
-    tree: str
-    parents: tuple[str, ...]
-    message: str
-    author: str
-    at: int
-    committer: str = ""
-    verified: bool = False
-
-
-@dataclass(slots=True)
-class Objects:
-    """All objects of all repositories: forks share theirs, as on GitHub. A tree is flat: whole paths to entries."""
-
-    blobs: dict[str, bytes] = field(default_factory=dict)
-    trees: dict[str, Mapping[str, ModeAndBlob]] = field(default_factory=dict)
-    commits: dict[str, Commit] = field(default_factory=dict)
-
-    def blob(self, content: bytes) -> str:
-        """Store a file's content; its name is git's own."""
-        name = blob_name(content)
-        self.blobs[name] = content
-        return name
-
-    def tree(self, entries: Mapping[str, ModeAndBlob]) -> str:
-        """Store a tree; its name is git's own."""
-        name = tree_name(entries)
-        self.trees[name] = dict(entries)
-        return name
-
-    def commit(
-        self, tree: str, parents: tuple[str, ...], message: str, author: str, *, at: int, sha: str | None = None
-    ) -> Commit:
-        """Store a commit; ``sha`` gives it the name that it has somewhere else."""
-        name = sha or _name("commit", tree, parents, message, author, at)
-        made = Commit(name, tree, parents, message, author, at)
-        self.commits[name] = made
-        return made
-
-    def files(self, sha: str) -> Mapping[str, ModeAndBlob]:
-        """The flat tree of a commit."""
-        return self.trees[self.commits[sha].tree]
-
-    def content(self, sha: str, path: str) -> bytes | None:
-        """A file of a commit; None if there is none."""
-        entry = self.files(sha).get(path)
-        return self.blobs[entry[1]] if entry else None
-
-    def ancestry(self, sha: str) -> Iterator[str]:
-        """The commit and everything that it rests on, the nearest first."""
-        seen: set[str] = set()
-        waiting = [sha]
-        while waiting:
-            name = waiting.pop(0)
-            if name in seen or name not in self.commits:
-                continue
-            seen.add(name)
-            yield name
-            waiting.extend(self.commits[name].parents)
-
-    def merge_base(self, one: str, other: str) -> str | None:
-        """The nearest commit that both rest on."""
-        others = set(self.ancestry(other))
-        return next((sha for sha in self.ancestry(one) if sha in others), None)
-
-
-def _name(*parts: object) -> str:
-    return hashlib.sha1("\0".join(map(str, parts)).encode(), usedforsecurity=False).hexdigest()
-
-
-RequestKind = Literal["read", "write"]
-
-
-class RefusedRequest(Exception):  # noqa: N818 (GitHub's answer, not our failure)
-    """GitHub says no: the request took no effect. ``errors`` are the single reasons."""
-
-    def __init__(self, status: int, message: str, *errors: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.errors = errors
-
-
-class Trouble(Exception):  # noqa: N818 (it is the way that is in trouble)
-    """No answer that says what happened."""
-
-
-class ServerFailure(Trouble):
-    """A server's error, 500 or above."""
-
-    def __init__(self, status: int = 502) -> None:
-        super().__init__(f"server error {status}")
-        self.status = status
-
-
-class Reset(Trouble):
-    """The connection breaks."""
-
-
-class NoAnswer(Trouble):
-    """The connection stands and nothing comes."""
-
-
-class Limited(Trouble):
-    """Too many requests: the primary limit, which ends in ``seconds``, or the secondary one."""
-
-    def __init__(self, *, secondary: bool = False, seconds: int = 60) -> None:
-        super().__init__("secondary rate limit" if secondary else "rate limit")
-        self.secondary = secondary
-        self.seconds = seconds
-
-
-def killed() -> Killed:
-    """The end of the process that makes the request, at the Forge port's door."""
-    return Killed("the process was killed at a request to GitHub")
-
-
-def denied() -> RefusedRequest:
-    """What an installation hears that has no permission for a request."""
-    return RefusedRequest(403, "Resource not accessible by integration")
-
-
-def missing() -> RefusedRequest:
-    """What is not there, or not for this account."""
-    return RefusedRequest(404, "Not Found")
-
-
-def refused(message: str, *errors: str) -> RefusedRequest:
-    """GitHub's 422 with a sentence of its own."""
-    return RefusedRequest(422, message, *errors)
-
-
-def invalid(*errors: str) -> RefusedRequest:
-    """Values that GitHub does not take."""
-    return refused("Validation Failed", *errors)
-
-
-@dataclass(frozen=True, slots=True)
-class RequestMoment:
-    """Before or after one request. ``number`` counts from 0 and counts only requests of the kind and operation."""
-
-    number: int = 0
-    kind: RequestKind | None = None
-    operation: str | None = None
-    after: bool = False
-
-    def counts(self, request: Request) -> bool:
-        """Whether a request is one of those that are counted."""
-        return self.kind in {None, request.kind} and self.operation in {None, request.operation}
-
-
-@dataclass(slots=True)
-class Request:
-    """One request as GitHub's log has it. ``effect``: it was carried out, whatever its sender heard."""
-
-    operation: str
-    kind: RequestKind
-    effect: bool = False
-    heard: str = ""
-
-
-@dataclass(slots=True, eq=False)
-class _Planned:
-    moment: RequestMoment
-    act: Callable[[], object]
-    trouble: bool
-    seen: int = 0
-
-
-@dataclass(slots=True)
-class Traffic:
-    """Every request in order, and what was planned to happen around one of them.
-
-    ``lagging`` are old answers: each next read of a pull request is one.
-    """
-
-    log: list[Request] = field(default_factory=list)
-    lagging: list[Pull] = field(default_factory=list)
-    _planned: list[_Planned] = field(default_factory=list)
-    _following: list[_Planned] = field(default_factory=list)
-
-    def meets(self, trouble: BaseException, moment: RequestMoment) -> None:
-        """At ``moment`` the sender meets this trouble; after it, the request has taken effect all the same."""
-
-        def raise_it() -> None:
-            raise trouble
-
-        self._planned.append(_Planned(moment, raise_it, trouble=True))
-
-    def meanwhile(self, happening: Callable[[], object], moment: RequestMoment) -> None:
-        """Somebody does something at ``moment``, unseen by whoever makes the request.
-
-        After a request means: once its answer is read (see ``settle``), at the latest before the next one.
-        """
-        self._planned.append(_Planned(moment, happening, trouble=False))
-
-    def lags(self, pull: Pull, reads: int) -> None:
-        """So many reads of a pull request answer what it is now, whatever is pushed meanwhile."""
-        self.lagging += [replace(pull)] * reads
-
-    def settle(self) -> None:
-        """The answer is read: whatever was to happen after the request happens now."""
-        while self._following:
-            self._following.pop(0).act()
-
-    @property
-    def writes(self) -> tuple[Request, ...]:
-        """The writes so far, refused ones too."""
-        return tuple(each for each in self.log if each.kind == "write")
-
-    @property
-    def unmet(self) -> int:
-        """How much of what was planned has not happened."""
-        return len(self._planned) + len(self._following) + len(self.lagging)
-
-    def calm(self) -> int:
-        """Nothing more happens of what was planned; how much that was."""
-        unmet = self.unmet
-        self._planned.clear()
-        self._following.clear()
-        self.lagging.clear()
-        return unmet
-
-    @contextmanager
-    def request(self, operation: str, kind: RequestKind) -> Iterator[None]:
-        """One request: what the body does is its effect. Raises what was planned."""
-        self.settle()
-        request = Request(operation, kind)
-        self.log.append(request)
-        try:
-            with self._carried_out(request):
-                yield
-        except BaseException as heard:
-            request.heard = str(heard)
-            raise
-
-    @contextmanager
-    def _carried_out(self, request: Request) -> Iterator[None]:
-        due = [planned for planned in self._planned if self._due(planned, request)]
-        refusal = None
-        self._happen([each for each in due if not each.moment.after])
-        try:
-            yield
-            request.effect = True
-        except RefusedRequest as refused:
-            refusal = refused
-        self._happen(sorted((each for each in due if each.moment.after), key=lambda each: each.trouble))
-        if refusal:
-            raise refusal
-
-    def _due(self, planned: _Planned, request: Request) -> bool:
-        if not planned.moment.counts(request):
-            return False
-        planned.seen += 1
-        return planned.seen == planned.moment.number + 1
-
-    def _happen(self, due: list[_Planned]) -> None:
-        for each in due:
-            self._planned.remove(each)
-            if each.moment.after and not each.trouble:
-                self._following.append(each)
-            else:
-                each.act()
-
+from review_advisor.mockworld.github_records import (
+    Account,
+    AccountKind,
+    Commit,
+    FileStatus,
+    Issue,
+    IssueComment,
+    ModeAndBlob,
+    Objects,
+    Protection,
+    Pull,
+    PullFile,
+    Push,
+    ReactionContent,
+    Repository,
+    Review,
+    ReviewComment,
+    ReviewState,
+    ReviewThread,
+    TimelineEntry,
+    Token,
+    patch_of,
+)
+from review_advisor.mockworld.github_traffic import Traffic, missing
 
 MOST_FILES = 3_000
 """Where GitHub's list of a pull request's files ends."""
-
 
 _BEGINNING = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -631,9 +55,24 @@ def moment(second: int) -> str:
     return time_of(second).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+Contents = Mapping[str, str | bytes | None]
+"""Paths to whole files; None removes one."""
+
+ACTIONS = "github-actions"
+
+WORKFLOW_ABILITIES = frozenset({"checks:write", "contents:read", "issues:write", "pull_requests:write"})
+"""What the job that publishes asks for."""
+
+READING_ABILITIES = frozenset({"checks:read", "contents:read", "issues:read", "pull_requests:read"})
+"""What is left of a workflow's token on a pull request from a fork."""
+
+
 @dataclass(slots=True)
-class Ground:
-    """Everything that GitHub keeps. Nothing in it is random, and its clock moves only when something happens."""
+class GitHub:
+    """Everything that GitHub keeps, and what people do there; what a token may ask of it is in ``Session``.
+
+    Nothing in it is random, and its clock moves only when something happens.
+    """
 
     accounts: dict[str, Account] = field(default_factory=dict)
     teams: set[str] = field(default_factory=set)
@@ -643,157 +82,6 @@ class Ground:
     traffic: Traffic = field(default_factory=Traffic)
     second: int = 0
     _last_id: int = 1000
-
-    def next_id(self) -> int:
-        """A new id; ids of all kinds count up together."""
-        self._last_id += 1
-        return self._last_id
-
-    def tick(self) -> int:
-        """Let a second go by; the present one."""
-        self.second += 1
-        return self.second
-
-    def repository(self, name: str) -> Repository:
-        """A repository. Raises GitHub's 404."""
-        found = self.repositories.get(name)
-        if found is None:
-            found = {each.casefold(): place for each, place in self.repositories.items()}.get(name.casefold())
-        if found is None:
-            raise missing()
-        return found
-
-    def account(self, login: str) -> Account:
-        """An account. Raises GitHub's 404."""
-        found = {each.casefold(): account for each, account in self.accounts.items()}.get(login.casefold())
-        if found is None:
-            raise missing()
-        return found
-
-    def base_sha(self, pull: Pull) -> str:
-        """The tip of the base branch; the last one of a branch that is gone."""
-        place = self.repository(pull.repository)
-        return place.branches.get(pull.base_ref) or place.deleted[pull.base_ref]
-
-    def commit(self, sha: str) -> Commit:
-        """A commit. Raises GitHub's 404."""
-        if sha not in self.objects.commits:
-            raise missing()
-        return self.objects.commits[sha]
-
-    def commits_of(self, pull: Pull) -> tuple[str, ...]:
-        """The commits that are part of the pull request, the oldest first: after a force push the old ones are not."""
-        below = set(self.objects.ancestry(self.base_sha(pull)))
-        return tuple(reversed([sha for sha in self.objects.ancestry(pull.head_sha) if sha not in below]))
-
-    def changed_files(self, pull: Pull) -> tuple[PullFile, ...]:
-        """All files of the pull request, more than GitHub would list; by path."""
-        if pull.listing is not None:
-            return pull.listing
-        return self._brought(self.base_sha(pull), pull.head_sha)
-
-    def compared(self, base: str, head: str) -> tuple[tuple[PullFile, ...], tuple[Commit, ...]]:
-        """All files and commits that one commit brings over another."""
-        stated = [
-            pull.listing
-            for place in self.repositories.values()
-            for pull in place.pulls.values()
-            if pull.head_sha == head and pull.listing is not None
-        ]
-        below = set(self.objects.ancestry(base))
-        commits = tuple(reversed([self.commit(sha) for sha in self.objects.ancestry(head) if sha not in below]))
-        return stated[0] if stated else self._brought(base, head), commits
-
-    def _brought(self, base_sha: str, head_sha: str) -> tuple[PullFile, ...]:
-        base = self.objects.merge_base(head_sha, base_sha)
-        before = self.objects.files(base) if base else {}
-        after = self.objects.files(head_sha)
-        changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
-        return tuple(self._changed(path, before.get(path), after.get(path)) for path in changed)
-
-    def listed_files(self, pull: Pull) -> tuple[PullFile, ...]:
-        """The files as GitHub lists them."""
-        return self.changed_files(pull)[:MOST_FILES]
-
-    def conversation(self, comment_id: int, repository: Repository) -> list[IssueComment]:
-        """The comments among which this one stands. Raises GitHub's 404."""
-        places = [pull.comments for pull in repository.pulls.values()]
-        for comments in (*places, *(issue.comments for issue in repository.issues.values())):
-            if any(comment.id == comment_id for comment in comments):
-                return comments
-        raise missing()
-
-    def visible_reviews(self, pull: Pull, account: str) -> tuple[Review, ...]:
-        """The reviews that this account sees: somebody else's pending review is not there."""
-        return tuple(each for each in pull.reviews if each.state != "PENDING" or each.author == account)
-
-    def visible_threads(self, pull: Pull, account: str) -> tuple[ReviewThread, ...]:
-        """The threads of the reviews that this account sees."""
-        found = tuple(thread for review in self.visible_reviews(pull, account) for thread in review.threads)
-        return found[::-1] if pull.newest_threads_first else found
-
-    def every_thread(self) -> Iterator[tuple[Pull, ReviewThread]]:
-        """All threads of all repositories, with where they stand."""
-        for repository in self.repositories.values():
-            for pull in repository.pulls.values():
-                for review in pull.reviews:
-                    for thread in review.threads:
-                        yield pull, thread
-
-    def move_branch(self, repository: Repository, ref: str, sha: str) -> None:
-        """A branch's tip is now this commit; open pull requests from it follow, and their threads grow outdated."""
-        repository.branches[ref] = sha
-        for base in self.repositories.values():
-            for pull in base.pulls.values():
-                if pull.state == "open" and (pull.head_repository, pull.head_ref) == (repository.name, ref):
-                    pull.head_sha, pull.recorded_base = sha, self.base_sha(pull)
-                    self._place_threads(pull)
-
-    def _place_threads(self, pull: Pull) -> None:
-        files = {file.path: file for file in self.changed_files(pull)}
-        for review in pull.reviews:
-            for thread in review.threads:
-                _place(thread, files.get(thread.comments[0].path))
-
-    def _changed(self, path: str, before: ModeAndBlob | None, after: ModeAndBlob | None) -> PullFile:
-        old = self.objects.blobs[before[1]] if before else None
-        new = self.objects.blobs[after[1]] if after else None
-        status: FileStatus = "added" if before is None else "removed" if after is None else "modified"
-        return PullFile(path, status, patch_of(old, new))
-
-
-def _place(thread: ReviewThread, file: PullFile | None) -> None:
-    """Find the thread's line in the new diff, the nearest one with the same text; without one it is outdated."""
-    first = thread.comments[0]
-    lines = file.shown.side(first.side) if file else {}
-    same = [number for number, line in lines.items() if line.text == thread.text]
-    place = min(same, key=lambda number: abs(number - first.original_line), default=None)
-    thread.outdated = place is None
-    span = first.original_line - (first.start_line or first.original_line)
-    for comment in thread.comments:
-        comment.line = place
-        if comment.start_line is not None and place is not None:
-            comment.start_line = place - span
-
-
-Contents = Mapping[str, str | bytes | None]
-"""Paths to whole files; None removes one."""
-
-
-ACTIONS = "github-actions"
-
-
-WORKFLOW_ABILITIES = frozenset({"checks:write", "contents:read", "issues:write", "pull_requests:write"})
-"""What the job that publishes asks for."""
-
-
-READING_ABILITIES = frozenset({"checks:read", "contents:read", "issues:read", "pull_requests:read"})
-"""What is left of a workflow's token on a pull request from a fork."""
-
-
-@dataclass(slots=True)
-class GitHub(Ground):
-    """The one model. Its verbs are what people do; what a token may ask of it is in ``Session``."""
 
     # --- who and what there is ---
 
@@ -1093,9 +381,9 @@ class GitHub(Ground):
 
     # --- inside ---
 
-    def happens(self, pull: Pull, by: str, words: str) -> None:
+    def happens(self, pull: Pull, by: str, text: str) -> None:
         """GitHub writes a line into the conversation."""
-        pull.happened.append(TimelineEntry(by, words, self.tick()))
+        pull.happened.append(TimelineEntry(by, text, self.tick()))
 
     def label(self, repository: Repository, name: str) -> str:
         """The repository's label of this name, whatever its case; made if there is none."""
@@ -1122,6 +410,139 @@ class GitHub(Ground):
                 entries[path] = (REGULAR_MODE, self.objects.blob(raw))
         parents = (parent, *others) if parent else ()
         return self.objects.commit(self.objects.tree(entries), parents, message, author, at=self.tick(), sha=sha)
+
+    # --- what it keeps ---
+
+    def next_id(self) -> int:
+        """A new id; ids of all kinds count up together."""
+        self._last_id += 1
+        return self._last_id
+
+    def tick(self) -> int:
+        """Let a second go by; the present one."""
+        self.second += 1
+        return self.second
+
+    def repository(self, name: str) -> Repository:
+        """A repository. Raises GitHub's 404."""
+        found = self.repositories.get(name)
+        if found is None:
+            found = {each.casefold(): place for each, place in self.repositories.items()}.get(name.casefold())
+        if found is None:
+            raise missing()
+        return found
+
+    def account(self, login: str) -> Account:
+        """An account. Raises GitHub's 404."""
+        found = {each.casefold(): account for each, account in self.accounts.items()}.get(login.casefold())
+        if found is None:
+            raise missing()
+        return found
+
+    def base_sha(self, pull: Pull) -> str:
+        """The tip of the base branch; the last one of a branch that is gone."""
+        place = self.repository(pull.repository)
+        return place.branches.get(pull.base_ref) or place.deleted[pull.base_ref]
+
+    def commit(self, sha: str) -> Commit:
+        """A commit. Raises GitHub's 404."""
+        if sha not in self.objects.commits:
+            raise missing()
+        return self.objects.commits[sha]
+
+    def commits_of(self, pull: Pull) -> tuple[str, ...]:
+        """The commits that are part of the pull request, the oldest first: after a force push the old ones are not."""
+        below = set(self.objects.ancestry(self.base_sha(pull)))
+        return tuple(reversed([sha for sha in self.objects.ancestry(pull.head_sha) if sha not in below]))
+
+    def changed_files(self, pull: Pull) -> tuple[PullFile, ...]:
+        """All files of the pull request, more than GitHub would list; by path."""
+        if pull.listing is not None:
+            return pull.listing
+        return self._brought(self.base_sha(pull), pull.head_sha)
+
+    def compared(self, base: str, head: str) -> tuple[tuple[PullFile, ...], tuple[Commit, ...]]:
+        """All files and commits that one commit brings over another."""
+        stated = [
+            pull.listing
+            for place in self.repositories.values()
+            for pull in place.pulls.values()
+            if pull.head_sha == head and pull.listing is not None
+        ]
+        below = set(self.objects.ancestry(base))
+        commits = tuple(reversed([self.commit(sha) for sha in self.objects.ancestry(head) if sha not in below]))
+        return stated[0] if stated else self._brought(base, head), commits
+
+    def _brought(self, base_sha: str, head_sha: str) -> tuple[PullFile, ...]:
+        base = self.objects.merge_base(head_sha, base_sha)
+        before = self.objects.files(base) if base else {}
+        after = self.objects.files(head_sha)
+        changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+        return tuple(self._changed(path, before.get(path), after.get(path)) for path in changed)
+
+    def listed_files(self, pull: Pull) -> tuple[PullFile, ...]:
+        """The files as GitHub lists them."""
+        return self.changed_files(pull)[:MOST_FILES]
+
+    def conversation(self, comment_id: int, repository: Repository) -> list[IssueComment]:
+        """The comments among which this one stands. Raises GitHub's 404."""
+        places = [pull.comments for pull in repository.pulls.values()]
+        for comments in (*places, *(issue.comments for issue in repository.issues.values())):
+            if any(comment.id == comment_id for comment in comments):
+                return comments
+        raise missing()
+
+    def visible_reviews(self, pull: Pull, account: str) -> tuple[Review, ...]:
+        """The reviews that this account sees: somebody else's pending review is not there."""
+        return tuple(each for each in pull.reviews if each.state != "PENDING" or each.author == account)
+
+    def visible_threads(self, pull: Pull, account: str) -> tuple[ReviewThread, ...]:
+        """The threads of the reviews that this account sees."""
+        found = tuple(thread for review in self.visible_reviews(pull, account) for thread in review.threads)
+        return found[::-1] if pull.newest_threads_first else found
+
+    def every_thread(self) -> Iterator[tuple[Pull, ReviewThread]]:
+        """All threads of all repositories, with where they stand."""
+        for repository in self.repositories.values():
+            for pull in repository.pulls.values():
+                for review in pull.reviews:
+                    for thread in review.threads:
+                        yield pull, thread
+
+    def move_branch(self, repository: Repository, ref: str, sha: str) -> None:
+        """A branch's tip is now this commit; open pull requests from it follow, and their threads grow outdated."""
+        repository.branches[ref] = sha
+        for base in self.repositories.values():
+            for pull in base.pulls.values():
+                if pull.state == "open" and (pull.head_repository, pull.head_ref) == (repository.name, ref):
+                    pull.head_sha, pull.recorded_base = sha, self.base_sha(pull)
+                    self._place_threads(pull)
+
+    def _place_threads(self, pull: Pull) -> None:
+        files = {file.path: file for file in self.changed_files(pull)}
+        for review in pull.reviews:
+            for thread in review.threads:
+                _place(thread, files.get(thread.comments[0].path))
+
+    def _changed(self, path: str, before: ModeAndBlob | None, after: ModeAndBlob | None) -> PullFile:
+        old = self.objects.blobs[before[1]] if before else None
+        new = self.objects.blobs[after[1]] if after else None
+        status: FileStatus = "added" if before is None else "removed" if after is None else "modified"
+        return PullFile(path, status, patch_of(old, new))
+
+
+def _place(thread: ReviewThread, file: PullFile | None) -> None:
+    """Find the thread's line in the new diff, the nearest one with the same text; without one it is outdated."""
+    first = thread.comments[0]
+    lines = file.shown.side(first.side) if file else {}
+    same = [number for number, line in lines.items() if line.text == thread.text]
+    place = min(same, key=lambda number: abs(number - first.original_line), default=None)
+    thread.outdated = place is None
+    span = first.original_line - (first.start_line or first.original_line)
+    for comment in thread.comments:
+        comment.line = place
+        if comment.start_line is not None and place is not None:
+            comment.start_line = place - span
 
 
 class MergedHistory:

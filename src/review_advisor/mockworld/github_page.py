@@ -12,9 +12,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from review_advisor.github.writes import Annotation
-from review_advisor.mockworld.github import (
+from review_advisor.mockworld.github import GitHub
+from review_advisor.mockworld.github_records import (
     CheckRun,
-    GitHub,
     IssueComment,
     Pull,
     Review,
@@ -25,19 +25,12 @@ from review_advisor.mockworld.github import (
 
 THEMES = ("light", "dark")
 
-
 LINES_ABOVE = 3
 """So many lines of the diff stand above an inline comment's own."""
 
-
 KEPT_HTML = re.compile(r"(?:<!--(?:(?!-->).)*+-->|</?details>|<summary>[^<]*</summary>|</?sub>|\s)+", re.DOTALL)
-
-
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-
-
 LEVELS = {"failure": "Check failure", "warning": "Check warning", "notice": "Check notice"}
-
 
 STATES = {
     "success": "Passed",
@@ -47,7 +40,6 @@ STATES = {
     "cancelled": "Cancelled",
     "in_progress": "In progress",
 }
-
 
 SIGNS = {
     "success": ("passed", "M4.5 8.5l2.5 2.5 4.5-5.5"),
@@ -60,7 +52,6 @@ SIGNS = {
     "in_progress": ("asks", ""),
 }
 
-
 EMOJI = {
     "\u2705": "success",
     "\u274c": "failure",
@@ -71,13 +62,12 @@ EMOJI = {
 }
 """What the bot's headings begin with, drawn: not every machine has a font for it."""
 
-
 Record = IssueComment | Review | CheckRun | TimelineEntry
 
 
 def page(
     title: str,
-    shown: Sequence[Record],
+    records: Sequence[Record],
     patches: Mapping[str, str],
     theme: str = "light",
     *,
@@ -90,7 +80,7 @@ def page(
     ``heading`` stands above.
     """
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    body = "\n".join(_record(record, patches) for record in shown)
+    body = "\n".join(_record(record, patches) for record in records)
     body = f'<h1 class="pull">{html.escape(heading)}</h1>\n{body}' if heading else body
     if opened:
         body = body.replace("<details>", "<details open>")
@@ -106,11 +96,11 @@ def conversation(github: GitHub, pull: Pull) -> tuple[Record, ...]:
 
     Reviews that are not submitted are not in it.
     """
-    said = [each for each in pull.reviews if each.state != "PENDING"]
-    shown: list[Record] = sorted((*pull.happened, *pull.comments, *said), key=lambda each: each.at)
+    reviews = [each for each in pull.reviews if each.state != "PENDING"]
+    records: list[Record] = sorted((*pull.happened, *pull.comments, *reviews), key=lambda each: each.at)
     opening = [IssueComment(pull.id, pull.author, pull.body, pull.at)] if pull.body.strip() else []
     checks = [run for run in github.repository(pull.repository).checks.values() if run.commit == pull.head_sha]
-    return (*opening, *shown, *checks)
+    return (*opening, *records, *checks)
 
 
 def patches_of(github: GitHub, pull: Pull) -> dict[str, str]:
@@ -123,8 +113,8 @@ def pull_page(github: GitHub, pull: Pull) -> str:
     state = "Merged" if pull.merged else pull.state.capitalize()
     labels = "".join(f" · {label}" for label in pull.labels)
     heading = f"{pull.title} #{pull.number} · {state}{labels}"
-    shown, patches = conversation(github, pull), patches_of(github, pull)
-    return page(f"{pull.title} #{pull.number}", shown, patches, heading=heading)
+    records, patches = conversation(github, pull), patches_of(github, pull)
+    return page(f"{pull.title} #{pull.number}", records, patches, heading=heading)
 
 
 def _record(record: Record, patches: Mapping[str, str]) -> str:
@@ -141,9 +131,6 @@ def _record(record: Record, patches: Mapping[str, str]) -> str:
             return f'<p class="event"><b>{_name(record.by)}</b> {html.escape(record.words)}</p>'
 
 
-# --- Markdown --------------------------------------------------------------------------------------------------------
-
-
 def markdown(text: str, replaced: Sequence[str] = (), *, by: str = "[bot]") -> str:
     """A body as GitHub shows it. ``replaced`` are the lines that a suggestion in it would take the place of.
 
@@ -153,10 +140,10 @@ def markdown(text: str, replaced: Sequence[str] = (), *, by: str = "[bot]") -> s
     for kind in ("html_block", "html_inline"):
         made.add_render_rule(kind, _kept)
     made.add_render_rule("fence", _fence)
-    shown = made.render(text, {"replaced": replaced})
+    rendered = made.render(text, {"replaced": replaced})
     for emoji, state in EMOJI.items():
-        shown = shown.replace(emoji, sign(state))
-    return f'<div class="markdown">{shown}</div>'
+        rendered = rendered.replace(emoji, sign(state))
+    return f'<div class="markdown">{rendered}</div>'
 
 
 def _kept(_self: Any, tokens: Sequence[Token], at: int, *_: Any) -> str:
@@ -192,9 +179,6 @@ def sign(state: str) -> str:
     )
 
 
-# --- comments, threads, checks ---------------------------------------------------------------------------------------
-
-
 def _said(author: str, did: str, body: str) -> str:
     return (
         f'<div class="said">{_face(author)}<div class="box">'
@@ -215,7 +199,7 @@ def _thread(thread: ReviewThread, patches: Mapping[str, str]) -> str:
     about = f"Comment on line +{last}" if begin == last else f"Comment on lines +{begin} to +{last}"
     states = (("Outdated", thread.outdated), ("Resolved", thread.resolved_by is not None))
     tags = "".join(f' <span class="tag">{state}</span>' for state, holds in states if holds)
-    said = "".join(
+    comments = "".join(
         f'<div class="remark">{_face(each.author)}<b>{_name(each.author)}</b>{_bot(each.author)}'
         f"{markdown(each.body, _lines(patch, begin, last), by=each.author)}</div>"
         for each in thread.comments
@@ -225,7 +209,7 @@ def _thread(thread: ReviewThread, patches: Mapping[str, str]) -> str:
     return (
         f'<div class="thread"><div class="file"><code>{html.escape(first.path)}</code>{tags}</div>'
         f'<div class="lines">{about}</div><table class="diff">{rows}</table>'
-        f'{said}<div class="below"><span class="button">{button} conversation</span></div></div>'
+        f'{comments}<div class="below"><span class="button">{button} conversation</span></div></div>'
     )
 
 

@@ -8,8 +8,8 @@ from review_advisor.change.change import Change
 from review_advisor.github.publish import PublishPhase
 from review_advisor.github.writer import Bot
 from review_advisor.mockworld.copies import NoPatcher
+from review_advisor.mockworld.fake_forge import FakeForge
 from review_advisor.mockworld.github import GitHub, listing_of
-from review_advisor.mockworld.github_doors import FakeForge
 from review_advisor.mockworld.github_page import pull_page
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.policy.pull_request_rules import PublicationRules

@@ -50,10 +50,7 @@ SWITCH_NAMES = (
       for who in ("ADVISOR", "EXECUTOR")),
 )  # fmt: skip
 
-
 _MODES = {"file": REGULAR_MODE, "symlink": SYMLINK_MODE, "submodule": SUBMODULE_MODE}
-
-
 _ABSENT = "000000"
 
 
@@ -167,25 +164,17 @@ class PushBlock(Block):
 
 RoleName = Literal["pre_flight", "executor", "mid_flight", "post_verify"]
 
-
 StoryEnd = Literal["nothing_to_review", "approved", "changes_requested", "escalated", "stopped", "broken", "died"]
 """How a review of a story ends: as the product's four outcomes; ``broken`` when its folder could not be written,
 ``died`` when its process was killed. In the last two nothing was decided."""
 
-
 Flag = Literal["degraded", "recovered", "exhausted", "advisor_disabled", "lost", "stale"]
-
-
 RepairResult = Literal["accepted", "withdrawn", "refused"]
-
 
 CheckState = Literal["success", "neutral", "failure", "action_required", "cancelled", "in_progress", "none"]
 """What the check of a head concludes. ``none``: there is no check."""
 
-
 Count = Annotated[int, Field(ge=0)]
-
-
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 
@@ -229,8 +218,6 @@ class ExpectBlock(Block):
 
 
 MAINTAINER = "maria"
-
-
 FORK_LABEL = PublicationRules().fork_label
 
 
@@ -426,20 +413,13 @@ Fault = Literal[
     "stale_head",
 ]
 
-
 FAULTS: tuple[Fault, ...] = get_args(Fault)
-
 
 SLOW = 100.0
 """Seconds from which an answer is called slow."""
 
-
 SurfaceName = Literal["pr_review", "pre_merge_spec_check", "adr_review", "visual_gate", "wiki_ingest"]
-
-
 StoryUsd = Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)]
-
-
 StorySeconds = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 
 
@@ -574,8 +554,6 @@ class VoteLine(SpokenLine):
 
 
 AtLeastOne = Annotated[int, Field(ge=1)]
-
-
 DEFAULT_FILE = FileBlock(path="src/app.py", added=30)
 
 
@@ -591,8 +569,8 @@ class AdvisorBlock(Block):
 
     def advisor(self) -> Advisor:
         """The same as the pipeline takes it."""
-        told = self.model_dump()
-        return Advisor(on="finish", **told)
+        values = self.model_dump()
+        return Advisor(on="finish", **values)
 
 
 class ShadowBlock(Block):

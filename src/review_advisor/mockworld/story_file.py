@@ -14,7 +14,6 @@ from review_advisor.safety.stated_values import nearest_of, value_mistake
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-
 _WORD = re.compile(r"'([^']*)'")
 """A word that would do, as pydantic names it."""
 
@@ -30,7 +29,7 @@ def read_story(text: str, origin: str) -> Story:
         if node is None:
             raise StoryError(f"{origin} is empty.")
         _refuse_twins(node, origin)
-        told = yaml.load(text, Loader=Loader)  # noqa: S506 (the safe loader, in C where there is one)
+        content = yaml.load(text, Loader=Loader)  # noqa: S506 (the safe loader, in C where there is one)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{origin}, line {mark.line + 1}" if mark else origin
@@ -40,21 +39,21 @@ def read_story(text: str, origin: str) -> Story:
             raise
         raise StoryError(f"{origin}: not valid YAML.") from None
     try:
-        return Story.model_validate(told)
+        return Story.model_validate(content)
     except ValidationError as error:
         raise StoryError(_complaint(error, node, origin)) from None
 
 
 def story_text(story: Story) -> str:
     """The story as YAML that ``read_story`` reads back to an equal one."""
-    told = story.model_dump(mode="json", exclude_defaults=True)
-    for step, block in zip(story.steps, told["steps"], strict=True):
+    content = story.model_dump(mode="json", exclude_defaults=True)
+    for step, block in zip(story.steps, content["steps"], strict=True):
         if step.review is not None:
             for role in ("pre_flight", "executor", "mid_flight", "post_verify"):
                 spoken = getattr(step.review, role)
-                for line, said in zip(spoken, block["review"].get(role, ()), strict=True):
-                    said.update({"says": line.says} if line.fault is None else {})
-    dumped: str = yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=110)
+                for line, line_block in zip(spoken, block["review"].get(role, ()), strict=True):
+                    line_block.update({"says": line.says} if line.fault is None else {})
+    dumped: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
     return dumped
 
 
@@ -82,11 +81,13 @@ def _complaint(error: ValidationError, node: Any, origin: str) -> str:
     at = ".".join(str(step + 1) if isinstance(step, int) else step for step in place)
     if first["type"] == "extra_forbidden":
         return f"{where}: unknown key {at!r}; {nearest_of(str(place[-1]), _known(Story, place[:-1]))}"
-    said = value_mistake(first, block="a block of keys")
+    mistake = value_mistake(first, block="a block of keys")
     if first["type"] in ("literal_error", "enum") and isinstance(first["input"], str):
-        said = f"unknown word {first['input']!r}; {nearest_of(first['input'], _WORD.findall(first['ctx']['expected']))}"
-    end = "" if said.endswith("?") else "."
-    return f"{where}: {at}: {said}{end}" if at else f"{where}: {said}{end}"
+        mistake = (
+            f"unknown word {first['input']!r}; {nearest_of(first['input'], _WORD.findall(first['ctx']['expected']))}"
+        )
+    end = "" if mistake.endswith("?") else "."
+    return f"{where}: {at}: {mistake}{end}" if at else f"{where}: {mistake}{end}"
 
 
 def _line(node: Any, place: Sequence[int | str]) -> int:

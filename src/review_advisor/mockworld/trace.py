@@ -12,7 +12,8 @@ from review_advisor.mockworld.promises.on_flips import told_still
 from review_advisor.mockworld.promises.on_github import broken_on_github
 from review_advisor.mockworld.promises.played_review import answer_of, fault_of, split_prompt
 from review_advisor.mockworld.seeds import judge
-from review_advisor.mockworld.stage import PlayedReview, PlayedStep, PlayedStory, Snapshot, visible_lines
+from review_advisor.mockworld.snapshot import Snapshot, visible_lines
+from review_advisor.mockworld.stage import PlayedReview, PlayedStep, PlayedStory
 from review_advisor.mockworld.story import Deed, ExpectBlock
 from review_advisor.policy.policy import is_shadow_name
 from review_advisor.review.document import unusual_advisor
@@ -35,14 +36,14 @@ from review_advisor.safety.wording import counted
 
 def step_words(step: PlayedStep) -> str:
     """What happened, in a line."""
-    told = step.told
+    block = step.block
     if step.review is not None:
         change = step.review.change
         files = counted(len(change.files), "file")
         return f"review {step.review.number} of {change.label} at {(change.head_sha or '')[:8]}, {files}"
-    words = told.happening.words if told.happening is not None else _settings(told.switches or {}, told.mode)
-    commit = f", {step.head[:8]}" if told.kind in ("push", "force_push", "rename", "queue") else ""
-    return f"{told.kind.replace('_', ' ')}{words}{commit}"
+    text = block.happening.words if block.happening is not None else _settings(block.switches or {}, block.mode)
+    commit = f", {step.head[:8]}" if block.kind in ("push", "force_push", "rename", "queue") else ""
+    return f"{block.kind.replace('_', ' ')}{text}{commit}"
 
 
 def _settings(switches: Mapping[str, str], mode: str | None) -> str:
@@ -68,9 +69,9 @@ def changes(step: PlayedStep, before: Snapshot | None) -> Iterator[str]:
             where = "" if run.commit == now.head else f" on {run.commit[:8]}"
             check = "shadow check" if is_shadow_name(run.name) else "check"
             yield f"{check}{where}: {(run.conclusion or run.status).replace('_', ' ')}, {run.title}"
-    for said in now.said:
-        if before is None or said not in before.said:
-            yield str(said)
+    for comment in now.comments:
+        if before is None or comment not in before.comments:
+            yield str(comment)
     labels = frozenset() if before is None else before.labels
     yield from (f"label on: {name}" for name in sorted(now.labels - labels))
     yield from (f"label off: {name}" for name in sorted(labels - now.labels))
@@ -102,20 +103,20 @@ def differences(played: PlayedStory) -> tuple[str, ...]:
     found: list[str] = []
     before: Snapshot | None = None
     for step in played.steps:
-        found += [f"{_name(step)}: {words}" for words in _of_step(step, before, loose=played.story.loose)]
-        found += [f"{_name(step)}: {words}" for words in _of_the_whole_life(played, step)]
+        found += [f"{_name(step)}: {difference}" for difference in _of_step(step, before, loose=played.story.loose)]
+        found += [f"{_name(step)}: {difference}" for difference in _of_the_whole_life(played, step)]
         before = step.stands
     return (*found, *(() if played.story.loose else played.unplayed))
 
 
 def _name(step: PlayedStep) -> str:
-    return f"step {step.number}, {step.told.kind.replace('_', ' ')}"
+    return f"step {step.number}, {step.block.kind.replace('_', ' ')}"
 
 
 def _of_step(step: PlayedStep, before: Snapshot | None, *, loose: bool) -> Iterator[str]:
     if step.problem and not loose:
         yield step.problem
-    happening = step.told.happening
+    happening = step.block.happening
     expect = happening.expect if happening is not None else ExpectBlock()
     if step.review is not None:
         yield from _of_review(expect, step.review)
@@ -134,11 +135,11 @@ def _of_step(step: PlayedStep, before: Snapshot | None, *, loose: bool) -> Itera
 
 def _of_the_whole_life(played: PlayedStory, step: PlayedStep) -> Iterator[str]:
     """What is counted over the life of the pull request so far, and not at this moment."""
-    happening = step.told.happening
+    happening = step.block.happening
     if happening is None or step.stands is None:
         return
     expect = happening.expect
-    most = max(Counter(each.finding for each in step.stands.said).values(), default=0)
+    most = max(Counter(each.finding for each in step.stands.comments).values(), default=0)
     if expect.comments_per_finding is not None and expect.comments_per_finding != most:
         yield f"expected a finding to have {counted(expect.comments_per_finding, 'comment')} at most, were {most}"
     clicks = clicks_since_red(played, step)
@@ -153,9 +154,9 @@ def clicks_since_red(played: PlayedStory, until: PlayedStep) -> int:
     """
     red, clicks = False, 0
     for step in played.steps[: until.number]:
-        red = red or (step.told.review is not None and step.stands is not None and not _passes(step, step.stands))
-        told = step.told.happening
-        clicks += red and isinstance(told, Deed) and told.by != played.pull.author
+        red = red or (step.block.review is not None and step.stands is not None and not _passes(step, step.stands))
+        deed = step.block.happening
+        clicks += red and isinstance(deed, Deed) and deed.by != played.pull.author
     return clicks
 
 
@@ -164,8 +165,6 @@ def _passes(step: PlayedStep, stands: Snapshot) -> bool:
 
 
 OF_REVIEWS = frozenset(("outcome", "exit_code", "asked", "calls", "reads", "flags", "repairs", "because"))
-
-
 ON_GITHUB = frozenset(ExpectBlock.model_fields) - OF_REVIEWS
 
 
@@ -189,9 +188,9 @@ def _on_github(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: 
         yield f"expected the check of shadow mode to be {expect.shadow}, was {shadow} ({title})"
     if expect.title is not None and expect.title not in title:
         yield f"expected a check with {expect.title!r} in its title, was {title!r}"
-    if expect.comments is not None and expect.comments != len(stands.said):
-        yield f"expected {counted(expect.comments, 'comment')} in the diff, were {len(stands.said)}"
-    are_open = sum(each.state == "open" for each in stands.said)
+    if expect.comments is not None and expect.comments != len(stands.comments):
+        yield f"expected {counted(expect.comments, 'comment')} in the diff, were {len(stands.comments)}"
+    are_open = sum(each.state == "open" for each in stands.comments)
     if expect.open is not None and expect.open != are_open:
         yield f"expected {expect.open} of the comments in the diff to be open, were {are_open}"
     yield from _in_words(expect, step, stands, before)
@@ -225,11 +224,11 @@ def _of_review(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
         yield f"expected to be {expect.outcome}, was {review.ended} ({'; '.join(review.because)})"
     if expect.exit_code is not None and expect.exit_code != review.exit_code:
         yield f"expected exit code {expect.exit_code}, was {review.exit_code}"
-    asked = tuple(each.call.role.value for each in review.asked)
-    if expect.asked is not None and expect.asked != asked:
-        yield f"expected to ask {', '.join(expect.asked) or 'nobody'}, asked {', '.join(asked) or 'nobody'}"
-    counts = Counter(asked)
-    counts["mid_flight"] += sum(said.line is not None for each in review.asked for said in each.advice)
+    roles = tuple(each.call.role.value for each in review.asked)
+    if expect.asked is not None and expect.asked != roles:
+        yield f"expected to ask {', '.join(expect.asked) or 'nobody'}, asked {', '.join(roles) or 'nobody'}"
+    counts = Counter(roles)
+    counts["mid_flight"] += sum(advice.line is not None for each in review.asked for advice in each.advice)
     for role, count in expect.calls.items():
         if counts[role] != count:
             yield f"expected {count} of {role}, were {counts[role]}"
@@ -244,14 +243,14 @@ def _of_review(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
     repairs = tuple(event.result for event in review.events if isinstance(event, Repaired))
     if expect.repairs is not None and expect.repairs != repairs:
         yield f"expected the repairs {', '.join(expect.repairs) or 'none'}, were {', '.join(repairs) or 'none'}"
-    if expect.because is not None and not any(expect.because in words for words in review.because):
+    if expect.because is not None and not any(expect.because in reason for reason in review.because):
         yield f"expected a reason with {expect.because!r}, said was: {'; '.join(review.because)}"
 
 
 def _of_its_shadows(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
-    told = ", ".join(f"{name} {decision}" for name, decision in review.in_shadow.items()) or "nothing"
+    decisions = ", ".join(f"{name} {decision}" for name, decision in review.in_shadow.items()) or "nothing"
     if expect.in_shadow is not None and expect.in_shadow != dict(review.in_shadow):
-        yield f"expected in shadow {expect.in_shadow}, was {told}"
+        yield f"expected in shadow {expect.in_shadow}, was {decisions}"
 
 
 def _named(flags: frozenset[str]) -> str:
@@ -286,17 +285,17 @@ def trace_text(origin: str, played: PlayedStory, unmet: Sequence[str]) -> str:
     before: Snapshot | None = None
     for step in played.steps:
         lines += ["", f"  {step.number} {one_line(step_words(step))}"]
-        lines += [f"    {_short(words)}"] if (words := begins(step, before)) else []
+        lines += [f"    {_short(text)}"] if (text := begins(step, before)) else []
         lines += [*_review_lines(step.review)] if step.review is not None else []
         lines += [f"    on GitHub: {_short(line)}" for line in changes(step, before)]
         before = step.stands
-    lines += ["", *(f"  NOT AS THE STORY SAYS: {one_line(words)}" for words in unmet)]
+    lines += ["", *(f"  NOT AS THE STORY SAYS: {one_line(text)}" for text in unmet)]
     lines += [] if unmet else ["  as the story says"]
     return "\n".join(lines) + "\n"
 
 
 def _review_lines(review: PlayedReview) -> Iterator[str]:
-    calls = {asked.call.number: asked for asked in review.asked}
+    calls = {call.call.number: call for call in review.asked}
     number = 0
     for event in review.events:
         if isinstance(event, CallStarted):
@@ -312,13 +311,13 @@ def _review_lines(review: PlayedReview) -> Iterator[str]:
     yield from (f"    in shadow: {name} {decision}" for name, decision in review.in_shadow.items())
 
 
-def _call_lines(number: int, asked: PlayedCall, nonce: str) -> Iterator[str]:
-    yield f"    {number:>2} {_who(asked)}"
-    yield f"         shown: {', '.join(shown_to(asked, nonce))}"
-    for each in asked.advice:
-        said = "denied by the cap" if each.line is None else _said(each.line.fault, each.line.answer)
-        yield f"         consults: {_short(each.question)} -> {said}"
-    yield f"         says: {_answer(asked)}"
+def _call_lines(number: int, played: PlayedCall, nonce: str) -> Iterator[str]:
+    yield f"    {number:>2} {_who(played)}"
+    yield f"         shown: {', '.join(shown_to(played, nonce))}"
+    for each in played.advice:
+        reply = "denied by the cap" if each.line is None else _said(each.line.fault, each.line.answer)
+        yield f"         consults: {_short(each.question)} -> {reply}"
+    yield f"         says: {_answer(played)}"
 
 
 def _refused_lines(event: Reported | UnfoundedRejection) -> Iterator[str]:
@@ -345,8 +344,8 @@ def _event_lines(event: Event) -> Iterator[str]:
             return
 
 
-def _who(asked: PlayedCall) -> str:
-    call = asked.call
+def _who(played: PlayedCall) -> str:
+    call = played.call
     member = unusual_advisor(call.role, call.advisor)
     role = f"{call.role.value}/{member}" if member else call.role.value
     where = f"{role} on {call.surface.value}, attempt {call.attempt + 1}"
@@ -354,20 +353,20 @@ def _who(asked: PlayedCall) -> str:
     return where + (f", part {call.shard + 1}" if call.shard else "")
 
 
-def shown_to(asked: PlayedCall, nonce: str) -> tuple[str, ...]:
+def shown_to(played: PlayedCall, nonce: str) -> tuple[str, ...]:
     """What stood in a prompt, by the labels of its fences."""
-    own, inside = split_prompt(asked.call.prompt, nonce)
+    own, inside = split_prompt(played.call.prompt, nonce)
     repeated = ("what was wrong with the reply before",) if "Your previous reply could not be used" in own else ()
     return (*(label.lower() for label in inside), *repeated)
 
 
-def _answer(asked: PlayedCall) -> str:
-    fault = fault_of(asked)
-    if isinstance(asked.came, Answered):
-        return _said(fault, answer_of(asked))
-    if isinstance(asked.came, Lost):
-        return f"nothing ({fault or asked.came.reason.value})"
-    return f"nothing ({fault or type(asked.came).__name__})"
+def _answer(played: PlayedCall) -> str:
+    fault = fault_of(played)
+    if isinstance(played.result, Answered):
+        return _said(fault, answer_of(played))
+    if isinstance(played.result, Lost):
+        return f"nothing ({fault or played.result.reason.value})"
+    return f"nothing ({fault or type(played.result).__name__})"
 
 
 def _said(fault: str, answer: dict[str, Any] | None) -> str:
@@ -375,8 +374,8 @@ def _said(fault: str, answer: dict[str, Any] | None) -> str:
     if not answer or fault == "garbage":
         return f"nothing that can be used{struck}"
     what = answer.get("verdict") or ("stop" if answer.get("stop_signal") else "")
-    words = answer.get("risk_summary") or answer.get("summary") or answer.get("reasoning") or answer.get("action") or ""
-    return f"{what}{struck}{': ' if what else ''}{_short(str(words))}"
+    text = answer.get("risk_summary") or answer.get("summary") or answer.get("reasoning") or answer.get("action") or ""
+    return f"{what}{struck}{': ' if what else ''}{_short(str(text))}"
 
 
 def _short(text: str) -> str:
@@ -401,7 +400,7 @@ def _steps_json(steps: Sequence[PlayedStep]) -> Iterator[dict[str, Any]]:
     for step in steps:
         yield {
             "number": step.number,
-            "step": step.told.kind,
+            "step": step.block.kind,
             "head_sha": step.head,
             "begins": step.begins,
             "because": step.because,
@@ -421,18 +420,18 @@ def _review_json(review: PlayedReview) -> dict[str, Any]:
         "flags": sorted(flags_of(review)),
         "asked": [
             {
-                "role": asked.call.role.value,
-                "surface": asked.call.surface.value,
-                "attempt": asked.call.attempt,
-                "part": asked.call.shard + 1,
-                "shown": list(shown_to(asked, review.nonce)),
+                "role": played.call.role.value,
+                "surface": played.call.surface.value,
+                "attempt": played.call.attempt,
+                "part": played.call.shard + 1,
+                "shown": list(shown_to(played, review.nonce)),
                 "consults": [
-                    {"question": each.question, "answered": each.line is not None} for each in asked.advice
+                    {"question": each.question, "answered": each.line is not None} for each in played.advice
                 ],
-                "fault": fault_of(asked),
-                "answer": asked.came.value if isinstance(asked.came, Answered) else None,
+                "fault": fault_of(played),
+                "answer": played.result.value if isinstance(played.result, Answered) else None,
             }
-            for asked in review.asked
+            for played in review.asked
         ],
         "rulings": [
             {"surface": event.surface.value, "part": event.shard + 1, "move": event.ruling.move.value,

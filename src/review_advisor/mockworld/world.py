@@ -231,10 +231,8 @@ DEFAULT_CHANGE = Change(
     files=(edited("src/app.py"),),
 )
 
-
 STATED_USD = {BlastRadius.LOW: 1.0, BlastRadius.MEDIUM: 3.0, BlastRadius.HIGH: 10.0}
 """Round numbers for the money of each part, so that stories can count it."""
-
 
 PLENTY = Left(100.0, 3_600.0)
 """Money and time that no shadow of a story uses up."""

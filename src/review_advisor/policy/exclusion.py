@@ -12,7 +12,8 @@ from pathspec import GitIgnoreSpec
 from review_advisor.change.change import REGULAR_MODE, Change, FileChange, Status
 from review_advisor.change.diff_text import shown_path
 from review_advisor.change.kinds import globs_of, unread_code
-from review_advisor.change.lockfiles import FORMATS, Incoming, ecosystem_of, incoming
+from review_advisor.change.lock_formats import FORMATS, ecosystem_of
+from review_advisor.change.lockfiles import Incoming, incoming
 from review_advisor.change.patch import count_lines
 from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.change.shards import Extent, Unsent

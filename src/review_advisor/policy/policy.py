@@ -13,7 +13,7 @@ from review_advisor.change.change import Change
 from review_advisor.change.decision_records import changed_records
 from review_advisor.change.guidelines import DEFAULT_RULES, GuidelineRules
 from review_advisor.change.kinds import CRITICAL_PATHS_ADR, OWN_NAME, CriticalPaths, changed_code_lines, literal
-from review_advisor.change.lockfiles import DEFAULT_EXCLUDE
+from review_advisor.change.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.change.risky_code import risky_code
 from review_advisor.change.shards import CHARACTERS_PER_TOKEN, tokens_of

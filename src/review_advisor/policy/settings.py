@@ -20,7 +20,7 @@ from review_advisor.change.guidelines import (
     GuidelineRules,
 )
 from review_advisor.change.kinds import CRITICAL_PATHS_ADR, CRITICAL_PATHS_HYDRAFLOW, PYPROJECT, CriticalPaths, Glob
-from review_advisor.change.lockfiles import DEFAULT_EXCLUDE
+from review_advisor.change.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.change.redaction import Redactor, redactor
 from review_advisor.policy.budgets import (
     CALL_SECONDS,

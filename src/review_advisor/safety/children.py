@@ -26,10 +26,8 @@ from review_advisor.safety.stop import Receipt, ReviewInterrupted
 
 PROC = Path("/proc")
 
-
 OWNER = "REVIEW_ADVISOR_OWNER"
 """The variable by which a child carries the name of the process that it belongs to."""
-
 
 _ROUNDS = 20
 
@@ -47,7 +45,7 @@ def process(pid: int) -> Process | None:
     """The process with this number; None if there is none, if it has ended, or if nothing is known of any."""
     try:
         # The command's name is in parentheses and may itself contain spaces and parentheses.
-        facts = _said_of(pid, "stat").rpartition(b")")[2].split()
+        facts = _proc_file(pid, "stat").rpartition(b")")[2].split()
         return None if facts[0] in (b"Z", b"X") else Process(pid, int(facts[3]), int(facts[19]))
     except (OSError, IndexError):
         return None
@@ -116,12 +114,12 @@ def _living() -> list[Process]:
 
 def _mentions(pid: int, marker: bytes) -> bool:
     try:
-        return marker in _said_of(pid, "environ")
+        return marker in _proc_file(pid, "environ")
     except OSError:
         return False
 
 
-def _said_of(pid: int, what: str) -> bytes:
+def _proc_file(pid: int, what: str) -> bytes:
     """A file of the kernel's. Every process of the machine is asked: this is five times as fast as by ``Path``."""
     with open(f"{PROC}/{pid}/{what}", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read()
@@ -135,20 +133,10 @@ def _is_ours(pid: int) -> bool:
 
 
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
-
-
 TimeoutExpired = subprocess.TimeoutExpired
-
-
 _PREFIX = "review-advisor-"
-
-
 _NAME = re.compile("[0-9a-f]{16}")
-
-
 _making = threading.Lock()
-
-
 _elsewhere: set[Path] = set()
 
 
@@ -165,9 +153,6 @@ def check_interrupt(receipt: Receipt | None = None) -> None:
     """Raise ``ReviewInterrupted`` once this process was told to end, with what the last call has used."""
     if INTERRUPTION.number:
         raise ReviewInterrupted("The review was interrupted.", receipt, INTERRUPTION.number)
-
-
-# --- children ---------------------------------------------------------------------------------------------------------
 
 
 class Child(subprocess.Popen[bytes]):
@@ -237,9 +222,6 @@ def run(
     return Done(child.returncode, stdout, stderr)
 
 
-# --- temporary folders ------------------------------------------------------------------------------------------------
-
-
 def folder_of(name: str) -> Path:
     """Where the temporary folders of the process of this name lie. Raises ``ValueError`` for what is no name."""
     if not _NAME.fullmatch(name):
@@ -273,7 +255,7 @@ def remove_folder(folder: Path) -> None:
 
 @contextmanager
 def temporary_folder(kind: str, within: Path | None = None) -> Iterator[Path]:
-    """The same, removed at the end of the block."""
+    """A new private folder (see ``make_folder``), removed at the end of the block."""
     folder = make_folder(kind, within)
     try:
         yield folder
@@ -328,17 +310,9 @@ def _remove(folder: Path) -> None:
 
 
 _SLICE_SECONDS = 0.05
-
-
 _CHUNK = 65_536
-
-
 _STDERR_KEPT = 16_384
-
-
 _DRAIN_SECONDS = 0.5
-
-
 Observe = Callable[[bytes], bool]
 
 
@@ -373,19 +347,17 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One child to run. ``secrets`` maps a variable to what a pipe will carry; the variable gets its descriptor.
-
-    ``marker``, a string unique to this child's environment (its temp folder), is how processes that left its
-    session are recognised afterwards.
-    """
+    """One child to run."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
     secrets: Mapping[str, str]
+    """Variables, and what a pipe carries for each: the variable holds the pipe's descriptor."""
     cwd: Path
     stdin: bytes
     deadline_seconds: float
     marker: str
+    """Unique to this child's environment (its temp folder): tells which processes that left its session are its."""
 
 
 @dataclass(slots=True)
@@ -438,7 +410,7 @@ class Children:
             del self._running[child.process.pid]
 
     def _end_if_late(self, child: _Child) -> None:
-        """End a child that was being started while all were told to end."""
+        """End a child that was being started while all were asked to end."""
         if self._ended:
             child.end(EndedBy.REQUEST, self.bounds.end_grace_seconds)
 
@@ -524,8 +496,8 @@ class _Conversation:
             for pipe in pipes:
                 with suppress(BrokenPipeError):
                     pipe.close()
-        said = self._stderr.decode(errors="replace")
-        return Exit(process.returncode, self.child.ended_by, said, time.monotonic() - self.started)
+        stderr_tail = self._stderr.decode(errors="replace")
+        return Exit(process.returncode, self.child.ended_by, stderr_tail, time.monotonic() - self.started)
 
     def _reading(self) -> bool:
         mapped = self._selector.get_map()

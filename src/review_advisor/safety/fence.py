@@ -15,28 +15,42 @@ from review_advisor.safety.secrets import redact
 
 CONTROLS = "\0-\x08\x0b-\x1f\x7f-\x9f"
 
-
 _DEFAULT_IGNORABLE = (
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
     "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 
-
 _FORMATS = "\ufff9-\ufffb\U00013430-\U0001343f"
-
-
 _SEPARATORS = "\u2028\u2029\u202f"
-
 
 NO_CHARACTERS = "\ud800-\udfff\ufdd0-\ufdef" + "".join(
     f"{chr(plane | 0xFFFE)}{chr(plane | 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
 )
 
-
 _BLANKS = "\u2800\U0001d159\U00016fe4"
-
-
 _INVISIBLE = re.compile(f"[{CONTROLS}{_DEFAULT_IGNORABLE}{_FORMATS}{_SEPARATORS}{NO_CHARACTERS}{_BLANKS}]")
+
+
+def clean(text: str) -> str:
+    """``text``, redacted, with invisible and bidi characters shown as ``<U+XXXX>``; line feeds and tabs stay."""
+    return visible(redact(text))
+
+
+_clean_once = lru_cache(maxsize=16)(clean)
+"""Every role of a part is shown the same matter: it is cleaned once."""
+
+
+def fence(label: str, text: str, nonce: str, *, is_masked: bool = False) -> str:
+    """``text``, cleaned, between two marker lines that only this run can know (see ``framed``).
+
+    Text that ``is_masked`` was masked file by file: read once more as prose it would lose code.
+    """
+    return framed(label, visible(text) if is_masked else _clean_once(text), nonce)
+
+
+def fence_facts(label: str, facts: object, nonce: str) -> str:
+    """Values as JSON between two marker lines (see ``fence``)."""
+    return fence(label, facts_text(facts), nonce)
 
 
 def with_shown(characters: re.Pattern[str], text: str) -> str:
@@ -68,30 +82,6 @@ def framed(label: str, text: str, nonce: str) -> str:
 _FACTS: TypeAdapter[object] = TypeAdapter(object)
 
 
-def clean(text: str) -> str:
-    """``text``, redacted, with invisible and bidi characters shown as ``<U+XXXX>``; line feeds and tabs stay."""
-    return visible(redact(text))
-
-
-@lru_cache(maxsize=16)
-def _cleaned(text: str) -> str:
-    """Every role of a part is shown the same matter: it is cleaned once."""
-    return clean(text)
-
-
-def fence(label: str, text: str, nonce: str, *, is_masked: bool = False) -> str:
-    """``text``, cleaned, between two marker lines that only this run can know (see ``framed``).
-
-    Text that ``is_masked`` was masked file by file: read once more as prose it would lose code.
-    """
-    return framed(label, visible(text) if is_masked else _cleaned(text), nonce)
-
-
-def fence_facts(label: str, facts: object, nonce: str) -> str:
-    """The same for values: as JSON."""
-    return fence(label, facts_text(facts), nonce)
-
-
 def as_facts(facts: object) -> Any:
     """Plain values, dataclasses and answers as JSON's own kinds of value."""
     return _FACTS.dump_python(facts, mode="json")
@@ -113,24 +103,16 @@ def fenced(prompt: str, label: str, nonce: str) -> str | None:
 DEEPEST = 32
 """No answer that we ask for is nested a third as deep."""
 
-
 LARGEST = 2**53
 """The largest number up to which every reader of JSON knows all whole numbers."""
 
-
 _CUT = "[nested too deeply]"
-
 
 _LONGEST_NUMBER = 400
 """Digits of a whole number that are read. Python refuses to read thousands of them."""
 
-
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
-
-
 _UNPRINTABLE = re.compile(f"[{CONTROLS}{NO_CHARACTERS}]")
-
-
 Value = TypeVar("Value")
 
 
@@ -141,8 +123,33 @@ def legible(value: Value) -> Value:
     the prompts show them; a line break of two characters becomes a line feed. What is nested deeper than ``DEEPEST``
     is cut, a number beyond ``LARGEST`` becomes it, and one that JSON cannot spell becomes null.
     """
-    made: Any = _made(value, DEEPEST)
-    return made  # type: ignore[no-any-return]
+    result: Any = _legible(value, DEEPEST)
+    return result  # type: ignore[no-any-return]
+
+
+def _legible(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        # A subclass says more than its letters: a member of an enumeration stays what it is.
+        if type(value) is not str or _UNPRINTABLE.search(value) is None:
+            return value
+        return with_shown(_UNPRINTABLE, value.replace("\r\n", "\n"))
+    if isinstance(value, dict | list | tuple):
+        return _legible_parts(value, depth - 1) if depth else _CUT
+    if isinstance(value, int):
+        return value if -LARGEST <= value <= LARGEST else LARGEST if value > 0 else -LARGEST
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        changed = {name: made for name, part in parts.items() if (made := _legible(part, depth)) is not part}
+        return replace(value, **changed) if changed else value
+    return value
+
+
+def _legible_parts(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
+    if isinstance(value, dict):
+        return {_legible(key, depth): _legible(inner, depth) for key, inner in value.items()}
+    return type(value)(_legible(inner, depth) for inner in value) if value else value
 
 
 def read_json(text: str | bytes) -> Any:
@@ -151,11 +158,11 @@ def read_json(text: str | bytes) -> Any:
     What Python cannot nest is cut at ``DEEPEST``, bytes that are no UTF-8 are replaced, and a key that one object gives
     different values has the list of them, so that none outweighs another unseen.
     """
-    told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     try:
-        return _DECODER.decode(told)
+        return _DECODER.decode(decoded)
     except RecursionError:
-        return _DECODER.decode(_shallow(told))
+        return _DECODER.decode(_shallow(decoded))
 
 
 def _shallow(text: str) -> str:
@@ -188,34 +195,3 @@ def _all_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(
     parse_int=lambda digits: int(digits[:_LONGEST_NUMBER]), object_pairs_hook=_all_values, strict=False
 )
-
-
-def _made(value: Any, depth: int) -> Any:
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, dict | list | tuple):
-        return _gathered(value, depth - 1) if depth else _CUT
-    if isinstance(value, int):
-        return value if -LARGEST <= value <= LARGEST else LARGEST if value > 0 else -LARGEST
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        changed = {name: made for name, part in parts.items() if (made := _made(part, depth)) is not part}
-        return replace(value, **changed) if changed else value
-    return value
-
-
-def _gathered(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
-    if isinstance(value, dict):
-        return {_made(key, depth): _made(inner, depth) for key, inner in value.items()}
-    if not value:
-        return value
-    return type(value)(_made(inner, depth) for inner in value)
-
-
-def _text(text: str) -> str:
-    # A subclass says more than its letters: a member of an enumeration stays what it is.
-    if type(text) is not str or _UNPRINTABLE.search(text) is None:
-        return text
-    return with_shown(_UNPRINTABLE, text.replace("\r\n", "\n"))

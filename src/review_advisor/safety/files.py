@@ -7,30 +7,13 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-_ALL = b"*\n"
-
-
-def ignore_all(folder: Path) -> None:
-    """Put a ``.gitignore`` there, in the place of whatever has its name. Raises ``OSError``.
-
-    A change may bring a link under that name, which nothing is written through, or a file that ignores nothing.
-    """
-    path = folder / ".gitignore"
-    if path.is_file() and not path.is_symlink() and path.read_bytes() == _ALL:
-        return
-    path.unlink(missing_ok=True)
-    with suppress(FileExistsError):
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
-            file.write(_ALL)
-
-
 LARGEST = 100_000_000
 """Bytes of the largest text that a user may name, where nothing smaller is said."""
 
-
 _STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Where a shell puts what it pipes into a command: such a pipe has an end."""
+
+_IGNORE_ALL = b"*\n"
 
 
 class UserFileError(Exception):
@@ -38,7 +21,7 @@ class UserFileError(Exception):
 
 
 def required_file(path: Path, most: int, refusal: type[Exception], named: str = "") -> bytes:
-    """The same for one without which nothing goes on. Raises ``refusal`` with a sentence; ``named`` is what it is."""
+    """The bytes of a file without which nothing goes on. Raises ``refusal`` with a sentence that calls it ``named``."""
     try:
         return read_user_file(path, most)
     except UserFileError as problem:
@@ -65,3 +48,18 @@ def read_user_file(path: Path, most: int) -> bytes:
     if len(data) > most:
         raise UserFileError(f"it is larger than {most:,} bytes")
     return data
+
+
+def ignore_all(folder: Path) -> None:
+    """Put a ``.gitignore`` there, in the place of whatever has its name. Raises ``OSError``.
+
+    A change may bring a link under that name, which nothing is written through, or a file that ignores nothing.
+    """
+    path = folder / ".gitignore"
+    if path.is_file() and not path.is_symlink() and path.read_bytes() == _IGNORE_ALL:
+        return
+    path.unlink(missing_ok=True)
+    with suppress(FileExistsError):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
+            file.write(_IGNORE_ALL)

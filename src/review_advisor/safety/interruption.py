@@ -136,20 +136,20 @@ class Interruption:
             if child.poll() is None:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(child.pid, signal.SIGKILL)
-        said = ["Interrupted."]
+        sentences = ["Interrupted."]
         for file in tuple(self._unfinished):
             with suppress(OSError):
                 file.unlink()
         steps = [self.leave]
         last_words = self._last_words
         if alone and last_words is not None:
-            steps.append(lambda: said.append(last_words(self.number)))
+            steps.append(lambda: sentences.append(last_words(self.number)))
         ending = [threading.Thread(target=step, daemon=True) for step in steps]
         for step in ending:
             step.start()
         for step in ending:
             step.join(max(0.0, until - time.monotonic()))
-        return said[-1]
+        return sentences[-1]
 
 
 INTERRUPTION = Interruption()

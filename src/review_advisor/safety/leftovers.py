@@ -18,11 +18,7 @@ from review_advisor.safety.children import PROC, clear_away, folder_of, kill_mar
 from review_advisor.safety.interruption import INTERRUPTION
 
 _ENDING = ".owner"
-
-
 _KEY_BYTES = 32
-
-
 _MOST_BYTES = 4_096
 
 
@@ -79,7 +75,7 @@ def clear_after_the_dead(folder: Path, warn: Callable[[str], None]) -> None:
             strangers += path.is_symlink() or path.exists()  # another run may have cleared it away
         elif _is_of_this_machine(owner) and owner.is_dead:
             _clear_after(owner)
-            if not _remains(owner):
+            if not os.path.lexists(Path(owner.temporary) / folder_of(owner.name).name):
                 path.unlink(missing_ok=True)
     if strangers:
         warn(f"{strangers} of the files in {folder} were not signed by a run of yours: they are not acted on.")
@@ -125,17 +121,10 @@ def _clear_after(owner: Owner) -> None:
         clear_away(owner.name)
 
 
-def _remains(owner: Owner) -> bool:
-    return os.path.lexists(Path(owner.temporary) / folder_of(owner.name).name)
-
-
 def _sign_out(mine: Path) -> None:
-    """Unless something is left, which the next run then clears away."""
+    """Remove this process's file, unless something is left for the next run to clear away."""
     if not os.path.lexists(folder_of(own_name())):
         mine.unlink(missing_ok=True)
-
-
-# --- signing ----------------------------------------------------------------------------------------------------------
 
 
 def _key(folder: Path) -> bytes:

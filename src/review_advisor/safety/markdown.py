@@ -13,10 +13,8 @@ from review_advisor.safety.terminal import printable
 GUTTER = "| "
 """In front of a line that is to be read and not obeyed."""
 
-
 _MARKS = r"(?:[\s>*+_#~-]|\d{1,9}[.)])*"
 """What stands before the first word of a line in Markdown, and what a bot may pass over."""
-
 
 _MENTIONED = (
     "all-?contributors", "bors", "claude", "codecov", "coderabbitai", "codex", "copilot", "cursor", "dependabot",
@@ -24,16 +22,13 @@ _MENTIONED = (
     "rultor", "rustbot",
 )  # fmt: skip
 
-
 _SPOKEN = (
     "add to (?:allow|white)list", "atlantis", "bors", r"delegate=.*", r"delegate\+", "digger", "homu",
     "i have read the cla", "jenkins", "lgtm", "merge it", "ok to test", "r=.*", "r[+?]", "recheck",
     "retest", "(?:re)?test this", "terrateam", "trigger:",
 )  # fmt: skip
 
-
 _DEPLOYED = ("deploy", "help", "lock", "noop", "unlock", "wcid")
-
 
 _ORDER = re.compile(
     rf"{_MARKS}(?:"
@@ -65,22 +60,11 @@ def behind_gutter(text: str) -> str:
 
 
 MOST_PROSE = 4_000
-
-
 MOST_PHRASE = 600
-
-
 MOST_CODE = 300
-
-
 _EMOJI = "[\u2190-\u2bff\U0001f000-\U0001faff]"
-
-
 _EMOJI_GLUE = re.compile(f"\ufe0f|(?<={_EMOJI})\ufe0f?\u200d(?={_EMOJI})")
-
-
 _OWN_MARK = re.compile(r"<!--(?=\s*review-advisor)", re.IGNORECASE)
-
 
 _LOADED = re.compile(
     r"[@$]|://|(?<![A-Za-z0-9])www\.|github\.com|#\d|(?:GH|GHSA|CVE)-\w|[0-9a-f]{7}|^[\"'(\[{]*/[a-z]|^!\w",
@@ -88,38 +72,24 @@ _LOADED = re.compile(
 )
 """What GitHub acts on wherever it stands in a text, and what bots take for a command."""
 
-
 _OPENING, _CLOSING = "\"'([{", ".,;:!?)]}\"'"
-
 
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", "`": "&#96;", **{sign: f"\\{sign}" for sign in "\\*_[]|~"}}
 )
 
-
 _BLOCK_START = re.compile(r"[#+=:-]|\d{1,9}(?=[.)])")
-
-
 _SPAN = re.compile(r"`([^`\n]+)`")
-
 
 _STRONG = re.compile(r"(?<!\S)\\\*\\\*(?=[^\s\\])((?:[^\\]|\\[^*])*?[^\s\\])\\\*\\\*(?=[.,:;!?)]*(?:\s|$))")
 """Whole words between escaped double stars."""
 
-
 _CODE = "\0"
 """Stands for a span of code while the text around it is looked at: no text has this character."""
 
-
 _BULLET = re.compile(r"[-*+] +(?=\S)")
-
-
 _FENCE = re.compile(r"`{3,}|~{3,}")
-
-
 _BACKQUOTES = re.compile(r"`+")
-
-
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -147,7 +117,10 @@ def prose(text: str, most: int = MOST_PROSE) -> str:
             if listed and not bullet and raw.strip():
                 blocks.append("")
             listed = bullet is not None
-            blocks.append(_text_line(raw.strip(), bullet))
+            line = raw.strip()
+            blocks.append(
+                f"- {_inline(printable(line[bullet.end() :]), _STRONG)}" if bullet else _inline(line, _STRONG)
+            )
     if code_lines is not None:
         blocks.append(_block("\n".join(code_lines)))
     return "\n".join(blocks).strip("\n")
@@ -194,12 +167,12 @@ def plain(text: str) -> str:
 
 
 def plain_text(text: str, most: int) -> str:
-    """The same, cut after ``most`` characters, and behind a gutter where it would give an order to a bot."""
+    """``plain`` text, cut after ``most`` characters, and behind a gutter where it would give an order to a bot."""
     return behind_gutter(shortened(plain(text), most))
 
 
 def plain_line(text: str, most: int) -> str:
-    """The same on one line of at most ``most`` characters."""
+    """``plain`` text on one line of at most ``most`` characters."""
     flat = _flat(text)
     return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
 
@@ -217,10 +190,6 @@ def shortened(text: str, most: int) -> str:
 
 def _flat(text: str) -> str:
     return " ".join(plain(text).split())
-
-
-def _text_line(line: str, bullet: re.Match[str] | None) -> str:
-    return f"- {_inline(printable(line[bullet.end() :]), _STRONG)}" if bullet else _inline(line, _STRONG)
 
 
 def _inline(line: str, strong: re.Pattern[str] | None = None) -> str:

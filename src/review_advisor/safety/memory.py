@@ -8,7 +8,6 @@ from contextlib import suppress
 
 _OWN_PAGES_FROM = -3  # M_MMAP_THRESHOLD of glibc's malloc.h
 
-
 _BYTES = 64 * 1024
 """Prompts and answers of a large change are longer. Of so many bytes or more, a text has pages of its own."""
 

@@ -21,23 +21,11 @@ class Format(NamedTuple):
 
 
 _WORD = "[A-Za-z0-9]"
-
-
 _URL64 = "[A-Za-z0-9_-]"
-
-
 _HEX = "[0-9a-f]"
-
-
 _BASE64 = "[A-Za-z0-9+/]"
-
-
 _UUID = "[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
-
-
 _END = "(?![A-Za-z0-9])"
-
-
 _LONGEST_WEAK = 300
 
 
@@ -373,7 +361,6 @@ PAIRS = (
     Pair("Alibaba Cloud key id", "Alibaba Cloud secret", r"(?<![A-Za-z0-9])[A-Za-z0-9]{30}(?![A-Za-z0-9])"),
     Pair("Tencent Cloud key id", "Tencent Cloud secret", r"(?<![A-Za-z0-9])[A-Za-z0-9]{32}(?![A-Za-z0-9])"),
 )
-
 
 NEAR = 400
 """So many characters before or after the id."""

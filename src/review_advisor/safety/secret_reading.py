@@ -13,28 +13,15 @@ from functools import lru_cache
 
 _NUMBERED = r"(?= *\d)[ \d]{15,40}[ +-]"
 
-
 MARGIN = rf"(?:{_NUMBERED}|[+-])?"
 """What a diff sets before a line: a sign, after the line numbers where there are any."""
 
-
 SHORTEST_TOKEN = 15  # xoxb- and ten characters
-
-
 _RUN = re.compile(rf"[A-Za-z0-9+/=_.$%:~-]{{{SHORTEST_TOKEN},}}+")
-
-
 _BEFORE_LITERAL = rf"(?:{_NUMBERED}|\+|-(?![ \t]))?"  # a dash and a space begin an item of a list
-
-
 _QUOTE = r"\\{0,3}[\"'`]"
-
-
 _AND = r"(?:\.\.|\|\||[+.&])"
-
-
 _QUOTE_SIGN = "[\"'`]"
-
 
 _GOES_ON = (
     rf"(?:[ \t]{{0,20}}(?:{_AND}[ \t]{{0,20}}|\\)?\n{_BEFORE_LITERAL}[ \t]{{0,80}}(?:{_AND}[ \t]{{0,20}})?"
@@ -43,9 +30,7 @@ _GOES_ON = (
     rf"|[ \t]{{0,4}}{_AND}[ \t]{{0,4}}{_QUOTE})"
 )
 
-
 _CODE = "2[0-9A-Fa-f]|3[A-Fa-f]|40|0[AaDd]"
-
 
 _UNDONE = re.compile(
     # A set comes first, so that the search skips to the few characters that can begin something.
@@ -58,9 +43,7 @@ _UNDONE = re.compile(
     r"|(?<=&)(?P<entity>quot|apos|amp|lt|gt|#(?:3[49]|4[37]|61|x2[2-7BbFf]|x3[Dd]));)"
 )
 
-
 _LONGEST_LINE = 1_000
-
 
 _ASCII_IN_BASE64 = re.compile(
     # Of each four characters three have a bit that is never set where the text is ASCII.
@@ -68,22 +51,11 @@ _ASCII_IN_BASE64 = re.compile(
     r"(?:[A-Za-f][AQgw]|[A-Za-f][A-HQ-Xg-nw-z0-3][AEIMQUYcgkosw048])?={0,2}(?![A-Za-z0-9+/_-])"
 )
 
-
 _NEXT_OF_BASE64 = re.compile(rf"[\"'\\,]{{0,3}}\r?\n{MARGIN}[ \t\"'#*|]{{0,40}}")
-
-
 _LETTERS_IN_PERCENT = re.compile(r"(?:%[2-7][0-9A-Fa-f]|[A-Za-z0-9_.~+/=:-]){12,}+")
-
-
 _A_LETTER_IN_PERCENT = re.compile(r"%(?:[46][1-9A-Fa-f]|[57][0-9AaFf]|3[0-9])")
-
-
 _CODED = re.compile("%([2-7][0-9A-Fa-f])")
-
-
 _FEWEST_CODES = 3
-
-
 _BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -233,39 +205,23 @@ _FOLLOWERS = (
     "ueglnprst vaei wi xt yp"
 )
 
-
 _COMMON_PAIRS = frozenset(word[0] + letter for word in _FOLLOWERS.split() for letter in word[1:])
 """The pairs of letters that make up seven eighths of the words in source code. Random letters hit a quarter of them."""
 
-
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
-
 
 _EXAMINED = 64
 """A longer text is judged by its beginning: the answer does not change, and the time stays bounded."""
 
-
 _MOST_IN_A_ROW = 0.3
-
-
 _MOST_IN_A_ROW_OF_HEX = 0.55
-
-
 _FEWEST_DIFFERENT = 6
-
-
 _SHORTEST_HEX = 16
-
-
 _LETTERS_ONLY, _ONE_CASE_ONLY = 0.85, 0.6
-
-
 _SHORTEST_OF_ONE_CASE = 16
-
 
 _SIGNS = "!#$%^&*+=?@~|;"
 """No identifier, path or sentence is full of them."""
-
 
 _IN_CODE = re.compile(r"[()\[\]{}<>.:]|[^\x21-\x7e]")
 

@@ -16,31 +16,29 @@ from types import FrameType
 SETUP_SECONDS = 60.0
 """The limit, where the configuration says nothing or was not read yet."""
 
-
 NOT_RUN = 12
-
-
 LATE = signal.SIGUSR1
-
-
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 
 _STOP_SECONDS = 0.2
 """So long the process that watches has to end by itself: it waits for nothing but that."""
 
-
 _PATIENCE_SECONDS = 3.0
 """So long a process that is late has to end by itself."""
 
-
 _STEPS = (
     ("safety.secrets", "the search for secrets"),
+    ("safety.assigned_secrets", "the search for secrets"),
+    ("safety.placed_secrets", "the search for secrets"),
+    ("safety.private_keys", "the search for secrets"),
     ("safety.secret_reading", "the search for secrets"),
     ("safety.data_spans", "hiding secrets and signs that mislead"),
+    ("safety.languages", "hiding secrets and signs that mislead"),
     ("safety.fence", "hiding secrets and signs that mislead"),
     ("change.redaction", "hiding secrets and signs that mislead"),
     ("change.lockfiles", "reading lock files"),
+    ("change.lock_formats", "reading lock files"),
+    ("change.lock_trees", "reading lock files"),
     ("change.ci_files", "reading the files of CI"),
     ("change.risky_code", "looking for risky code"),
     ("change.decision_records", "reading decision records"),
@@ -50,8 +48,12 @@ _STEPS = (
     ("change.pixels", "comparing pictures"),
     ("change.pictures", "comparing pictures"),
     ("change.git", "reading the change with git"),
+    ("change.git_store", "reading the change with git"),
     ("change.git_diff", "reading the change with git"),
     ("change.sources", "reading the change with git"),
+    ("change.patch_source", "reading the change with git"),
+    ("change.pull_request_source", "reading the change with git"),
+    ("change.running_workflows", "reading the change with git"),
     ("change", "reading the change"),
     ("policy.roster", "reading who advises"),
     ("policy.roster_layers", "reading who advises"),
@@ -137,32 +139,29 @@ class SetupWatch:
 
     def sentence(self, frame: FrameType | None = None) -> str:
         """What the user is told, with the step in which ``frame`` is."""
-        return _sentence(self._seconds or 0.0, _step(frame))
+        return (
+            f"The review did not run: its preparation took longer than {self._seconds or 0.0:g} seconds, the last of "
+            f"them for {_step(frame)}. No model was asked. `budget.setup_seconds` in the base's configuration sets the "
+            "limit."
+        )
 
     def _tell(self, left: float | None) -> None:
         if self._pipe is not None:
-            told = [left, self._refusal, self.sentence()]
+            message = json.dumps([left, self._refusal, self.sentence()])
             with suppress(OSError):  # the other process was killed: whoever did that wants no limit
-                os.write(self._pipe, json.dumps(told).encode() + b"\n")
+                os.write(self._pipe, message.encode() + b"\n")
 
 
 SETUP = SetupWatch()
 """That of this process. It watches only where ``start`` was called: the command line does."""
 
 
-def _sentence(seconds: float, step: str) -> str:
-    return (
-        f"The review did not run: its preparation took longer than {seconds:g} seconds, the last of them for {step}. "
-        "No model was asked. `budget.setup_seconds` in the base's configuration sets the limit."
-    )
-
-
 def _step(frame: FrameType | None) -> str:
     while frame is not None:
         module = frame.f_globals.get("__name__", "").removeprefix("review_advisor.")
-        for prefix, words in _STEPS:
+        for prefix, step in _STEPS:
             if f"{module}.".startswith(f"{prefix}."):
-                return words
+                return step
         frame = frame.f_back
     return "work that could not be interrupted"
 

@@ -27,30 +27,15 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 _TEXT = "should be text"
-
-
 _WHOLE = "should be a whole number"
-
-
 _NUMBER = "should be a number"
-
-
 _YES_OR_NO = "should be true or false"
-
-
 _LIST = "should be a list"
-
-
 _DAY = "should be a day such as 2026-01-31"
-
-
 _MOMENT = "should be a date and time such as 2026-01-31T12:00:00Z"
-
-
 _DURATION = "should be a duration in seconds"
 
-
-_WORDS = {
+_EXPECTED = {
     "missing": "is missing",
     "extra_forbidden": "is not a known key",
     "string_type": _TEXT,
@@ -85,24 +70,22 @@ _WORDS = {
     "union_tag_not_found": "does not say of which kind it is",
 }
 
-
-_BLOCKS = ("model_type", "model_attributes_type", "dataclass_type", "dict_type", "mapping_type")
-
+_BLOCK_TYPES = ("model_type", "model_attributes_type", "dataclass_type", "dict_type", "mapping_type")
 
 _BOUNDS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "greater_than": lambda told: f"should be more than {_bound(told['gt'])}",
-    "greater_than_equal": lambda told: f"should be at least {_bound(told['ge'])}",
-    "less_than": lambda told: f"should be less than {_bound(told['lt'])}",
-    "less_than_equal": lambda told: f"should be at most {_bound(told['le'])}",
-    "multiple_of": lambda told: f"should be a multiple of {_bound(told['multiple_of'])}",
-    "string_too_short": lambda told: _at_least(told["min_length"], "character"),
-    "string_too_long": lambda told: f"should have at most {told['max_length']:,} characters",
-    "too_short": lambda told: _at_least(told["min_length"], "entry"),
-    "too_long": lambda told: f"should have at most {told['max_length']:,} entries",
-    "string_pattern_mismatch": lambda told: f"should match the pattern {told['pattern']}",
-    "literal_error": lambda told: f"should be {told['expected']}",
-    "enum": lambda told: f"should be {told['expected']}",
-    "union_tag_invalid": lambda told: f"should be of the kind {told['expected_tags']}",
+    "greater_than": lambda limits: f"should be more than {_bound(limits['gt'])}",
+    "greater_than_equal": lambda limits: f"should be at least {_bound(limits['ge'])}",
+    "less_than": lambda limits: f"should be less than {_bound(limits['lt'])}",
+    "less_than_equal": lambda limits: f"should be at most {_bound(limits['le'])}",
+    "multiple_of": lambda limits: f"should be a multiple of {_bound(limits['multiple_of'])}",
+    "string_too_short": lambda limits: _at_least(limits["min_length"], "character"),
+    "string_too_long": lambda limits: f"should have at most {limits['max_length']:,} characters",
+    "too_short": lambda limits: _at_least(limits["min_length"], "entry"),
+    "too_long": lambda limits: f"should have at most {limits['max_length']:,} entries",
+    "string_pattern_mismatch": lambda limits: f"should match the pattern {limits['pattern']}",
+    "literal_error": lambda limits: f"should be {limits['expected']}",
+    "enum": lambda limits: f"should be {limits['expected']}",
+    "union_tag_invalid": lambda limits: f"should be of the kind {limits['expected_tags']}",
 }
 
 
@@ -114,11 +97,11 @@ def value_mistake(error: ErrorDetails, *, block: str = "a table") -> str:
     kind = error["type"]
     if kind == "value_error":
         return error["msg"].removeprefix("Value error, ").rstrip(".")
-    if kind in _BLOCKS:
+    if kind in _BLOCK_TYPES:
         return f"should be {block}"
     if kind in _BOUNDS:
         return _BOUNDS[kind](error["ctx"])
-    return _WORDS.get(kind, "cannot be used")
+    return _EXPECTED.get(kind, "cannot be used")
 
 
 def value_place(steps: Iterable[str | int]) -> str:

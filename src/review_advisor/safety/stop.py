@@ -18,13 +18,14 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and money of one call, subagents included. ``cost_usd`` None means not reported."""
+    """Tokens and money of one call, subagents included."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost_usd: float | None = None
+    """None: not reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +38,23 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True)
 class ConsultRecord:
-    """One consult that an executor asked for.
-
-    ``answered``: ``reply`` holds the advisor's final text. ``failed``: it was allowed and gave no
-    answer. ``denied``: refused by the cap (``reason`` says so); the question stays unanswered.
-    ``tokens`` and ``duration_ms`` are the CLI's word and pay for nothing; None where it has not said them.
-    ``advisor`` is the id of the declared advisor that was asked; empty for the ADR's.
-    """
+    """One consult that an executor asked for."""
 
     tool_use_id: str
     question: str
     status: Literal["answered", "failed", "denied"]
+    """``failed``: allowed, but without an answer. ``denied``: refused by the cap."""
     reply: str = ""
+    """The advisor's final text, if it answered."""
     reason: str = ""
+    """Why the consult was denied or failed."""
     resolved_model: str = ""
     tokens: int | None = None
+    """As the CLI reports them; they pay for nothing. None: not reported."""
     duration_ms: int | None = None
+    """As the CLI reports it. None: not reported."""
     advisor: str = ""
+    """The id of the declared advisor that was asked; empty for the ADR's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,9 @@ class Receipt:
     turns: int = 0
     """How many messages the model wrote, consults apart; 0 where nobody knows."""
     failures_unadvised: int = 0
-    """The same since the last consult of the call that was answered."""
+    """The longest run of failed tool calls since the call's last answered consult."""
     readings_unadvised: int = 0
-    """How often one place of a file was read since then."""
+    """How often one place of a file was read since the call's last answered consult."""
     kept: bool = False
     """It is the receipt of an earlier run of the same review, which was killed or has stopped."""
     reply: str = ""

@@ -13,13 +13,13 @@ def counted(number: int, what: str) -> str:
 def counted_findings(kept: int, merged: int = 0, refused: int = 0) -> str:
     """How many findings there are, and what became of the other remarks: ``2 findings (1 merged into them)``."""
     others = (f"{merged:,} merged into them" if merged else "", f"{refused:,} refused" if refused else "")
-    told = ", ".join(filter(None, others))
-    return f"{counted(kept, 'finding')}{f' ({told})' if told else ''}"
+    rest = ", ".join(filter(None, others))
+    return f"{counted(kept, 'finding')}{f' ({rest})' if rest else ''}"
 
 
-def effort_words(told: Iterable[tuple[str, str]]) -> str:
+def effort_words(efforts: Iterable[tuple[str, str]]) -> str:
     """Roles and their efforts, each once; empty where the configuration sets none."""
-    return ", ".join(f"{role} {effort}" for role, effort in dict.fromkeys(told))
+    return ", ".join(f"{role} {effort}" for role, effort in dict.fromkeys(efforts))
 
 
 def and_unknown(unpriced: int, what: str = "call") -> str:
@@ -28,7 +28,7 @@ def and_unknown(unpriced: int, what: str = "call") -> str:
 
 
 def printable_line(text: str) -> str:
-    """Words from outside on one line of a terminal: what is not to be seen is shown as an escape."""
+    """Untrusted text on one line of a terminal: an invisible character becomes an escape sequence."""
     line = " ".join(text.split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
@@ -39,6 +39,6 @@ def table(rows: Sequence[Sequence[str]], width: int | None = None) -> str:
     room = None if width is None else max(width - sum(wide) - 2 * len(wide), 12)
     lines = []
     for *cells, last in rows:
-        shown = last if room is None or len(last) <= room else last[: room - 3] + "..."
-        lines.append("  ".join([*(f"{cell:<{w}}" for cell, w in zip(cells, wide, strict=True)), shown]).rstrip())
+        fitted = last if room is None or len(last) <= room else last[: room - 3] + "..."
+        lines.append("  ".join([*(f"{cell:<{w}}" for cell, w in zip(cells, wide, strict=True)), fitted]).rstrip())
     return "\n".join(lines) + "\n"

@@ -47,7 +47,7 @@ from review_advisor.mockworld.agents import (
     text_only,
     veto,
 )
-from review_advisor.mockworld.github import RequestMoment, killed
+from review_advisor.mockworld.github_traffic import RequestMoment, killed
 from review_advisor.mockworld.world import MockWorld, edited
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.surfaces import Role
@@ -390,7 +390,7 @@ def _answered(world: MockWorld) -> list[tuple[object, ...]]:
         for each, call in ((each, each.call) for each in world.agents.played)
         if each.line.answer is not None
         and "certainly" not in each.line.answer
-        and not isinstance(each.came, BaseException)
+        and not isinstance(each.result, BaseException)
     ]
 
 

@@ -10,7 +10,7 @@ from tests.adapters.command_line import APPROVE, project, script, scripted_revie
 from tests.adapters.git.counting import counting
 from tests.adapters.git_repository import Repo
 
-from review_advisor.change import git, git_diff
+from review_advisor.change import git_diff, git_store
 from review_advisor.change.change import SourceError
 from review_advisor.change.sources import GitSource, open_range
 from review_advisor.review.events import Event
@@ -86,7 +86,7 @@ HOSTILE: dict[str, tuple[Callable[[Repo], str], str]] = {
 def lower_limits(attack: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of the real limits take minutes to reach."""
     if attack == "a bomb of folders":
-        monkeypatch.setattr(git, "MOST_PATHS", 1_000)
+        monkeypatch.setattr(git_store, "MOST_PATHS", 1_000)
     if attack == "a change of many lines":
         monkeypatch.setattr(git_diff, "MOST_DIFF_BYTES", 50_000)
 
@@ -109,7 +109,7 @@ def test_what_is_larger_than_a_bound_is_not_read_and_nothing_of_it_is_left_on_di
 
 
 def test_the_base_is_held_to_the_limits_as_well(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git, "MOST_PATHS", 1_000)
+    monkeypatch.setattr(git_store, "MOST_PATHS", 1_000)
     large = repo.git("commit-tree", bomb(repo, 3), "-m", "large").decode().strip()
     small = repo.git("commit-tree", tree(repo, [("f", "blob", blob(repo))]), "-p", large, "-m", "s").decode().strip()
     source = open_range(repo.path, f"{large}..{small}")
@@ -119,10 +119,10 @@ def test_the_base_is_held_to_the_limits_as_well(repo: Repo, monkeypatch: pytest.
 
 @pytest.mark.every_case
 def test_the_deepest_tree_within_the_bounds_is_written_out_and_removed(repo: Repo) -> None:
-    source = from_empty_to(repo, folders_in_folders(repo, git.MOST_DEPTH))
-    assert source.change().files[0].path == "d/" * git.MOST_DEPTH + "f"
+    source = from_empty_to(repo, folders_in_folders(repo, git_store.MOST_DEPTH))
+    assert source.change().files[0].path == "d/" * git_store.MOST_DEPTH + "f"
     with source.head_tree() as folder:
-        assert Path(folder, *["d"] * git.MOST_DEPTH, "f").read_text() == "x = 1\n"
+        assert Path(folder, *["d"] * git_store.MOST_DEPTH, "f").read_text() == "x = 1\n"
     assert not folder.exists()
 
 
@@ -216,7 +216,7 @@ def test_a_configuration_that_cannot_be_read_is_never_taken_for_none(name: str, 
 
 
 def test_nobody_is_asked_past_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git, "MOST_PATHS", 2)
+    monkeypatch.setattr(git_store, "MOST_PATHS", 2)
     repo = project(tmp_path / "project", "x = 1\n", "x = 2\n")
     repo.write(".review-advisor.toml", "[budget]\nmax_usd = 2\n")
     repo.write("more.py", "x = 3\n")

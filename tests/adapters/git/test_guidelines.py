@@ -8,7 +8,8 @@ import pytest
 from tests.adapters.git_repository import Repo
 
 from review_advisor.change.guidelines import MOST_READ, BaseText
-from review_advisor.change.sources import open_patch, open_range, open_staged
+from review_advisor.change.patch_source import open_patch
+from review_advisor.change.sources import open_range, open_staged
 
 PATHS = ("src/api/REVIEW.md", "src/REVIEW.md", "REVIEW.md")
 

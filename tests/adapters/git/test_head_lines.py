@@ -11,7 +11,8 @@ from tests.adapters.git_repository import Repo
 from review_advisor.agents.prompts import around_section, look_around
 from review_advisor.change import git_trees as head_lines
 from review_advisor.change.around import LARGEST_FILE, UseCollector, looked_into
-from review_advisor.change.sources import GitSource, open_patch, open_range
+from review_advisor.change.patch_source import open_patch
+from review_advisor.change.sources import GitSource, open_range
 
 OPENED: list[GitSource] = []
 

@@ -19,7 +19,7 @@ from review_advisor.change.change import SourceError
 from review_advisor.change.git import Git
 from review_advisor.change.git_history import GitHistory, open_history
 from review_advisor.change.pull_request import PullRequest
-from review_advisor.change.sources import Remote
+from review_advisor.change.pull_request_source import Remote
 
 Open = Callable[..., GitHistory]
 

@@ -14,7 +14,8 @@ from tests.adapters.git_repository import Repo
 
 from review_advisor.change.change import FileChange, SourceError, Spec
 from review_advisor.change.patch import entries_of_patch, merged_types
-from review_advisor.change.sources import About, open_patch, open_range
+from review_advisor.change.patch_source import open_patch
+from review_advisor.change.sources import About, open_range
 
 NAMES = [
     "plain.py",

@@ -11,7 +11,8 @@ from tests.adapters.git.counting import counting
 from tests.adapters.git_repository import Repo
 
 from review_advisor.change.change import SourceError
-from review_advisor.change.git import ObjectStore, open_repository
+from review_advisor.change.git import open_repository
+from review_advisor.change.git_store import ObjectStore
 from review_advisor.change.sources import open_range
 
 

@@ -15,11 +15,12 @@ from tests.adapters.command_line import executable
 from tests.adapters.git_remote import NAME, Served, git_by_http, served
 from tests.adapters.git_repository import Repo
 
-from review_advisor.change import sources as fetch
+from review_advisor.change import pull_request_source
 from review_advisor.change.change import Age, CompleteReview, Earlier, SourceError, Spec, Touched, TouchedLines
 from review_advisor.change.pull_request import BelievedBase, LinkedIssue, PullRequest
+from review_advisor.change.pull_request_source import DEPTHS, Remote
 from review_advisor.change.shards import Shard
-from review_advisor.change.sources import DEPTHS, About, GitSource, Remote, open_base
+from review_advisor.change.sources import About, GitSource, open_base
 from review_advisor.review.document import file_facts
 
 pytestmark = pytest.mark.every_case
@@ -33,7 +34,7 @@ def open_pull_request(
 ) -> GitSource:
     """Opened under the rules of its own base, unless those of another branch are believed."""
     base = BelievedBase(pull.base_ref, pull.base_sha)
-    return fetch.open_pull_request(repo, pull, remote, believed or base, **more)
+    return pull_request_source.open_pull_request(repo, pull, remote, believed or base, **more)
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from review_advisor.lab.collected import OWN_WORKFLOW
-from review_advisor.mockworld.github import GitHub, RefusedRequest, Repository, missing, moment
+from review_advisor.mockworld.github import GitHub, moment
 from review_advisor.mockworld.github_doors import Access
+from review_advisor.mockworld.github_records import Repository
+from review_advisor.mockworld.github_traffic import RefusedRequest, missing
 
 RETENTION_DAYS = 90
 """So long GitHub keeps artifacts, unless a repository says otherwise."""

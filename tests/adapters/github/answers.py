@@ -10,8 +10,9 @@ from review_advisor.change.change import SYMLINK_MODE
 from review_advisor.change.pull_request import Permission
 from review_advisor.github.writes import Annotation
 from review_advisor.mockworld.copies import FOLDER_MODE
-from review_advisor.mockworld.github import CheckRun, Commit, PullFile, Push, Review, moment
+from review_advisor.mockworld.github import moment
 from review_advisor.mockworld.github_doors import StandingPath
+from review_advisor.mockworld.github_records import CheckRun, Commit, PullFile, Push, Review
 
 Json = dict[str, Any]
 

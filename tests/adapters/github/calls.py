@@ -5,8 +5,9 @@ from typing import Any
 
 from tests.adapters.github.payloads import Payloads
 
-from review_advisor.mockworld.github import GitHub, Pull, Token
+from review_advisor.mockworld.github import GitHub
 from review_advisor.mockworld.github_doors import Session
+from review_advisor.mockworld.github_records import Pull, Token
 
 
 @dataclass(frozen=True)

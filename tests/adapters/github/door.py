@@ -24,16 +24,9 @@ from tests.adapters.github.payloads import Payloads
 from tests.adapters.github.reads import STORED
 from tests.adapters.github.routes import ROUTES, Route
 
-from review_advisor.mockworld.github import (
-    GitHub,
-    Limited,
-    NoAnswer,
-    RefusedRequest,
-    Reset,
-    ServerFailure,
-    Token,
-    Trouble,
-)
+from review_advisor.mockworld.github import GitHub
+from review_advisor.mockworld.github_records import Token
+from review_advisor.mockworld.github_traffic import Limited, NoAnswer, RefusedRequest, Reset, ServerFailure, Trouble
 
 ENTERPRISE = "/api/v3"
 """GitHub Enterprise's prefix; its GraphQL is at ``/api/graphql``."""

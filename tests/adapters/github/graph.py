@@ -7,17 +7,10 @@ from graphql import GraphQLError, execute_sync
 from tests.adapters.github.description import query_problems, schema
 
 from review_advisor.github.state import CheckMark
-from review_advisor.mockworld.github import (
-    GitHub,
-    IssueComment,
-    RefusedRequest,
-    ReviewComment,
-    ReviewThread,
-    Token,
-    Trouble,
-    moment,
-)
+from review_advisor.mockworld.github import GitHub, moment
 from review_advisor.mockworld.github_doors import RecentPull, Session
+from review_advisor.mockworld.github_records import IssueComment, ReviewComment, ReviewThread, Token
+from review_advisor.mockworld.github_traffic import RefusedRequest, Trouble
 
 Json = dict[str, Any]
 

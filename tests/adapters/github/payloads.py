@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from review_advisor.mockworld.github import Account, Ground, IssueComment, Pull, Repository, moment
+from review_advisor.mockworld.github import GitHub, moment
+from review_advisor.mockworld.github_records import Account, IssueComment, Pull, Repository
 
 Json = dict[str, Any]
 
@@ -17,7 +18,7 @@ Json = dict[str, Any]
 class Payloads:
     """Writes records; ``api`` is where the API's addresses begin, ``site`` where the pages' do."""
 
-    ground: Ground
+    ground: GitHub
     api: str = "https://api.github.com"
     site: str = "https://github.com"
 

@@ -11,8 +11,9 @@ from tests.adapters.github.door import Door, opened
 
 from review_advisor.github.client import GitHubForge, connect
 from review_advisor.github.writes import Annotation, Check, Conclusion
-from review_advisor.mockworld.github import READING_ABILITIES, WORKFLOW_ABILITIES, CheckRun, GitHub, Pull, Token
-from review_advisor.mockworld.github_doors import FakeForge
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github import READING_ABILITIES, WORKFLOW_ABILITIES, GitHub
+from review_advisor.mockworld.github_records import CheckRun, Pull, Token
 from review_advisor.mockworld.world import FakeClock
 
 REPOSITORY = "octo/app"

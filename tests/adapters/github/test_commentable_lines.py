@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from review_advisor.github.client import commentable
-from review_advisor.mockworld.github import patch_of, shown_lines
+from review_advisor.mockworld.github_records import patch_of, shown_lines
 
 TEXT = st.lists(
     st.sampled_from(["a", "b", "c", "-- x", "++ y", "@@ -1 +1 @@", "", "\r", "\u2028", "\x0c"]), max_size=30

@@ -10,7 +10,8 @@ from tests.adapters.github.scene import REPOSITORY, Scene, open_scene
 
 from review_advisor.change.change import CommittedFile
 from review_advisor.github.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
-from review_advisor.mockworld.github import Protection, RequestMoment, ServerFailure
+from review_advisor.mockworld.github_records import Protection
+from review_advisor.mockworld.github_traffic import RequestMoment, ServerFailure
 
 BRANCH = "fix/50% of #1"
 FILES = (

@@ -7,7 +7,9 @@ import pytest
 from github import Auth, Github, RateLimitExceededException
 from tests.adapters.github.door import Door, opened
 
-from review_advisor.mockworld.github import GitHub, Limited, RequestMoment, Token
+from review_advisor.mockworld.github import GitHub
+from review_advisor.mockworld.github_records import Token
+from review_advisor.mockworld.github_traffic import Limited, RequestMoment
 
 SHOP = "octo/shop"
 

@@ -6,7 +6,8 @@ import pytest
 from tests.adapters.github.description import event_problems
 from tests.adapters.github.webhook_events import Events, PullAction
 
-from review_advisor.mockworld.github import GitHub, Pull
+from review_advisor.mockworld.github import GitHub
+from review_advisor.mockworld.github_records import Pull
 
 SHOP = "octo/shop"
 ACTIONS: tuple[PullAction, ...] = ("opened", "reopened", "ready_for_review", "converted_to_draft", "closed")

@@ -23,7 +23,8 @@ from review_advisor.github.forge import (
 )
 from review_advisor.github.state import CheckMark, Thread
 from review_advisor.github.writes import MOST_CHARACTERS, Check, Conclusion, InlineComment
-from review_advisor.mockworld.github import PullFile, Push, time_of
+from review_advisor.mockworld.github import time_of
+from review_advisor.mockworld.github_records import PullFile, Push
 from review_advisor.policy.settings import ConfigError
 
 

@@ -14,7 +14,7 @@ from review_advisor.change.git_diff import GitPatcher
 from review_advisor.github.client import GitHubForge, connect
 from review_advisor.github.publish import PublishPhase
 from review_advisor.mockworld.agents import reject
-from review_advisor.mockworld.github import RequestMoment
+from review_advisor.mockworld.github_traffic import RequestMoment
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.review.document import OutcomeDocument
 

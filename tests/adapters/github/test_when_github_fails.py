@@ -285,8 +285,8 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_writes_to_githubs_own_servers_keep_a_second_between_them() -> None:
-    from review_advisor.github.client import Exchange, Wire
     from review_advisor.github.responses import api_address
+    from review_advisor.github.wire import Exchange, Wire
 
     clock = FakeClock()
     with github_answers(Reply(201, {"id": 1})) as github:

@@ -11,7 +11,8 @@ from review_advisor.change.pull_request import Permission
 from review_advisor.github.client import GitHubForge
 from review_advisor.github.forge import ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable, ReviewPending
 from review_advisor.github.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
-from review_advisor.mockworld.github import Pull, PullFile, RefusedRequest, RequestMoment, Reset, ServerFailure
+from review_advisor.mockworld.github_records import Pull, PullFile
+from review_advisor.mockworld.github_traffic import RefusedRequest, RequestMoment, Reset, ServerFailure
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from typing import Literal
 from tests.adapters.github.filled import filled_event
 from tests.adapters.github.payloads import Json, Payloads
 
-from review_advisor.mockworld.github import Ground, IssueComment, Pull
+from review_advisor.mockworld.github import GitHub
+from review_advisor.mockworld.github_records import IssueComment, Pull
 
 PullAction = Literal["opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "closed"]
 
@@ -17,7 +18,7 @@ PullAction = Literal["opened", "reopened", "synchronize", "ready_for_review", "c
 class Events:
     """Writes events about the model as it is now. ``by`` is who did it."""
 
-    ground: Ground
+    ground: GitHub
 
     def pull_request(self, action: PullAction, pull: Pull, *, by: str, before: str | None = None) -> Json:
         """Something happened to a pull request. ``before`` is the head that a push took the place of.

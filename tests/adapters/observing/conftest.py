@@ -14,7 +14,7 @@ from tests.adapters.pull_request_world import (
 )
 
 from review_advisor.mockworld.agents import approve, reject, veto
-from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_records import Pull
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from review_advisor.ledger.queries import Period
 from review_advisor.ledger.sums import add_up
 from review_advisor.ledger.transfer import merge
 from review_advisor.mockworld.agents import finding
-from review_advisor.mockworld.github import RequestMoment
+from review_advisor.mockworld.github_traffic import RequestMoment
 from review_advisor.review.observed import ObservedLabel
 
 FAULTY, RIGHT = LINES + "value = 31\n", LINES + "value = 32\n"

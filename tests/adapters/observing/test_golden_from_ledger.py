@@ -14,7 +14,7 @@ from tests.adapters.pull_request_world import APP, AUTHOR, MAINTAINER, Actions
 
 from review_advisor.app.golden import read_golden_set
 from review_advisor.lab.golden_cases import CommitsChange
-from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_records import Pull
 
 
 def gathered(terminal: Terminal, ledger: Path, folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tests.adapters.pull_request_world import APP, LINES, MAINTAINER, STRANGER, 
 
 from review_advisor.github import observation as phase
 from review_advisor.mockworld.agents import finding, reject
-from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_records import Pull
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

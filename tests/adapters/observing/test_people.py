@@ -32,8 +32,8 @@ from review_advisor.github.comment_text import amended
 from review_advisor.github.state import SUMMARY, StandingComment, finding_in, finding_marker, read_state, with_dismissed
 from review_advisor.github.writes import InlineComment
 from review_advisor.mockworld.agents import reject
-from review_advisor.mockworld.github import Pull
 from review_advisor.mockworld.github_doors import Session
+from review_advisor.mockworld.github_records import Pull
 from review_advisor.policy.pull_request_rules import PublicationRules
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind

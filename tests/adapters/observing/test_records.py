@@ -37,7 +37,9 @@ from review_advisor.ledger.recorder import keep, open_ended
 from review_advisor.ledger.run_queries import show_run
 from review_advisor.ledger.sums import add_up
 from review_advisor.ledger.transfer import Folded, import_lines, merge, rebuild
-from review_advisor.mockworld.github import Pull, RefusedRequest, second_of
+from review_advisor.mockworld.github import second_of
+from review_advisor.mockworld.github_records import Pull
+from review_advisor.mockworld.github_traffic import RefusedRequest
 from review_advisor.review.observed import JUDGED_AFTER, Observed, ObservedLabel
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind

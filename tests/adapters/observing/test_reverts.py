@@ -9,7 +9,8 @@ from tests.adapters.git_remote import NAME
 from tests.adapters.observing.observed import FAULTY, ID, RIGHT, kpi, observed, sources, whole
 from tests.adapters.pull_request_world import APP, OTHER, Actions
 
-from review_advisor.mockworld.github import Pull, second_of
+from review_advisor.mockworld.github import second_of
+from review_advisor.mockworld.github_records import Pull
 from review_advisor.review.observed import JUDGED_AFTER
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind

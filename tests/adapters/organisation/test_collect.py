@@ -12,7 +12,7 @@ from tests.adapters.ledgers import database
 from tests.adapters.organisation.workflows import BANK, SHOP, Fleet, fleet
 
 from review_advisor.app.ledger import LIMITED
-from review_advisor.mockworld.github import Limited, RequestMoment, Reset, denied
+from review_advisor.mockworld.github_traffic import Limited, RequestMoment, Reset, denied
 
 pytestmark = pytest.mark.every_case
 

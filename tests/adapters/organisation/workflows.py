@@ -19,7 +19,7 @@ from tests.adapters.ledgers import database, record, told
 
 from review_advisor.app.ledger import CollectOptions, collect_ledgers
 from review_advisor.lab.collected import CollectedRepository
-from review_advisor.mockworld.github import Token
+from review_advisor.mockworld.github_records import Token
 from review_advisor.mockworld.world import FakeClock
 from review_advisor.review.document import OutcomeDocument
 

@@ -19,11 +19,12 @@ from review_advisor.change import pictures as pairs
 from review_advisor.change import pixels
 from review_advisor.change import pixels as frames
 from review_advisor.change.change import Change, FileChange, SourceError, Status
+from review_advisor.change.patch_source import open_patch
 from review_advisor.change.picture_deadline import Deadline
 from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.change.pictures import ComparedPictures
 from review_advisor.change.pixels import Gallery, compare
-from review_advisor.change.sources import open_patch, open_range
+from review_advisor.change.sources import open_range
 from review_advisor.change.work_folder import WorkFolder
 from review_advisor.safety.stop import ReviewInterrupted
 

@@ -6,7 +6,7 @@ import pytest
 from tests.adapters.pull_request_world import MAINTAINER, STRANGER, Actions, WorkflowRun
 
 from review_advisor.mockworld.agents import approve
-from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_records import Pull
 
 CONFIG = ".review-advisor.toml"
 ATTRITION = '[escalation]\nprofile = "attrition"\n'

@@ -15,8 +15,11 @@ from tests.project.workflow_files import ROOT
 
 from review_advisor.change.pull_request import Permission
 from review_advisor.github.state import finding_in
-from review_advisor.mockworld.github import Contents, Pull
-from review_advisor.mockworld.stage import PlayedStep, PlayedStory, Snapshot, report_line, snapshot
+from review_advisor.mockworld.github import Contents
+from review_advisor.mockworld.github_records import Pull
+from review_advisor.mockworld.snapshot import Snapshot, snapshot
+from review_advisor.mockworld.spoken_lines import report_line
+from review_advisor.mockworld.stage import PlayedStep, PlayedStory
 from review_advisor.mockworld.story import CloseStep, CommandStep, PushStep, ResolveStep, ReviewBlock, StepBlock, Story
 from review_advisor.mockworld.story_file import Loader
 from review_advisor.mockworld.trace import OF_REVIEWS, clicks_since_red, differences
@@ -154,9 +157,9 @@ def test_the_whole_life_of_a_pull_request_is_the_same_over_http(life: tuple[Thro
     assert door.outcomes == [(each.outcome, list(each.asked or ())) for each in told]
     assert played.pull.merged
     assert clicks_since_red(played, played.steps[-1]) <= 4
-    said = Counter(each.finding for each in stands(played.steps[-1]).said)
+    said = Counter(each.finding for each in stands(played.steps[-1]).comments)
     assert set(said.values()) == {1}
-    assert {step.told.command.by for step in played.steps if step.told.command is not None} == {MAINTAINER}
+    assert {step.block.command.by for step in played.steps if step.block.command is not None} == {MAINTAINER}
 
 
 @pytest.mark.one_of_its_kind

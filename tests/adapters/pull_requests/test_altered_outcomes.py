@@ -16,7 +16,7 @@ from review_advisor.github.forge import ForgeError
 from review_advisor.github.publish import DidNotRun, Unfinished
 from review_advisor.github.sections import conclusion_of
 from review_advisor.mockworld.agents import finding, reject
-from review_advisor.mockworld.github import RefusedRequest, RequestMoment
+from review_advisor.mockworld.github_traffic import RefusedRequest, RequestMoment
 from review_advisor.review.document import OutcomeDocument, outcome_document, outcome_json
 
 NOT_RUN = "The review did not run"

@@ -9,7 +9,7 @@ from tests.adapters.pull_request_world import APP, LINES, Actions, WorkflowRun
 
 from review_advisor.ledger.kind_records import KINDS_FILE
 from review_advisor.mockworld.agents import finding, reject
-from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_records import Pull
 
 SAID = "Findings of this kind were right 87% of the time, as people said (n = 54)."
 

@@ -11,7 +11,7 @@ from tests.adapters.pull_request_world import APP, LINES, OTHER, Actions, Workfl
 
 from review_advisor.change.change import Status
 from review_advisor.change.kinds import LENS_MAP
-from review_advisor.mockworld.github import Pull, PullFile
+from review_advisor.mockworld.github_records import Pull, PullFile
 from review_advisor.policy.budgets import surface_retry_budget
 from review_advisor.policy.policy import Policy
 from review_advisor.policy.risk import blast_radius

@@ -19,7 +19,7 @@ from review_advisor.github.publish import PublishPhase, Unfinished
 from review_advisor.github.state import external_id, seal_in
 from review_advisor.github.writer import PullRequestWriter
 from review_advisor.mockworld.agents import finding, reject
-from review_advisor.mockworld.github import NoAnswer, RequestMoment
+from review_advisor.mockworld.github_traffic import NoAnswer, RequestMoment
 
 PATIENCE = 60.0
 """Seconds for a process that has two: this machine may be busy."""

@@ -26,7 +26,9 @@ from review_advisor.agents.findings import finding_id
 from review_advisor.change.pull_request import Permission
 from review_advisor.ledger.artifacts import BROKEN
 from review_advisor.mockworld.agents import Line, approve, finding, reject, veto
-from review_advisor.mockworld.github import Contents, Pull, RequestMoment
+from review_advisor.mockworld.github import Contents
+from review_advisor.mockworld.github_records import Pull
+from review_advisor.mockworld.github_traffic import RequestMoment
 from review_advisor.safety.interruption import INTERRUPTION
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind

@@ -17,7 +17,8 @@ from review_advisor.app.review import Selection, open_change
 from review_advisor.change.change import Change, SourceError
 from review_advisor.change.sources import About
 from review_advisor.github.state import SUMMARY, State, state_block
-from review_advisor.mockworld.github import READING_ABILITIES, GitHub, Pull
+from review_advisor.mockworld.github import READING_ABILITIES, GitHub
+from review_advisor.mockworld.github_records import Pull
 from review_advisor.policy.risk import BlastRadius
 from review_advisor.policy.settings import ConfigError
 from review_advisor.review.rulings import Outcome

@@ -11,7 +11,7 @@ from tests.adapters.github.webhook_events import Events
 from tests.adapters.pull_request_world import APP, AUTHOR, LINES, MAINTAINER, OWNER, Actions, WorkflowRun
 
 from review_advisor.mockworld.agents import approve, finding, reject, veto
-from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_records import Pull
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

@@ -8,7 +8,7 @@ from tests.adapters.pull_request_world import APP, LINES, MAINTAINER, OTHER, Act
 from review_advisor.agents.findings import finding_id
 from review_advisor.github.state import seal_in
 from review_advisor.mockworld.agents import finding, reject
-from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_records import Pull
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind
 

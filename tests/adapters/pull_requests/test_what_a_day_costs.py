@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from tests.adapters.pull_request_world import APP, AUTHOR, LINES, MAINTAINER, Actions
 
 from review_advisor.github.state import day_in, external_id
-from review_advisor.mockworld.github import CheckRun, Pull, second_of
+from review_advisor.mockworld.github import second_of
+from review_advisor.mockworld.github_records import CheckRun, Pull
 
 CONFIG = ".review-advisor.toml"
 BOUND = "[github]\nrepository_day_usd = 30.0\n"

@@ -13,7 +13,7 @@ from tests.adapters.pull_request_world import APP, AUTHOR, LINES, OTHER, OWNER, 
 
 from review_advisor.change.kinds import LENS_MAP
 from review_advisor.mockworld.agents import approve, finding, reject
-from review_advisor.mockworld.github import Pull
+from review_advisor.mockworld.github_records import Pull
 from review_advisor.policy.thresholds import THRESHOLDS_FILE
 
 pytestmark = pytest.mark.every_case  # `make test` runs the ones of their kind

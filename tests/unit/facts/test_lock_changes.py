@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.attacks.further_lock_files import FORMATS
 from tests.attacks.lock_files import changed, npm, old, pnpm, sha512, yarn
 
-from review_advisor.change.lockfiles import MOST_CHARACTERS, MOST_TOLD_ENTRIES, Incoming, incoming, read_tree
+from review_advisor.change.lock_trees import MOST_CHARACTERS, read_tree
+from review_advisor.change.lockfiles import LONGEST_ENTRIES, Incoming, incoming
 
 FEW = 6
 KEYS = {
@@ -206,7 +207,7 @@ def test_other_platforms_of_a_version_that_is_at_the_base_are_a_doubt(path: str)
 def test_where_the_facts_have_no_room_their_number_is_one() -> None:
     made = found("Cargo.lock", FORMATS["Cargo.lock"](old, 900), FORMATS["Cargo.lock"](lambda _: "1.1.0", 900))
     assert isinstance(made, Incoming)
-    assert sum(map(len, made.entries[:-1])) <= MOST_TOLD_ENTRIES
+    assert sum(map(len, made.entries[:-1])) <= LONGEST_ENTRIES
     named, more = len(made.entries) - 1, made.entries[-1]
     assert more == f"and {900 - named} more, which the diff of the file names"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from review_advisor.agents.calls import CreditExhaustedError
 from review_advisor.change.change import FileChange, Status
-from review_advisor.github.memory import remembered
+from review_advisor.github.memory import state_after
 from review_advisor.github.state import State
 from review_advisor.github.threads import Posting
 from review_advisor.mockworld.agents import (
@@ -47,7 +47,7 @@ def told(tell: Callable[[MockWorld], object] = lambda world: None, earlier: int 
 
 
 def remembers(document: OutcomeDocument, before: State | None = None) -> State:
-    return remembered(before, document, asked=False)
+    return state_after(before, document, asked=False)
 
 
 def placed_nowhere(document: OutcomeDocument) -> tuple[Posting, ...]:

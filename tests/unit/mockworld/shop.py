@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 
 from review_advisor.github.writes import Annotation, Check, Conclusion, InlineComment
-from review_advisor.mockworld.github import WORKFLOW_ABILITIES, GitHub, Pull, Token
-from review_advisor.mockworld.github_doors import FakeForge, Session
+from review_advisor.mockworld.fake_forge import FakeForge
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES, GitHub
+from review_advisor.mockworld.github_doors import Session
+from review_advisor.mockworld.github_records import Pull, Token
 
 SHOP = "octo/shop"
 BOT = "github-actions[bot]"

@@ -6,8 +6,10 @@ from tests.unit.mockworld.shop import AFTER, BEFORE, BOT, DONE, NUMBER, SHOP, Sh
 from review_advisor.change.pull_request import Permission
 from review_advisor.github.forge import ForgeDenied, ForgeMissing, ForgeRejected, ReviewPending
 from review_advisor.github.writes import MOST_CHARACTERS, Annotation, Check, InlineComment
-from review_advisor.mockworld.github import WORKFLOW_ABILITIES, PullFile, RefusedRequest
+from review_advisor.mockworld.github import WORKFLOW_ABILITIES
 from review_advisor.mockworld.github_doors import CheckValues, Session, TreeEntry
+from review_advisor.mockworld.github_records import PullFile
+from review_advisor.mockworld.github_traffic import RefusedRequest
 
 TOO_LONG = "x" * (MOST_CHARACTERS + 1)
 

@@ -8,8 +8,9 @@ from tests.unit.mockworld.shop import DONE, NUMBER, SHOP, Shop, remark
 from review_advisor.change.pull_request import Permission
 from review_advisor.github.forge import Forge, ForgeDenied, ForgeMissing, ForgeRejected, ForgeUnavailable
 from review_advisor.mockworld.agents import Killed
-from review_advisor.mockworld.github import (
-    READING_ABILITIES,
+from review_advisor.mockworld.fake_forge import MOST_READS, FakeForge
+from review_advisor.mockworld.github import READING_ABILITIES
+from review_advisor.mockworld.github_traffic import (
     Limited,
     NoAnswer,
     RequestMoment,
@@ -20,7 +21,6 @@ from review_advisor.mockworld.github import (
     killed,
     missing,
 )
-from review_advisor.mockworld.github_doors import MOST_READS, FakeForge
 
 TROUBLE = (ServerFailure(), ServerFailure(503), Reset(), NoAnswer(), Limited(), Limited(secondary=True))
 WRITES: tuple[Callable[[Shop, Forge], object], ...] = (

@@ -14,9 +14,9 @@ from tests.scenarios.reading import is_shown, shown
 
 from review_advisor.change.change import Change, Earlier, EarlierFinding, FileChange, Hunk, Status
 from review_advisor.change.kinds import CriticalPaths
-from review_advisor.change.lockfiles import TOML_LINE
+from review_advisor.change.lock_formats import TOML_LINE
 from review_advisor.change.redaction import hunks_with_secrets
-from review_advisor.github.memory import remembered
+from review_advisor.github.memory import state_after
 from review_advisor.github.sections import MOST_NAMED_FILES, coverage, title_of
 from review_advisor.mockworld.world import DEFAULT_CHANGE, MockWorld, edited
 from review_advisor.policy.exclusion import MOST_TOLD_TOGETHER, Exclusion, excluding_glob
@@ -297,4 +297,4 @@ def test_each_file_that_is_read_in_spite_of_exclude_is_told_or_counted(world: Mo
 def test_a_lock_file_alone_is_no_reason_to_call_a_review_incomplete(world: MockWorld) -> None:
     document = review(world, FILE, FileChange(Status.MODIFIED, "a.py", added=1, hunks=(Hunk(1, 0, 1, 1, "", ("+x",)),)))
     assert [each.read for each in document.coverage] == ["excluded", "read"]
-    assert remembered(None, document, asked=False).complete
+    assert state_after(None, document, asked=False).complete

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.forge_text.stories import STORIES, rejecting, remark, told
 
-from review_advisor.github.memory import MOST_FINDINGS, come_back, earlier_review, failed, remembered
+from review_advisor.github.memory import MOST_FINDINGS, earlier_review, failed, reopened, state_after
 from review_advisor.github.state import (
     MOST_STATE_CHARACTERS,
     SUMMARY,
@@ -41,45 +41,45 @@ def test_attempts_to_fix_outlive_the_process_and_begin_anew_after_an_escalation_
     """Each head that is rejected is one more; a review of the same head again is none."""
     state = None
     for number, attempts in ((1, 1), (1, 1), (2, 2), (3, 3)):
-        state = remembered(state, replace(push(REJECTED, number), run_id=f"run-{number}-{attempts}"), asked=False)
+        state = state_after(state, replace(push(REJECTED, number), run_id=f"run-{number}-{attempts}"), asked=False)
         state = read(state_block(state))
         assert state is not None
         assert state.fix_attempts == attempts
-    assert remembered(state, push(told(STORIES["escalated"]), 4), asked=False).fix_attempts == 0
-    assert remembered(state, push(told(), 4), asked=False).fix_attempts == 0
+    assert state_after(state, push(told(STORIES["escalated"]), 4), asked=False).fix_attempts == 0
+    assert state_after(state, push(told(), 4), asked=False).fix_attempts == 0
 
 
 def test_two_reviews_that_reject_one_head_are_one_attempt_to_fix_it() -> None:
     state = None
     for run, head, attempts in (("a", 1, 1), ("b", 1, 1), ("c", 2, 2), ("d", 2, 2)):
-        state = remembered(state, replace(push(REJECTED, head), run_id=run), asked=False)
+        state = state_after(state, replace(push(REJECTED, head), run_id=run), asked=False)
         assert state.fix_attempts == attempts
 
 
 def test_an_approval_by_a_person_ends_with_the_next_run_of_any_end() -> None:
-    approved = remembered(None, push(told(STORIES["escalated"]), 1), asked=False).model_copy(
+    approved = state_after(None, push(told(STORIES["escalated"]), 1), asked=False).model_copy(
         update={"approved_by": "maria"}
     )
     assert failed(approved, "run-2", "a" * 40, "no credit").approved_by == ""
     stopped = replace(push(told(), 2), outcome=Outcome.STOPPED)
-    assert remembered(approved, stopped, asked=False).approved_by == ""
-    assert remembered(approved, push(told(), 2), asked=False).approved_by == ""
+    assert state_after(approved, stopped, asked=False).approved_by == ""
+    assert state_after(approved, push(told(), 2), asked=False).approved_by == ""
 
 
 def test_the_same_review_remembered_twice_changes_nothing() -> None:
-    state = remembered(None, REJECTED, asked=False)
-    assert remembered(state, REJECTED, asked=False) == state
+    state = state_after(None, REJECTED, asked=False)
+    assert state_after(state, REJECTED, asked=False) == state
 
 
 def test_a_review_that_somebody_asked_for_is_no_round() -> None:
-    state = remembered(None, push(REJECTED, 1), asked=False)
-    state = remembered(state, push(REJECTED, 2), asked=True)
-    assert (state.rounds, remembered(state, push(REJECTED, 3), asked=False).rounds) == (1, 2)
+    state = state_after(None, push(REJECTED, 1), asked=False)
+    state = state_after(state, push(REJECTED, 2), asked=True)
+    assert (state.rounds, state_after(state, push(REJECTED, 3), asked=False).rounds) == (1, 2)
 
 
 def test_what_a_review_was_of_is_remembered_and_handed_to_the_next_one() -> None:
     document = replace(REJECTED, base_sha="b" * 40, base_ref="release", rules_sha="c" * 40)
-    state = remembered(None, document, asked=False, run="77")
+    state = state_after(None, document, asked=False, run="77")
     assert (state.run_id, state.head_sha, state.base_sha) == (document.run_id, document.head_sha, "b" * 40)
     assert (state.base_ref, state.rules_sha, state.reviewed_in) == ("release", "c" * 40, "77")
     assert (state.outcome, state.blast) == (document.outcome, document.policy.blast.radius)
@@ -88,7 +88,7 @@ def test_what_a_review_was_of_is_remembered_and_handed_to_the_next_one() -> None
     assert (earlier.policy_digest, earlier.complete, earlier.is_ancestor) == (state.policy_digest, True, False)
     assert [each.id for each in earlier.findings] == [each.id for each in document.findings]
     nothing = replace(document, head_sha=None, base_sha=None, base_ref=None, rules_sha=None)
-    state = remembered(None, nothing, asked=False)
+    state = state_after(None, nothing, asked=False)
     assert (state.head_sha, state.base_sha, state.base_ref, state.rules_sha, state.reviewed_in) == ("",) * 5
 
 
@@ -100,14 +100,14 @@ def test_what_a_review_was_of_is_remembered_and_handed_to_the_next_one() -> None
 def test_a_finding_comes_back_if_it_was_fixed_or_its_dismissal_does_not_hold_any_more(
     status: str, places: int, returns: bool, complete: bool
 ) -> None:
-    state = remembered(None, REJECTED, asked=False)
+    state = state_after(None, REJECTED, asked=False)
     (known_before,) = state.findings
     before = known_before.model_copy(update={"status": status, "occurrences": known_before.occurrences + places - 1})
     state = state.model_copy(update={"findings": (before,), "complete": complete})
-    assert come_back(state, REJECTED) == (frozenset({before.id}) if returns else frozenset())
+    assert reopened(state, REJECTED) == (frozenset({before.id}) if returns else frozenset())
     forgotten = state.model_copy(update={"findings": ()})
-    assert come_back(forgotten, REJECTED) == (frozenset({before.id}) if complete else frozenset())
-    assert come_back(None, REJECTED) == frozenset()
+    assert reopened(forgotten, REJECTED) == (frozenset({before.id}) if complete else frozenset())
+    assert reopened(None, REJECTED) == frozenset()
 
 
 def test_a_failure_is_counted_for_one_head_and_one_reason() -> None:
@@ -125,24 +125,24 @@ def test_a_failure_is_counted_for_one_head_and_one_reason() -> None:
 
 
 def test_a_review_that_did_not_run_leaves_nothing_to_rest_on() -> None:
-    state = failed(remembered(None, told(), asked=False), "run-9", "a" * 40, "no credit")
+    state = failed(state_after(None, told(), asked=False), "run-9", "a" * 40, "no credit")
     assert (state.complete, state.outcome) == (False, Outcome.STOPPED)
 
 
 @pytest.mark.parametrize("story", ["degraded", "advisor disabled"])
 def test_a_review_that_was_not_whole_is_nothing_to_rest_on(story: str) -> None:
-    assert remembered(None, told(), asked=False).complete
-    assert not remembered(None, told(STORIES[story]), asked=False).complete
+    assert state_after(None, told(), asked=False).complete
+    assert not state_after(None, told(STORIES[story]), asked=False).complete
 
 
 def test_a_finding_in_a_file_that_was_not_read_again_is_not_called_fixed() -> None:
-    before = remembered(None, push(REJECTED, 1), asked=False)
+    before = state_after(None, push(REJECTED, 1), asked=False)
     calm = push(told(), 2)
-    assert [each.status for each in remembered(before, calm, asked=False).findings] == ["fixed"]
+    assert [each.status for each in state_after(before, calm, asked=False).findings] == ["fixed"]
     unread = replace(calm, coverage=tuple(replace(each, read="not", why="no budget") for each in calm.coverage))
     earlier = replace(calm, coverage=tuple(replace(each, earlier=True) for each in calm.coverage))
     for document in (unread, earlier):
-        assert [each.status for each in remembered(before, document, asked=False).findings] == ["open"]
+        assert [each.status for each in state_after(before, document, asked=False).findings] == ["open"]
 
 
 def known(number: int, status: str, severity: str = "low", path: str = "") -> KnownFinding:
@@ -161,7 +161,7 @@ def known(number: int, status: str, severity: str = "low", path: str = "") -> Kn
 
 
 def test_what_does_not_fit_gives_way_from_the_least_weighty_on() -> None:
-    before = remembered(None, REJECTED, asked=False)
+    before = state_after(None, REJECTED, asked=False)
     assert before.complete
     open_ones = [known(number, "open", "critical" if number % 2 else "low") for number in range(400)]
     crowded = before.model_copy(
@@ -179,7 +179,7 @@ def test_what_does_not_fit_gives_way_from_the_least_weighty_on() -> None:
 
 
 def test_paths_that_alone_are_too_long_cost_no_count() -> None:
-    before = remembered(None, REJECTED, asked=False)
+    before = state_after(None, REJECTED, asked=False)
     noise = "".join(hashlib.sha512(f"{number}".encode()).hexdigest() for number in range(300))
     state = read(state_block(before.model_copy(update={"findings": (known(1, "open", path=noise),), "rounds": 7})))
     assert state is not None
@@ -187,20 +187,20 @@ def test_paths_that_alone_are_too_long_cost_no_count() -> None:
 
 
 def test_more_findings_than_are_remembered_leave_nothing_to_rest_on() -> None:
-    before = remembered(None, REJECTED, asked=False)
+    before = state_after(None, REJECTED, asked=False)
     many = tuple(known(number, "open", path="src/elsewhere.py") for number in range(MOST_FINDINGS + 1))
     unread = replace(
         push(told(), 2),
         coverage=(FileCoverage("src/elsewhere.py", "read", earlier=True),),
     )
-    state = remembered(before.model_copy(update={"findings": many}), unread, asked=False)
+    state = state_after(before.model_copy(update={"findings": many}), unread, asked=False)
     assert (len(state.findings), state.complete, state.forgotten) == (MOST_FINDINGS, False, 1)
 
 
 def test_history_that_is_left_out_does_no_harm() -> None:
-    before = remembered(None, push(told(), 1), asked=False)
+    before = state_after(None, push(told(), 1), asked=False)
     fixed = tuple(known(number, "fixed", path="src/elsewhere.py") for number in range(MOST_FINDINGS + 1))
-    state = remembered(before.model_copy(update={"findings": fixed}), push(told(), 2), asked=False)
+    state = state_after(before.model_copy(update={"findings": fixed}), push(told(), 2), asked=False)
     assert (len(state.findings), state.complete, state.forgotten) == (MOST_FINDINGS, True, 0)
     kept = read(state_block(state.model_copy(update={"findings": tuple(known(n, "fixed") for n in range(400))})))
     assert kept is not None
@@ -210,9 +210,9 @@ def test_history_that_is_left_out_does_no_harm() -> None:
 
 def test_a_dismissal_that_says_no_number_of_places_is_of_one_place() -> None:
     once = told(rejecting(remark(7)))
-    before = remembered(None, push(once, 1), asked=False)
+    before = state_after(None, push(once, 1), asked=False)
     (each,) = before.findings
     fields = each.model_dump(exclude={"occurrences"}) | {"status": "dismissed"}
     dismissed = before.model_copy(update={"findings": (KnownFinding.model_validate(fields),)})
-    (again,) = remembered(dismissed, push(once, 2), asked=False).findings
+    (again,) = state_after(dismissed, push(once, 2), asked=False).findings
     assert (again.status, again.occurrences) == ("dismissed", 1)

@@ -11,7 +11,7 @@ from tests.unit.forge_text.stories import rejecting, remark, told
 
 from review_advisor.change.redaction import redactor
 from review_advisor.github.comment_text import amended
-from review_advisor.github.memory import remembered
+from review_advisor.github.memory import state_after
 from review_advisor.github.state import (
     PREFIX,
     SUMMARY,
@@ -44,7 +44,7 @@ def block_of(raw: bytes) -> str:
 
 @pytest.fixture
 def state() -> State:
-    return remembered(None, REJECTED, asked=False)
+    return state_after(None, REJECTED, asked=False)
 
 
 def test_only_what_nobody_else_has_edited_is_believed(state: State) -> None:

@@ -5,7 +5,7 @@ import pytest
 from review_advisor.github.state import Thread, finding_marker
 from review_advisor.github.threads import (
     about,
-    finding_ids_ever_said,
+    finding_ids_ever_posted,
     finding_ids_with_open_thread,
     finding_ids_with_thread,
     left_behind,
@@ -27,7 +27,7 @@ def test_a_finding_is_said_by_its_last_thread(resolved: bool, outdated: bool, is
     last = thread("T2", resolved=resolved, outdated=outdated)
     for before in ((), (thread(),), (thread(resolved=True, outdated=True),)):
         threads = (*before, last, thread("T3", None))
-        assert finding_ids_ever_said(threads) == {ONE}
+        assert finding_ids_ever_posted(threads) == {ONE}
         assert finding_ids_with_thread(threads) == ({ONE} if is_said else set())
         assert finding_ids_with_open_thread(threads) == ({ONE} if is_shown else set())
 

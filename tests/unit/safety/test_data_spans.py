@@ -12,7 +12,8 @@ from pygments.token import Comment, String  # type: ignore[import-untyped]
 
 from review_advisor.change.change import FileChange, Hunk, Status
 from review_advisor.change.redaction import masked_text, shown_file
-from review_advisor.safety.data_spans import language_of, pieces_of
+from review_advisor.safety.data_spans import pieces_of
+from review_advisor.safety.languages import language_of
 from review_advisor.safety.secrets import holds_mark
 
 VALUES = st.sampled_from(

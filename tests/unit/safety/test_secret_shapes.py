@@ -39,9 +39,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from review_advisor.change.redaction import masked_text
+from review_advisor.safety.private_keys import _IN_BASE64
 from review_advisor.safety.secret_issuers import FORMATS
 from review_advisor.safety.secret_reading import looks_random
-from review_advisor.safety.secrets import _IN_BASE64, KINDS, is_mark, kind_marked, mark, redact
+from review_advisor.safety.secrets import KINDS, is_mark, kind_marked, mark, redact
 
 DRAW = Draw(20)
 """For what this module's tables hold. A test draws its own, so that the order of the tests changes none."""

@@ -10,8 +10,8 @@ from threading import Timer
 from typing import Literal
 
 from review_advisor.agents.answers import Severity
+from review_advisor.safety.private_keys import PRIVATE_KEY
 from review_advisor.safety.secret_issuers import FORMATS
-from review_advisor.safety.secrets import KIND
 
 TIMEOUT = 60.0
 
@@ -161,7 +161,7 @@ _PUBLIC = frozenset(
 _BESIDE_AN_ID = frozenset({"Alibaba Cloud secret", "AWS secret access key", "Tencent Cloud secret"})
 
 
-TOLD_SECRETS = (ISSUED_SECRETS - _PUBLIC - {"web token"}) | _BESIDE_AN_ID | {KIND, ""}
+TOLD_SECRETS = (ISSUED_SECRETS - _PUBLIC - {"web token"}) | _BESIDE_AN_ID | {PRIVATE_KEY, ""}
 """Kinds that are findings; a harness's own secret has none. What a name alone makes a secret is hidden, not told."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from review_advisor.change.change import Status
-from review_advisor.change.lockfiles import DEFAULT_EXCLUDE
+from review_advisor.change.lock_formats import DEFAULT_EXCLUDE
 from review_advisor.mockworld.promises.on_verdicts import has_veto
 from review_advisor.mockworld.promises.played_review import Reading, answer_of
 from review_advisor.policy.surfaces import Role
@@ -124,7 +124,7 @@ def every_lost_answer_is_named(reading: Reading) -> Iterator[str]:
     for asked in reading.review.asked:
         call = asked.call
         key = (call.surface.value, call.role.value, call.shard, call.attempt, call.blind, call.advisor)
-        heard[key] = heard.get(key, False) or answer_of(asked) is not None or bool(getattr(asked.came, "said", ()))
+        heard[key] = heard.get(key, False) or answer_of(asked) is not None or bool(getattr(asked.result, "said", ()))
     for (surface, role, _, _, blind, advisor), answered in heard.items():
         name = f"{surface}/{role}" + (f"/{advisor}" if advisor != role else "") + (" (blind)" if blind else "")
         if not answered and name not in document.flags.lost:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from review_advisor.mockworld.promises import Broken
 from review_advisor.mockworld.promises.on_publication import CONCLUSIONS, title_due
-from review_advisor.mockworld.stage import PlayedReview, PlayedStep, PlayedStory, Snapshot
+from review_advisor.mockworld.snapshot import Snapshot
+from review_advisor.mockworld.stage import PlayedReview, PlayedStep, PlayedStory
 from review_advisor.mockworld.story import CommandStep
 from review_advisor.review.document import OutcomeDocument, blocking_findings
 
@@ -60,14 +61,14 @@ def afters(story: PlayedStory) -> Iterator[After]:
     for step in story.steps:
         if step.stands is None:
             return
-        told = step.told.happening
+        told = step.block.happening
         if step.mode == "shadow":
             pass  # nothing that happens then lets anything pass
         elif step.review is not None:
             passed[step.head] = step.review.exit_code == 0 and not step.review.stale
         elif isinstance(told, CommandStep) and told.says in ("override", "dismiss"):
             passed[step.head] = passed.get(step.head, False) or (told.may.may_write and _decidable(before, told.says))
-        elif step.told.queue is not None:
+        elif step.block.queue is not None:
             passed[step.head] = passed.get(step.stands.head, False)
         yield After(step, step.stands, before, dict(passed))
         before = step.stands
@@ -124,7 +125,7 @@ def nothing_else_is_written_in_shadow_mode(after: After) -> Iterator[str]:
     if after.shadowed is None or after.before is None:
         return
     now, before = (
-        ([each for run in stands.checks for each in stands.checks_on(run.commit)], stands.said, stands.summaries,
+        ([each for run in stands.checks for each in stands.checks_on(run.commit)], stands.comments, stands.summaries,
          stands.labels, stands.answers)
         for stands in (after.stands, after.before)
     )  # fmt: skip
@@ -143,7 +144,7 @@ def every_finding_is_said(after: After) -> Iterator[str]:
     if after.told is None:
         return
     _, document = after.told
-    placed = {each.finding for each in after.stands.said}
+    placed = {each.finding for each in after.stands.comments}
     summary = "\n".join(after.stands.summaries)
     for finding in document.findings:
         if finding.id not in placed and finding.title not in summary:
@@ -152,12 +153,12 @@ def every_finding_is_said(after: After) -> Iterator[str]:
 
 def a_finding_is_said_once(after: After) -> Iterator[str]:
     """A finding gets one comment, and another one only after the first was resolved or lost its lines."""
-    known = after.before.said if after.before is not None else ()
+    known = after.before.comments if after.before is not None else ()
     still = {each.finding for each in known if each.state == "open"}
-    for said in after.stands.said[len(known) :]:
+    for said in after.stands.comments[len(known) :]:
         if said.finding in still:
             yield f"the finding {said.finding} has a second comment"
-    for finding, count in Counter(each.finding for each in after.stands.said if each.state == "open").items():
+    for finding, count in Counter(each.finding for each in after.stands.comments if each.state == "open").items():
         if count > 1:
             yield f"the finding {finding} has {count} comments that are open"
 
@@ -168,8 +169,8 @@ def nothing_milder_than_the_round_allows_is_posted(after: After) -> Iterator[str
         return
     _, document = after.told
     blocking = blocking_findings(document)
-    known = {each.finding for each in after.before.said} if after.before is not None else set()
-    new = {each.finding for each in after.stands.said} - known - blocking
+    known = {each.finding for each in after.before.comments} if after.before is not None else set()
+    new = {each.finding for each in after.stands.comments} - known - blocking
     whole = after.stands.memory.whole if after.stands.memory is not None else None
     number = whole.number if whole is not None and whole.run_id == document.run_id else 1
     for finding in document.findings:
@@ -193,10 +194,10 @@ def a_person_is_called_to_an_escalation_alone(after: After) -> Iterator[str]:
 
 def publishing_again_writes_nothing(after: After) -> Iterator[str]:
     """A review that is published twice leaves what it left the first time."""
-    if after.step.told.publish is None or after.before is None or _unfinished(after.before):
+    if after.step.block.publish is None or after.before is None or _unfinished(after.before):
         return
     first, second = (
-        (len(each.checks), len(each.said), len(each.summaries), len(each.answers), each.labels)
+        (len(each.checks), len(each.comments), len(each.summaries), len(each.answers), each.labels)
         for each in (after.before, after.stands)
     )
     if first != second:

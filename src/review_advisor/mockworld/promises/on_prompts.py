@@ -191,5 +191,5 @@ def guidance_is_carried_into_a_retry(reading: Reading) -> Iterator[str]:
         for attempt, question in before:
             if attempt < asked.call.attempt and question not in inside.get("GUIDANCE", ""):
                 yield f"the retry on {asked.call.surface} does not know of its question {question!r}"
-        if isinstance(asked.came, Answered):
+        if isinstance(asked.result, Answered):
             before += [(asked.call.attempt, each.question) for each in asked.advice]

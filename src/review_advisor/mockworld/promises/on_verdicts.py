@@ -81,7 +81,7 @@ def _an_outage_leaves_a_no(reading: Reading, asked: Sequence[PlayedCall]) -> boo
     """Whether the executor rejected after all judgements that came, and only an outage took the one on that."""
     no = max((at for at, each in enumerate(asked) if each.call.role is Role.EXECUTOR), default=0)
     answer, judges = answer_of(asked[no]), asked[no + 1 :]
-    faults = [fault_of(each) for each in judges if isinstance(each.came, Lost)]
+    faults = [fault_of(each) for each in judges if isinstance(each.result, Lost)]
     explained = {*OUTAGES, RATE_LIMIT}
     out = 0 < len(faults) == len(judges) and explained.issuperset(faults) and faults.count("crash") < CRASHES_OF_CONTENT
     rejects = answer is not None and answer["verdict"] == "reject"

@@ -35,13 +35,13 @@ UNUSABLE = {"garbage", "misshapen", "prose"}
 
 def answer_of(asked: PlayedCall) -> dict[str, Any] | None:
     """What a call was told, if it was something that counts: of several answers one that says no, in whatever form."""
-    if not isinstance(asked.came, Answered):
+    if not isinstance(asked.result, Answered):
         return None
-    for said in (*asked.came.said, asked.came.value):
+    for said in (*asked.result.said, asked.result.value):
         if str(said.get("verdict")).casefold() in _NOES:
             unsaid = {"summary": "(left blank)"} if asked.call.role is Role.EXECUTOR else {"reasoning": ""}
             return {**unsaid, **said, "verdict": _NOES[str(said["verdict"]).casefold()]}
-    return None if asked.line.fault in UNUSABLE else asked.came.value
+    return None if asked.line.fault in UNUSABLE else asked.result.value
 
 
 def is_plain(text: str) -> bool:
@@ -138,7 +138,7 @@ class Reading:
     def stop_at(self) -> int | None:
         """The place among the calls where the account, the credential or the user ended the review."""
         for place, asked in enumerate(self.review.asked):
-            if isinstance(asked.came, Stop):
+            if isinstance(asked.result, Stop):
                 return place
         return None
 
@@ -207,10 +207,10 @@ class Reading:
 
 def fault_of(asked: PlayedCall) -> str:
     """The story's word for what went wrong with a call; empty if nothing did."""
-    if isinstance(asked.came, Killed):
+    if isinstance(asked.result, Killed):
         return "killed"
-    late = isinstance(asked.came, Lost) and asked.line.lost is None
-    if not late and (isinstance(asked.came, Answered) or asked.line.fault):
+    late = isinstance(asked.result, Lost) and asked.line.lost is None
+    if not late and (isinstance(asked.result, Answered) or asked.line.fault):
         slow = asked.line.seconds >= SLOW and not asked.line.fault
         return "slow" if slow else asked.line.fault
     return "timeout" if asked.line.seconds > asked.call.timeout_seconds else ""

@@ -6,8 +6,9 @@ import base64
 
 import pytest
 
+from review_advisor.safety.assigned_secrets import FROM_AWS
 from review_advisor.safety.secret_issuers import FORMATS, PAIRS
-from review_advisor.safety.secrets import FROM_AWS, KINDS, mark, redact
+from review_advisor.safety.secrets import KINDS, mark, redact
 
 LONG = "hG7kLm9xQ2pR4tWz"
 SHORTEST = "hG7kL9xQ"
