@@ -28,7 +28,7 @@ def only(repo: Repo) -> FileChange:
 
 def test_every_kind_of_change_with_its_counts(repo: Repo) -> None:
     lines = [f"line {n}\n" for n in range(20)]
-    before = {
+    before: dict[str, str | bytes] = {
         "edited": "one\ntwo\n",
         "gone": "a\nb\nc\n",
         "copied": "same\n" * 9,
@@ -48,7 +48,7 @@ def test_every_kind_of_change_with_its_counts(repo: Repo) -> None:
     (repo.path / "run.sh").chmod(0o755)
     (repo.path / "to-link").symlink_to("target")
     (repo.path / "link").symlink_to("/etc/passwd")
-    after = {
+    after: dict[str, str | bytes] = {
         "edited": "one\n2\nthree\n",
         "new": "x\n",
         "empty": "",
