@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import Terminal, project
+from tests.adapters.git_repository import Repo
 from tests.adapters.pull_request_world import Actions, acting
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    """An empty repository."""
+    return Repo(tmp_path / "repo")
 
 
 @pytest.fixture

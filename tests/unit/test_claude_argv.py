@@ -66,17 +66,14 @@ def test_the_call_decides_model_money_and_schema() -> None:
     assert json.loads(option(words, "--json-schema")) == json.loads(answer_schema(ReviewReport))
 
 
-def test_without_a_set_effort_no_word_of_the_command_line_says_so() -> None:
-    words = argv(("c",), replace(CALL, consults=GRANT), hook_settings(("hook",)))
-    assert "effort" not in " ".join(words)
-
-
-@pytest.mark.parametrize("effort", get_args(Effort))
-def test_a_set_effort_is_one_option_more_and_changes_nothing_else(effort: Effort) -> None:
-    plain, words = argv(("c",), CALL, None), argv(("c",), replace(CALL, effort=effort), None)
-    place = words.index("--effort")
-    assert words[place + 1] == effort
-    assert words[:place] + words[place + 2 :] == plain
+def test_a_set_effort_is_one_option_more_and_changes_nothing_else() -> None:
+    plain = argv(("c",), CALL, None)
+    assert "effort" not in " ".join(plain)
+    for effort in get_args(Effort):
+        words = argv(("c",), replace(CALL, effort=effort), None)
+        place = words.index("--effort")
+        assert words[place + 1] == effort
+        assert words[:place] + words[place + 2 :] == plain
 
 
 def test_the_effort_of_consults_is_the_advisors_own() -> None:
@@ -127,10 +124,20 @@ def test_the_grant_defines_the_advisor() -> None:
     assert "python 'a b.py'" in commands["PreToolUse"]
 
 
-@pytest.mark.parametrize("consults,hook", [(GRANT, None), (None, "{}")])
-def test_consults_without_their_hook_are_a_bug(consults: ConsultGrant | None, hook: str | None) -> None:
-    with pytest.raises(ValueError, match="consult hook"):
-        argv(("c",), replace(CALL, consults=consults), hook)
+@pytest.mark.parametrize(
+    "call, hook, said",
+    [
+        (replace(CALL, consults=GRANT), None, "consult hook"),
+        (CALL, "{}", "consult hook"),
+        (replace(CALL, tree=None, edits=EditGrant(())), None, "only in a tree"),
+        (replace(CALL, tree=None, withheld=Withheld(edits=True)), None, "only in a tree"),
+    ],
+)
+def test_consults_without_their_hook_and_edits_without_a_tree_are_bugs(
+    call: AgentCall, hook: str | None, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        argv(("c",), call, hook)
 
 
 def deny_rules(words: list[str]) -> list[str]:
@@ -167,11 +174,6 @@ def test_hook_and_edit_rules_share_the_one_settings_option() -> None:
     assert json.loads(option(words, "--agents"))["the-advisor"]["tools"] == ["Read", "Grep", "Glob"]
 
 
-def test_leave_to_edit_nothing_is_a_bug() -> None:
-    with pytest.raises(ValueError, match="only in a tree"):
-        argv(("c",), replace(CALL, tree=None, edits=EditGrant(())), None)
-
-
 def test_tools_that_only_another_call_may_use_are_listed_and_refused_twice() -> None:
     """By a hook, and editing by a rule, too. The tools are those of the call that may use them, in the same order."""
     may = argv(("c",), replace(CALL, consults=GRANT, edits=EditGrant((".github",))), hook_settings(("hook",)))
@@ -203,11 +205,6 @@ def test_what_a_call_may_use_is_not_refused(
     settings = json.loads(option(words, "--settings")) if "--settings" in words else {}
     entries = settings.get("hooks", {}).get("PreToolUse", [])
     assert [each["matcher"] for each in entries][bool(consults) :] == refused
-
-
-def test_editing_is_withheld_only_in_a_tree() -> None:
-    with pytest.raises(ValueError, match="only in a tree"):
-        argv(("c",), replace(CALL, tree=None, withheld=Withheld(edits=True)), None)
 
 
 # --- the prompt -----------------------------------------------------------------------------------------

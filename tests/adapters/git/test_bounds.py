@@ -18,11 +18,6 @@ from review_advisor.review.rulings import Outcome
 from review_advisor.safety.children import make_folder, remove_folder
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    return Repo(tmp_path / "repo")
-
-
 def blob(repo: Repo, content: bytes = b"x = 1\n") -> str:
     return repo.git("hash-object", "-w", "--stdin", stdin=content).decode().strip()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from tests.adapters.git_repository import Repo
 
 from review_advisor.change.guidelines import MOST_READ, BaseText
@@ -12,11 +11,6 @@ from review_advisor.change.patch_source import open_patch
 from review_advisor.change.sources import open_range, open_staged
 
 PATHS = ("src/api/REVIEW.md", "src/REVIEW.md", "REVIEW.md")
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    return Repo(tmp_path / "repo")
 
 
 def test_rules_are_those_of_the_base_whatever_the_change_makes_of_them(repo: Repo) -> None:

@@ -36,14 +36,6 @@ def used(source: GitSource, *names: str, near: tuple[str, ...] = ()) -> tuple[di
     return {uses.name: [(use.path, use.line) for use in uses.shown] for uses in collector.uses()}, whole
 
 
-def test_uses_are_found_as_whole_words_in_the_head_alone(repo: Repo) -> None:
-    repo.write("old.py", "sell()\n")
-    repo.commit()
-    repo.git("rm", "-q", "old.py")
-    repo.write("src/a.py", "x = 1\nsell(x)\nresell = sell_all\n")
-    assert used(source(repo), "sell", "buy") == ({"sell": [("src/a.py", 2)]}, True)
-
-
 @pytest.mark.parametrize(
     "name", ["-e", "--open-files-in-pager=touch it-ran", "-Otouch it-ran", "-f/etc/passwd", "a.*b"]
 )

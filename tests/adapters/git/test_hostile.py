@@ -19,11 +19,6 @@ from review_advisor.change.git import checkout_around, find_git, nearest_checkou
 from review_advisor.change.sources import GitSource, open_base, open_range, open_staged
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    return Repo(tmp_path / "repo")
-
-
 def trap(folder: Path) -> tuple[Path, Path]:
     """A program that leaves a mark when it runs, and the mark."""
     mark, program = folder / "it-ran", folder / "evil"

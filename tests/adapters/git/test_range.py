@@ -12,11 +12,6 @@ from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, Change, F
 from review_advisor.change.sources import About, open_base, open_range
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    return Repo(tmp_path / "repo")
-
-
 def last(repo: Repo) -> Change:
     return open_range(repo.path, "HEAD~1..HEAD").change()
 

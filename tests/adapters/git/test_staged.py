@@ -12,11 +12,6 @@ from review_advisor.change.change import SourceError, Spec, Status
 from review_advisor.change.sources import About, open_staged
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    return Repo(tmp_path / "repo")
-
-
 def test_the_index_counts_and_the_work_tree_does_not(repo: Repo) -> None:
     repo.write("a", "one\n")
     base = repo.commit()
@@ -109,16 +104,6 @@ def test_before_the_first_commit(repo: Repo) -> None:
     assert [(f.path, f.status) for f in source.change().files] == [("a", Status.ADDED)]
     assert source.base_sha == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
     assert source.base_file("a") is None
-
-
-def test_everything_removed(repo: Repo) -> None:
-    repo.write("a")
-    repo.commit()
-    repo.git("rm", "--quiet", "a")
-    source = open_staged(repo.path)
-    assert [(f.path, f.status) for f in source.change().files] == [("a", Status.DELETED)]
-    with source.head_tree() as tree:
-        assert list(tree.iterdir()) == []
 
 
 def test_an_unresolved_merge_is_refused(repo: Repo) -> None:

@@ -12,11 +12,6 @@ from review_advisor.change.change import SourceError
 from review_advisor.change.sources import GitSource, open_range
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    return Repo(tmp_path / "repo")
-
-
 def opened(repo: Repo) -> GitSource:
     return open_range(repo.path, "HEAD..HEAD")
 

@@ -491,11 +491,6 @@ def test_a_crop_that_cannot_be_written_ends_the_review_before_anything_is_paid(t
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    return Repo(tmp_path / "repo")
-
-
-@pytest.fixture
 def compared(repo: Repo) -> Iterator[Callable[..., tuple[ComparedPictures, tuple[PictureDifference, ...]]]]:
     """Compares the last commit's pictures."""
     opened: list[ComparedPictures] = []

@@ -1,18 +1,17 @@
 """Where a quote stands: every place, the nearest, which of how many, and in time that is linear in file and quote."""
 
-import sys
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from threading import Barrier
-from types import FrameType
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.counted import steps
 
 from review_advisor.agents.answers import KnowledgeEntry, ReportedFinding, ReviewReport
 from review_advisor.agents.evidence import Knowledge, Place, Places, ShownChange, occurrences, sides
@@ -155,24 +154,6 @@ def test_of_many_places_the_nearest_is_found_by_looking_at_few() -> None:
     places = Places(range(4_000), numbers, lambda start: Place(start, start, start, removed=False))
     assert places.nearest(3_900).line == 3_900
     assert numbers.looks <= 20
-
-
-def steps(work: Callable[[], object]) -> int:
-    """How many lines of Python run."""
-    count = 0
-
-    def trace(_frame: FrameType, event: str, _argument: object) -> Any:
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 def equal_lines(size: int, findings: int = 1) -> Callable[[], object]:

@@ -17,9 +17,9 @@ INVISIBLE = [
 NO_CHARACTERS = [chr(plane + last) for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF)]
 
 
-@pytest.mark.parametrize("character", INVISIBLE + NO_CHARACTERS, ids=lambda character: f"{ord(character):04X}")
-def test_an_invisible_character_is_shown_by_its_number(character: str) -> None:
-    assert visible(f"a{character}b") == f"a<U+{ord(character):04X}>b"
+def test_an_invisible_character_is_shown_by_its_number() -> None:
+    for character in INVISIBLE + NO_CHARACTERS:
+        assert visible(f"a{character}b") == f"a<U+{ord(character):04X}>b"
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a\tb\nc", "\n", "\xa0", "\u0600\u0661", "\u2027\u2030", "\ufffc\ufffd"])

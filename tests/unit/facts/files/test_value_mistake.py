@@ -79,11 +79,12 @@ def test_a_group_of_keys_has_the_name_that_its_format_gives_it() -> None:
     assert value_mistake(refused.value.errors()[0], block="an object") == "should be an object"
 
 
-@pytest.mark.parametrize("kind", sorted(set(get_args(ErrorType)) - {"value_error"}))
-def test_no_kind_of_mistake_shows_the_words_of_the_library(kind: str) -> None:
-    said = value_mistake({"type": kind, "loc": (), "msg": "Input should be an instance", "input": 1, "ctx": CONTEXT})
-    assert said
-    assert "Input" not in said
+def test_no_kind_of_mistake_shows_the_words_of_the_library() -> None:
+    for kind in set(get_args(ErrorType)) - {"value_error"}:
+        mistake = {"type": kind, "loc": (), "msg": "Input should be an instance", "input": 1, "ctx": CONTEXT}
+        said = value_mistake(mistake)  # type: ignore[arg-type]
+        assert said, kind
+        assert "Input" not in said, kind
 
 
 def test_a_key_that_is_spelled_like_another_line_is_one_word_of_ascii() -> None:

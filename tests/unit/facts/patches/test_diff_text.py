@@ -93,11 +93,11 @@ def test_a_fence_changes_no_lines_place(changed: list[FileChange]) -> None:
 
 
 @pytest.mark.parametrize("content", HOSTILE)
-@pytest.mark.parametrize("sign", [" ", "+", "-"])
-def test_content_forges_no_header_d15(sign: str, content: str) -> None:
-    file = FileChange(Status.MODIFIED, "real.py", hunks=(Hunk(1, 1, 1, 1, "", (sign + content,)),))
-    assert {line.path for line in changed_lines(clean(render_file(file)))} <= {"real.py"}
-    assert sum(line.startswith("FILE ") for line in clean(render_file(file)).split("\n")) == 1
+def test_content_forges_no_header_d15(content: str) -> None:
+    for sign in " +-":
+        file = FileChange(Status.MODIFIED, "real.py", hunks=(Hunk(1, 1, 1, 1, "", (sign + content,)),))
+        assert {line.path for line in changed_lines(clean(render_file(file)))} <= {"real.py"}
+        assert sum(line.startswith("FILE ") for line in clean(render_file(file)).split("\n")) == 1
 
 
 @given(PATH)

@@ -45,13 +45,9 @@ MEANT: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize("written, meant", MEANT, ids=[repr(row[0]) for row in MEANT])
-def test_escapes_are_undone_and_broken_literals_joined(written: str, meant: str) -> None:
-    assert read(written).text == meant
-
-
-@pytest.mark.parametrize("written, meant", MEANT, ids=[repr(row[0]) for row in MEANT])
-def test_each_character_leads_back_to_what_it_was_read_from(written: str, meant: str) -> None:
+def test_escapes_are_undone_broken_literals_joined_and_each_character_leads_back(written: str, meant: str) -> None:
     reading = read(written)
+    assert reading.text == meant
     at = 0
     for position, character in enumerate(meant):
         ((start, end),) = reading.places(position, position + 1)
