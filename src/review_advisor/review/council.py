@@ -28,7 +28,7 @@ from review_advisor.policy.roster import ADR_ADVISOR, VOICES, Advisor, as_adviso
 from review_advisor.review.dispatch import CallResult, Dispatch
 from review_advisor.review.events import MemberReviewed, VoicesHeard, Voted, advised
 from review_advisor.review.repair_session import Version
-from review_advisor.review.votes import MemberAnswer, as_all, asked_as, joint_form, said_in, voice_of
+from review_advisor.review.votes import MemberAnswer, as_all, asked_as, joint_form, voice_of, votes_in
 from review_advisor.safety.fence import fence_facts
 
 OWN_REPORT = "OWN_REPORT"
@@ -90,11 +90,13 @@ Checked = TypeVar("Checked", bound=Answer)
 
 @dataclass(frozen=True, slots=True)
 class PanelAnswers:
-    """What the panel gave. ``number`` is the call of a panel of one, 0 for a council. ``raw`` is all that was said."""
+    """The answers of a panel."""
 
     members: tuple[MemberAnswer, ...]
     raw: str = ""
+    """All replies as the models gave them."""
     number: int = 0
+    """The call of a panel of one, 0 for a council."""
 
 
 @dataclass(slots=True)
@@ -102,7 +104,7 @@ class PartJudges:
     """The judges of one part. Each member of a council is asked for its own findings once a version."""
 
     dispatch: Dispatch
-    heard: tuple[MemberAnswer, ...] = ()
+    answers: tuple[MemberAnswer, ...] = ()
     """The latest answers of all members."""
     _found: dict[tuple[str | None, str], tuple[CheckedReport, tuple[str, ...]]] = field(default_factory=dict)
     """What each member found in a version, and which pictures it opened for that."""
@@ -115,16 +117,14 @@ class PartJudges:
         call = PostVerifyAdvisor(version.briefing).call(version.row, version.part, plan, report, attempts)
         self._latest = version, call
         panel = version.briefing.policy.roster.panel
-        answers = self._answers(version, call, panel)
-        self.heard = answers.members
-        return answers
-
-    def _answers(self, version: Version, call: AgentCall, panel: Sequence[Advisor]) -> PanelAnswers:
         if len(panel) == 1 and panel[0].id == ADR_ADVISOR.id:
-            return self._alone(version, call, panel[0])
-        voices = self.dispatch.together(panel, lambda member: self._voice(version, call, member))
-        said = {answer.advisor.id: raw for answer, raw in voices if raw}
-        return PanelAnswers(tuple(answer for answer, _ in voices), json.dumps(said))
+            answers = self._alone(version, call, panel[0])
+        else:
+            voices = self.dispatch.together(panel, lambda member: self._voice(version, call, member))
+            raw = json.dumps({answer.advisor.id: raw for answer, raw in voices if raw})
+            answers = PanelAnswers(tuple(answer for answer, _ in voices), raw)
+        self.answers = answers.members
+        return answers
 
     def advise(self, attempt: int) -> None:
         """Record what the inline members advise once the part is decided, if any judge was asked.
@@ -140,8 +140,8 @@ class PartJudges:
         call = voices_call(replace(judge, attempt=attempt), members)
         asked = self.dispatch.ask(call, call.answer)
         if not isinstance(asked.answer, Lost | Refused):
-            said = zip(members, said_in(asked.answer, members), strict=True)
-            voices = tuple(advised(voice_of(each, [vote], ACTIONS)) for each, vote in said)
+            votes = zip(members, votes_in(asked.answer, members), strict=True)
+            voices = tuple(advised(voice_of(each, [vote], ACTIONS)) for each, vote in votes)
             self.dispatch.record_step(
                 VoicesHeard, version.row, version.part, attempt, number=asked.number, voices=voices
             )
@@ -154,7 +154,7 @@ class PartJudges:
         )
 
     def _voice(self, version: Version, judge: AgentCall, member: Advisor) -> tuple[MemberAnswer, str]:
-        """One member's own findings first, then its vote, and all that it said of that. Without findings no vote."""
+        """One member's vote after its own findings, and its reply as the model gave it. Without findings no vote."""
         found = self._findings(version, judge, member)
         if isinstance(found, Lost | Refused):
             return MemberAnswer(member, found), ""
@@ -205,15 +205,15 @@ def _asked_through_outage(
     Only an outage is tried again: an answer that the change may have silenced stays lost, and so does one for which the
     review has no time left. Whatever is tried is a call like any other, within the budgets, and recorded.
     """
-    came = dispatch.ask(call, answer)
-    first, crashed = came.first, False
+    result = dispatch.ask(call, answer)
+    first, crashed = result.first, False
     for number, further in enumerate(further_tries(rules, call.model), 1):
-        lost = came.answer
+        lost = result.answer
         if not isinstance(lost, Lost) or lost.cause is not Cause.OUTAGE or not dispatch.wait(further.wait_seconds):
             break
         crashed = crashed or lost.reason is LostReason.CRASH
         again = replace(call, model=further.model, asks_again=first, further_try=number, crashed_before=crashed)
-        came = dispatch.ask(again, answer)
-        if isinstance(came.answer, Lost):
-            came = replace(came, answer=lost_twice(lost, came.answer))
-    return came
+        result = dispatch.ask(again, answer)
+        if isinstance(result.answer, Lost):
+            result = replace(result, answer=lost_twice(lost, result.answer))
+    return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -43,7 +43,8 @@ def confirmed_findings(report: CheckedReport, judged: Attempt | None) -> tuple[F
 
     ``judged`` is the judgement on this very report; None where there is none.
     """
-    agreed = _agreed(judged)
+    confirmed = judged is not None and judged.result.verdict == "APPROVE"
+    agreed = frozenset(judged.result.pre_existing if judged is not None and confirmed else ())
     return tuple(replace(each, pre_existing=each.pre_existing and each.id in agreed) for each in report.findings)
 
 
@@ -76,13 +77,17 @@ def why_not_approved(report: CheckedReport, judged: Attempt | None) -> str | Non
     return "the executor calls a critical finding pre-existing, and the advisor does not confirm it"
 
 
-def _agreed(judged: Attempt | None) -> frozenset[str]:
-    if judged is None or judged.result.verdict != "APPROVE":
-        return frozenset()
-    return frozenset(judged.result.pre_existing)
-
-
 NOT_OPENED = "whoever judged it did not open all of its crops"
+
+
+_STOP_REASONS: Mapping[type[Stop], StopReason] = {
+    CreditExhaustedError: "credit_exhausted",
+    ModelUnknownError: "model_unknown",
+    TreeChangedError: "tree_changed",
+    AuthenticationFailedError: "authentication_failed",
+    Stop: "interrupted",
+}
+"""Why a stop ended the review: the first kind that it is."""
 
 
 _OF_SETTINGS: frozenset[StopReason] = frozenset({"credit_exhausted", "authentication_failed", "model_unknown"})
@@ -103,11 +108,17 @@ class PartEnding:
     outcome: Outcome
     because: str
     read: bool = True
+    """Whether the executor's report came."""
     degraded: bool = False
+    """Whether the judgement that was due is missing."""
     recovered: bool = False
+    """Whether an approval answered a veto."""
     exhausted: bool = False
+    """Whether a veto outlasted the retries."""
     repaired: bool = False
+    """Whether the advisor confirmed the repaired version."""
     unopened: tuple[str, ...] = ()
+    """The names of the pictures that somebody who judged them has not opened."""
 
 
 def unread(missing: Lost | Refused) -> PartEnding:
@@ -155,7 +166,7 @@ def flipped(blind: CheckedReport, report: CheckedReport, attempt: int) -> str | 
 
 
 def unseen_blind(ending: PartEnding, missing: Lost | Refused, *, guarded: bool) -> PartEnding:
-    """The ending of a part whose diff was not judged alone although that was due: it is said, and degrades the review.
+    """The ending of a part whose diff was not judged alone although that was due: its reason names that.
 
     No approval under the guard stands without it. Nor does one where a cap of ours refused it, or where the change may
     have caused its loss: nobody can buy the approval by making a change expensive, or by silencing who judges it.
@@ -241,14 +252,13 @@ def settled(report: CheckedReport) -> PartEnding:
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """Why a surface does not run at all, and the switch behind it if there is one.
-
-    ``ending`` is what the surface comes to all the same; None where it has no part in the outcome.
-    """
+    """Why a surface does not run at all."""
 
     because: str
     disabled_by: str | None = None
+    """The switch that turned it off."""
     ending: Ending | None = None
+    """What the surface comes to all the same; None where it has no part in the outcome."""
 
 
 def why_not_run(row: SurfacePolicy, so_far: Ending, *, guarded: bool) -> NotRun | None:
@@ -266,7 +276,7 @@ def why_not_run(row: SurfacePolicy, so_far: Ending, *, guarded: bool) -> NotRun 
 
 
 def never_approved(ending: PartEnding, unread: Sequence[str]) -> PartEnding:
-    """The same ending, a human's at best if something of the part can be seen by nobody."""
+    """The ending, at best a human's if something of the part can be seen by nobody."""
     if not unread or worst((ending.outcome, Outcome.ESCALATED)) is not Outcome.ESCALATED:
         return ending
     because = "; ".join((*unread, ending.because) if ending.outcome is Outcome.ESCALATED else unread)
@@ -322,7 +332,7 @@ def stop_words(stop: Stop, call: AgentCall) -> str:
     """Why the review cannot go on. Where it may be the model, the settings that name it are named."""
     if not isinstance(stop, ModelError):
         return stop.detail
-    model, asked = _asked(stop, call)
+    model, asked = _model_at_fault(stop, call)
     narrow, wide = model_variables(call.surface, "EXECUTOR" if asked == Role.EXECUTOR.advisor else "ADVISOR")
     settings = f"{narrow} or {wide}"
     if call.further_try:
@@ -332,7 +342,7 @@ def stop_words(stop: Stop, call: AgentCall) -> str:
     return f"{stop.detail} The model asked for is {model!r}; {settings} sets another."
 
 
-def _asked(stop: ModelError, call: AgentCall) -> tuple[str, str]:
+def _model_at_fault(stop: ModelError, call: AgentCall) -> tuple[str, str]:
     """The model that may be wrong, and the id of whom it was to answer for: of several failed consults, the usual."""
     if not stop.in_consult or call.consults is None:
         return call.model, call.advisor
@@ -344,17 +354,8 @@ def _asked(stop: ModelError, call: AgentCall) -> tuple[str, str]:
 def end_of_stop(stop: Stop, at: datetime) -> ReviewStopped:
     """The event that says why the review could not go on."""
     resume_at = stop.resume_at if isinstance(stop, CreditExhaustedError) else None
-    return ReviewStopped(at=at, reason=_stop_reason(stop), detail=stop.detail, resume_at=resume_at)
-
-
-def _stop_reason(stop: Stop) -> StopReason:
-    if isinstance(stop, CreditExhaustedError):
-        return "credit_exhausted"
-    if isinstance(stop, ModelUnknownError):
-        return "model_unknown"
-    if isinstance(stop, TreeChangedError):
-        return "tree_changed"
-    return "authentication_failed" if isinstance(stop, AuthenticationFailedError) else "interrupted"
+    reason = next(reason for kind, reason in _STOP_REASONS.items() if isinstance(stop, kind))
+    return ReviewStopped(at=at, reason=reason, detail=stop.detail, resume_at=resume_at)
 
 
 def stopped_by_settings(events: Sequence[Event]) -> bool:

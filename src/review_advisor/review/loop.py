@@ -85,16 +85,16 @@ from review_advisor.safety.stop import Receipt
 
 @dataclass(frozen=True, slots=True)
 class AttemptBrief:
-    """What the executor is told beside the change when an attempt begins.
-
-    ``unapplied`` is the advice of earlier attempts that was overridden or refused.
-    """
+    """What the executor is shown beside the change when an attempt begins."""
 
     plan: ReviewPlan | None
     attempts: tuple[Attempt, ...]
+    """The vetoed ones that are handed back."""
     before: CheckedReport | None
+    """Its latest report."""
     consults: tuple[ConsultNote, ...]
     unapplied: tuple[str, ...] = ()
+    """The advice of earlier attempts that was overridden or refused."""
 
     def ask(self, version: Version, editable: EditableTree | None = None) -> AgentCall:
         """The executor's question about this version of the change."""
@@ -110,94 +110,32 @@ class AttemptBrief:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptSaid:
-    """What the executor said in one attempt. ``halted``: why its report goes to a human as it is.
-
-    ``receipt`` is that of the call ``number``. ``turned``: after advice it approves what it had rejected.
-    ``advisor_alone``: a consult was refused, and the advisor's judgement alone decides. ``put_back`` are the findings
-    that stay although the executor left them out after advice. ``dispositions`` is its own word on the advice, and
-    ``unapplied`` the advice that was overridden or refused.
-    """
+class AttemptResult:
+    """The executor's report in one attempt, and how it came about."""
 
     report: CheckedReport
     number: int
+    """The call that brought the report."""
     consults: tuple[ConsultNote, ...]
     halted: str | None = None
+    """Why the report goes to a human as it is."""
     receipt: Receipt = field(default_factory=Receipt)
+    """That of the call ``number``."""
     turned: bool = False
+    """After advice the executor approves what it had rejected."""
     advisor_alone: bool = False
+    """A consult was refused, and the advisor's judgement alone decides."""
     put_back: tuple[str, ...] = ()
+    """The findings that stay although the executor left them out after advice."""
     dispositions: tuple[DispositionAnswer, ...] = ()
+    """The executor's own word on the advice."""
     unapplied: tuple[str, ...] = ()
+    """The advice that was overridden or refused."""
 
     @property
     def turn(self) -> Turn:
-        """The same as what may be a reason to consult the advisor."""
+        """What of it may be a reason to consult the advisor."""
         return Turn(self.number, self.report, self.receipt.failures_unadvised, self.receipt.readings_unadvised)
-
-
-class HarnessConsult:
-    """One consult after what the executor has said."""
-
-    def __init__(
-        self, dispatch: Dispatch, version: Version, told: AttemptBrief, said: AttemptSaid, reasons: Sequence[Reason]
-    ) -> None:
-        self._dispatch = dispatch
-        self._version = version
-        self._told = told
-        self._said = said
-        self._reasons = reasons
-        self._consults: Consults | None = None
-        self._prompt = ""
-        self.number = 0
-        self.at_cap = False
-
-    def leave(self) -> str:
-        """Why the cap refuses the consult; empty with leave."""
-        seen, attempt = self._version.briefing, len(self._told.attempts)
-        grant = consult_grant(seen, self._version.row, attempt)
-        if grant is None:
-            return "mid-flight is off"
-        earlier = (*self._told.consults, *self._said.consults)
-        question = packet(
-            seen, self._version.part, self._said.report, self._reasons, plan=self._told.plan, earlier=earlier
-        )
-        self._consults = self._dispatch.consults(grant)
-        leave = self._consults.ask("harness", question)
-        if isinstance(leave, Denied):
-            self.at_cap = leave.at_cap
-            return leave.reason
-        self._prompt = leave.prompt
-        return ""
-
-    def advice(self) -> ConsultNote:
-        """What the advisor says, recorded. An answer that does not come is a failed consult, and is refunded."""
-        if self._consults is None:
-            raise AssertionError("a consult needs leave")
-        version, attempt = self._version, len(self._told.attempts)
-        call = consult_call(version.briefing, version.row, version.part, attempt, self._prompt)
-        try:
-            asked = self._dispatch.ask(call, Recommendation)
-            self._consults.settle("harness", _reply(asked.answer, asked.raw, asked.receipt, len(self._prompt)))
-        finally:
-            (record,) = self._consults.end()
-        note = read_consult(record)
-        if isinstance(asked.answer, Recommendation):
-            said = Guidance.model_validate(asked.answer.model_dump())
-            note = ConsultNote(note.consult, note.status, said, resolved_model=note.resolved_model, notes=note.notes)
-        self.number = asked.number
-        self._dispatch.record_step(
-            Consulted,
-            version.row,
-            version.part,
-            attempt,
-            number=asked.number,
-            advisor=Role.MID_FLIGHT.advisor,
-            note=note,
-            asked_by="harness",
-            effort=call.effort,
-        )
-        return note
 
 
 def proven_changes(version: Version, report: CheckedReport, guidance: Guidance) -> tuple[str, ...]:
@@ -210,7 +148,7 @@ def proven_changes(version: Version, report: CheckedReport, guidance: Guidance) 
 
 
 def _reply(answer: Guidance | Lost | Refused, raw: str, receipt: Receipt, asked: int) -> ConsultReply:
-    """What came back. Under the cap of tokens count a question of ``asked`` characters and the answer.
+    """The reply to a consult of the harness. Under the cap of tokens count a question of ``asked`` characters and it.
 
     The change that stands before the question is no fault of whoever asks, nor is what the advisor reads.
     """
@@ -222,141 +160,193 @@ def _reply(answer: Guidance | Lost | Refused, raw: str, receipt: Receipt, asked:
     return ConsultReply(False, reason=why, resolved_model=model, tokens=used, counts=used and counts)
 
 
-def escalated(dispatch: Dispatch, version: Version, told: AttemptBrief, said: AttemptSaid) -> AttemptSaid:
-    """What the executor says after every consult that is due. Raises ``Stop``.
+def escalated(dispatch: Dispatch, version: Version, brief: AttemptBrief, result: AttemptResult) -> AttemptResult:
+    """The executor's result after every consult that is due. Raises ``Stop``.
 
-    Without a profile of escalation that is what it said first. A consult that brings no advice does not stop it. One
+    Without a profile of escalation that is its first. A consult that brings no advice does not stop it. One
     that the cap refuses, a conflict that one more question does not settle, advice that stays open, and an executor
     that gives no report after advice send the part to a human, who reads which advice is open.
     """
     paths = [path for file in version.part.shard.files for path in file.paths]
     about = watched(version.briefing.policy, version.row, paths, version.part.of)
     if about is None:
-        return said
-    return _Escalation(dispatch, version, told, about, said).followed()
+        return result
+    return _Escalation(dispatch, version, brief, about, result).run()
 
 
 @dataclass(slots=True)
 class _Advice:
-    """One recommendation of an attempt. ``merged`` is with the report that it was given on.
-
-    ``needs_end``: it would change something, so the executor has to say what became of it.
-    """
+    """One recommendation of an attempt."""
 
     identity: str
     merged: Merged
+    """The recommendation merged with the report that it was given on."""
     key: str = ""
+    """What the same advice in a later attempt has as well."""
     needs_end: bool = True
-    became: Disposition = "open"
+    """It would change something, so the executor has to say what became of it."""
+    disposition: Disposition = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class _GrantedConsult:
+    consults: Consults
+    prompt: str
 
 
 _APPLIED: tuple[Disposition, ...] = ("applied", "applied in part")
 
 
-def _still_there(report: CheckedReport, put_back: Sequence[str]) -> tuple[str, ...]:
-    """Of the findings that were put back those that a proof has not taken away since."""
-    there = {each.id for each in report.findings}
-    return tuple(each for each in dict.fromkeys(put_back) if each in there)
-
-
 class _Escalation:
+    """The consults of the harness in one attempt, and what the executor makes of their advice."""
+
     def __init__(
-        self, dispatch: Dispatch, version: Version, told: AttemptBrief, about: Watched, said: AttemptSaid
+        self, dispatch: Dispatch, version: Version, brief: AttemptBrief, about: Watched, result: AttemptResult
     ) -> None:
         self._dispatch = dispatch
         self._version = version
-        self._told = told
+        self._brief = brief
         self._about = about
-        self._said = said
+        self._result = result
         self._consulted: set[ReasonKey] = set()
         self._turns = 1
         self._given: list[_Advice] = []
         self._proven: dict[str, str] = {}
         self._insisted = False
 
-    def followed(self) -> AttemptSaid:
-        self._hear(self._said.consults)
+    def run(self) -> AttemptResult:
+        self._take_in(self._result.consults)
         while self._settles():
-            reasons = reasons_to_consult(self._about, self._said.turn, self._consulted)
-            if not reasons or not self._consults(reasons):
+            reasons = reasons_to_consult(self._about, self._result.turn, self._consulted)
+            if not reasons or not self._consult(reasons):
                 break
-        alone = self._said.advisor_alone or left_to_the_advisor(self._about, self._said.consults)
-        self._said = replace(self._said, advisor_alone=alone)
-        self._leaves_open()
-        return self._said
+        alone = self._result.advisor_alone or left_to_the_advisor(self._about, self._result.consults)
+        self._result = replace(self._result, advisor_alone=alone)
+        self._close_open_advice()
+        return self._result
 
     # --- a consult ---
 
-    def _consults(self, reasons: Sequence[Reason]) -> bool:
+    def _consult(self, reasons: Sequence[Reason]) -> bool:
         """Hold a consult, and let the executor go on. False: nobody is asked any more in this attempt."""
         self._consulted.update(reason.key for reason in reasons)
         contested: _Advice | None = None
         while True:
-            note, number = self._asked(reasons, contested)
+            note, number = self._ask_advisor(reasons, contested)
             if note is None:
                 return False
             if stop_signal([note]):
-                self._hear([note])
+                self._take_in([note])
                 return False
             if note.guidance is None:
-                return contested is None or self._halts("the reconciling question brought no answer")
-            advice, repeated = self._merged(note, number)
+                return contested is None or self._halt("the reconciling question brought no answer")
+            advice, repeated = self._merge(note, number)
             if repeated:
-                return self._halts(f"the same advice was given twice and not applied: {note.guidance.action}")
+                return self._halt(f"the same advice was given twice and not applied: {note.guidance.action}")
             if contested is not None and not advice.merged.conflict:
                 advice.needs_end = True
                 if not settles(contested.merged, advice.merged):
-                    return self._halts(
+                    return self._halt(
                         "the advisor neither takes back nor repeats what it contradicts the executor in:"
                         f" {contested.merged.conflict}"
                     )
             if not advice.merged.conflict:
                 self._turns += 1
-                return self._goes_on(go_on_ask, [reason.detail for reason in reasons])
+                return self._continue(go_on_ask, [reason.detail for reason in reasons])
             if contested is not None:
-                return self._halts(f"the executor and the advisor contradict one another: {advice.merged.conflict}")
+                return self._halt(f"the executor and the advisor contradict one another: {advice.merged.conflict}")
             reasons = [Reason(ReasonKind.RECONCILE, advice.identity, advice.merged.conflict)]
             contested = advice
 
-    def _asked(self, reasons: Sequence[Reason], contested: _Advice | None) -> tuple[ConsultNote | None, int]:
+    def _ask_advisor(self, reasons: Sequence[Reason], contested: _Advice | None) -> tuple[ConsultNote | None, int]:
         """The advisor's answer and its call; None where the consult is refused.
 
         Nobody decides a conflict alone, so a refused question about ``contested`` advice always calls a person.
         """
-        consult = HarnessConsult(self._dispatch, self._version, self._told, self._said, reasons)
-        refused = no_turn_left(self._about, self._turns) or consult.leave()
-        alone = consult.at_cap and self._about.rules.handoff == "advisor_only" and contested is None
+        leave = self._leave(reasons)
+        refused = leave.reason if isinstance(leave, Denied) else ""
+        at_cap = isinstance(leave, Denied) and leave.at_cap
+        alone = at_cap and self._about.rules.handoff == "advisor_only" and contested is None
         self._record(
             Escalated,
-            self._said.number,
-            report=self._said.report,
+            self._result.number,
+            report=self._result.report,
             reasons=tuple(reasons),
-            state=state_digest(self._version.tree or "", self._said.report),
+            state=state_digest(self._version.tree or "", self._result.report),
             refused=refused,
             advisor_alone=alone,
         )
-        if refused:
+        if isinstance(leave, Denied):
             halted = None if alone else refused_request(reasons, refused)
-            self._said = replace(self._said, halted=halted, advisor_alone=alone)
+            self._result = replace(self._result, halted=halted, advisor_alone=alone)
             return None, 0
         if contested is not None:
             self._dispose(contested, "superseded", "one more question was asked")
-        note = consult.advice()
-        self._said = replace(self._said, consults=(*self._said.consults, note))
-        return note, consult.number
+        note, number = self._advice(leave)
+        self._result = replace(self._result, consults=(*self._result.consults, note))
+        return note, number
 
-    def _merged(self, note: ConsultNote, number: int) -> tuple[_Advice, bool]:
+    def _leave(self, reasons: Sequence[Reason]) -> _GrantedConsult | Denied:
+        """Leave for one more consult, or why there is none."""
+        refused = no_turn_left(self._about, self._turns)
+        if refused:
+            return Denied(refused)
+        briefing, row, attempt = self._version.briefing, self._version.row, len(self._brief.attempts)
+        grant = consult_grant(briefing, row, attempt)
+        if grant is None:
+            return Denied("mid-flight is off")
+        question = packet(
+            briefing,
+            self._version.part,
+            self._result.report,
+            reasons,
+            plan=self._brief.plan,
+            earlier=(*self._brief.consults, *self._result.consults),
+        )
+        consults = self._dispatch.consults(grant)
+        leave = consults.ask("harness", question)
+        return leave if isinstance(leave, Denied) else _GrantedConsult(consults, leave.prompt)
+
+    def _advice(self, leave: _GrantedConsult) -> tuple[ConsultNote, int]:
+        """The advisor's answer, recorded, and its call. One that does not come is a failed consult, and is refunded."""
+        version, attempt = self._version, len(self._brief.attempts)
+        call = consult_call(version.briefing, version.row, version.part, attempt, leave.prompt)
+        try:
+            asked = self._dispatch.ask(call, Recommendation)
+            leave.consults.settle("harness", _reply(asked.answer, asked.raw, asked.receipt, len(leave.prompt)))
+        finally:
+            (record,) = leave.consults.end()
+        note = read_consult(record)
+        if isinstance(asked.answer, Recommendation):
+            guidance = Guidance.model_validate(asked.answer.model_dump())
+            note = ConsultNote(
+                note.consult, note.status, guidance, resolved_model=note.resolved_model, notes=note.notes
+            )
+        self._dispatch.record_step(
+            Consulted,
+            version.row,
+            version.part,
+            attempt,
+            number=asked.number,
+            advisor=Role.MID_FLIGHT.advisor,
+            note=note,
+            asked_by="harness",
+            effort=call.effort,
+        )
+        return note, asked.number
+
+    def _merge(self, note: ConsultNote, number: int) -> tuple[_Advice, bool]:
         if note.guidance is None:
             raise AssertionError("only guidance can be merged")
-        proven = proven_changes(self._version, self._said.report, note.guidance)
+        proven = proven_changes(self._version, self._result.report, note.guidance)
         brought = self._version.believed(note.guidance.findings, Role.MID_FLIGHT.advisor)
-        merged = merge_recommendations(self._said.report, note.guidance, self._about, proven, brought)
+        merged = merge_recommendations(self._result.report, note.guidance, self._about, proven, brought)
         key = same_advice(note.guidance)
         advice = _Advice(f"r{len(self._given) + 1}", merged, key, note.guidance.changes_something)
         self._given.append(advice)
-        self._said = replace(self._said, report=with_advice(self._said.report, merged))
+        self._result = replace(self._result, report=with_advice(self._result.report, merged))
         self._proven |= proven_milder(merged, proven)
-        repeated = key in (*self._told.unapplied, *self._said.unapplied)
+        repeated = key in (*self._brief.unapplied, *self._result.unapplied)
         self._record(
             Recommended, number, recommendation=advice.identity, merged=merged, proven=proven, repeated=repeated
         )
@@ -364,9 +354,9 @@ class _Escalation:
 
     # --- what becomes of the advice ---
 
-    def _hear(self, notes: Sequence[ConsultNote]) -> None:
-        """Take in what the advisor said to questions of the executor's own, of which only its word tells."""
-        plain = Merged(self._said.report.verdict, ())
+    def _take_in(self, notes: Sequence[ConsultNote]) -> None:
+        """Add the advice that answers the executor's own questions: only its report shows what became of it."""
+        plain = Merged(self._result.report.verdict, ())
         for note in notes:
             if note.guidance is not None:
                 name, changes = f"r{len(self._given) + 1}", note.guidance.changes_something
@@ -374,89 +364,92 @@ class _Escalation:
 
     def _settles(self) -> bool:
         """Whether every recommendation has come to an end; what is open is asked once."""
-        if stop_signal(self._said.consults) or refused_question(self._about, self._said.consults):
+        if stop_signal(self._result.consults) or refused_question(self._about, self._result.consults):
             return False
-        while self._said.halted is None:
-            still = [each for each in self._given if each.became == "open"]
-            for each in still:
-                became, why = disposition_of(each.identity, each.merged, self._said.report, self._said.dispositions)
-                if became == "open" and not each.needs_end:
-                    became = "not stated"
-                if became != "open":
-                    self._dispose(each, became, why)
-            still = [each for each in still if each.became == "open"]
-            if not still:
+        while self._result.halted is None:
+            unsettled = [each for each in self._given if each.disposition == "open"]
+            for each in unsettled:
+                disposition, why = disposition_of(
+                    each.identity, each.merged, self._result.report, self._result.dispositions
+                )
+                if disposition == "open" and not each.needs_end:
+                    disposition = "not stated"
+                if disposition != "open":
+                    self._dispose(each, disposition, why)
+            unsettled = [each for each in unsettled if each.disposition == "open"]
+            if not unsettled:
                 return True
-            names = tuple(each.identity for each in still)
+            names = tuple(each.identity for each in unsettled)
             if self._insisted:
-                return self._halts("the executor does not say what became of the advice")
+                return self._halt("the executor does not say what became of the advice")
             self._insisted = True
-            self._record(AdviceOpen, self._said.number, report=self._said.report, recommendations=names)
-            self._goes_on(open_ask, names)
+            self._record(AdviceOpen, self._result.number, report=self._result.report, recommendations=names)
+            self._continue(open_ask, names)
         return False
 
-    def _dispose(self, advice: _Advice, became: Disposition, why: str) -> None:
-        advice.became = became
-        self._record(Disposed, self._said.number, recommendation=advice.identity, disposition=became, reason=why)
-        if became in UNAPPLIED and advice.key:
-            self._said = replace(self._said, unapplied=(*self._said.unapplied, advice.key))
+    def _dispose(self, advice: _Advice, disposition: Disposition, why: str) -> None:
+        advice.disposition = disposition
+        self._record(Disposed, self._result.number, recommendation=advice.identity, disposition=disposition, reason=why)
+        if disposition in UNAPPLIED and advice.key:
+            self._result = replace(self._result, unapplied=(*self._result.unapplied, advice.key))
 
-    def _leaves_open(self) -> None:
-        """Tell the person whom a halt calls which advice it overtook."""
-        left = [each for each in self._given if each.became == "open"]
+    def _close_open_advice(self) -> None:
+        """Name the advice that a halt overtook to the person whom it calls."""
+        left = [each for each in self._given if each.disposition == "open"]
         if not left:
             return
         for each in left:
             self._dispose(each, "open", "a person decides first")
-        why = self._said.halted or self._version.halt(self._said.consults)
+        why = self._result.halted or self._version.halt(self._result.consults)
         names = ", ".join(each.identity for each in left)
-        self._halts(f"{why} (open advice: {names})")
+        self._halt(f"{why} (open advice: {names})")
 
     # --- the executor's next turn ---
 
-    def _goes_on(self, ask: Callable[[AgentCall, Sequence[str], str], AgentCall], words: Sequence[str]) -> bool:
+    def _continue(self, ask: Callable[[AgentCall, Sequence[str], str], AgentCall], words: Sequence[str]) -> bool:
         """A fresh call of the same attempt, with the report and all guidance so far. False: there is no report."""
-        said, told, version = self._said, self._told, self._version
-        question = replace(told, before=said.report, consults=told.consults + said.consults).ask(version)
+        result, brief, version = self._result, self._brief, self._version
+        question = replace(brief, before=result.report, consults=brief.consults + result.consults).ask(version)
         asked = self._dispatch.ask(ask(question, words, version.briefing.nonce), ReviewReport)
-        consults = said.consults + asked.consults
+        consults = result.consults + asked.consults
         if not isinstance(asked.answer, ReviewReport):
             why = f"the executor gave no report after the advice ({missing_words(asked.answer)})"
-            self._said = replace(said, consults=consults)
-            self._hear(asked.consults)
-            return self._halts(why)
-        checked = version.check(asked.answer, disagreement_ids(told.attempts))
+            self._result = replace(result, consults=consults)
+            self._take_in(asked.consults)
+            return self._halt(why)
+        checked = version.check(asked.answer, disagreement_ids(brief.attempts))
         overridden = overridden_in(asked.answer.dispositions)
         holding = (
             each
             for each in self._given
-            if each.became in _APPLIED or (each.became == "open" and each.identity not in overridden)
+            if each.disposition in _APPLIED or (each.disposition == "open" and each.identity not in overridden)
         )
         held = held_by_advice(each.merged for each in holding)
-        kept = after_advice(said.report, checked, self._proven, held)
-        turned = said.turned or (said.report.verdict, kept.report.verdict) == ("reject", "approve")
-        self._said = replace(
-            said,
+        kept = after_advice(result.report, checked, self._proven, held)
+        there = {each.id for each in kept.report.findings}
+        turned = result.turned or (result.report.verdict, kept.report.verdict) == ("reject", "approve")
+        self._result = replace(
+            result,
             report=kept.report,
             number=asked.number,
             consults=consults,
             receipt=asked.receipt,
             turned=turned,
-            put_back=_still_there(kept.report, (*said.put_back, *kept.put_back)),
+            put_back=tuple(each for each in dict.fromkeys((*result.put_back, *kept.put_back)) if each in there),
             dispositions=asked.answer.dispositions,
         )
-        self._hear(asked.consults)
+        self._take_in(asked.consults)
         unfounded = kept.report.unfounded
         if unfounded is not None:
-            return self._halts(f"after the advice the executor rejects without a finding: {unfounded}")
+            return self._halt(f"after the advice the executor rejects without a finding: {unfounded}")
         return True
 
-    def _halts(self, why: str) -> bool:
-        self._said = replace(self._said, halted=why)
+    def _halt(self, why: str) -> bool:
+        self._result = replace(self._result, halted=why)
         return False
 
     def _record(self, event: type[Escalated | Recommended | AdviceOpen | Disposed], number: int, **facts: Any) -> None:
-        version, attempt = self._version, len(self._told.attempts)
+        version, attempt = self._version, len(self._brief.attempts)
         self._dispatch.record_step(event, version.row, version.part, attempt, number=number, **facts)
 
 
@@ -528,53 +521,55 @@ class ReviewLoop:
         unapplied: tuple[str, ...] = ()
         pictures = version.subject.pictures
         while True:
-            told = AttemptBrief(plan, attempts, before, consults, unapplied)
+            brief = AttemptBrief(plan, attempts, before, consults, unapplied)
             with repairs.editable(version, attempts) as editable:
-                asked = self._dispatch.ask(told.ask(version, editable), ReviewReport)
+                asked = self._dispatch.ask(brief.ask(version, editable), ReviewReport)
                 if not isinstance(asked.answer, ReviewReport):
                     return len(attempts), unread(asked.answer)
                 latest = repairs.read_back(version, editable, len(attempts))
             checked = latest.check(asked.answer, disagreement_ids(attempts))
             stated = asked.answer.dispositions
-            said = AttemptSaid(checked, asked.number, asked.consults, receipt=asked.receipt, dispositions=stated)
-            if said.report.unfounded is not None:
-                said = self._asked_for_a_finding(latest, told, said)
-            said = escalated(self._dispatch, latest, told, said)
-            report = said.report
+            result = AttemptResult(checked, asked.number, asked.consults, receipt=asked.receipt, dispositions=stated)
+            if result.report.unfounded is not None:
+                result = self._asked_for_a_finding(latest, brief, result)
+            result = escalated(self._dispatch, latest, brief, result)
+            report = result.report
             self._dispatch.record_step(
-                Reported, row, part, len(attempts), number=said.number, report=report, put_back=said.put_back
+                Reported, row, part, len(attempts), number=result.number, report=report, put_back=result.put_back
             )
-            unopened = partial(unopened_pictures, row, pictures, said.receipt.opened)
-            if said.halted is not None:
-                return len(attempts), replace(halted(said.halted), unopened=unopened(()))
+            unopened = partial(unopened_pictures, row, pictures, result.receipt.opened)
+            if result.halted is not None:
+                return len(attempts), replace(halted(result.halted), unopened=unopened(()))
             unchanged = nothing_changed(before, report, same_diff=latest.tree == version.tree)
             version = latest
             turned = flipped(alone, report, len(attempts)) if alone is not None else None
-            halt = version.halt(said.consults) or turned or unchanged
+            halt = version.halt(result.consults) or turned or unchanged
             if halt is not None:
                 return len(attempts), replace(halted(halt), unopened=unopened(()))
-            ruling, judged = self._post_verify(judges, version, plan, report, attempts, said=said)
+            ruling, judged = self._post_verify(judges, version, plan, report, attempts, result=result)
             if ruling.move is not Move.RETRY or judged is None:
                 ending = ruled(ruling, report, attempts, version.briefing.repair, judged=judged)
-                return len(attempts), replace(ending, unopened=unopened(judges.heard))
+                return len(attempts), replace(ending, unopened=unopened(judges.answers))
             attempts += (judged,)
-            consults += said.consults
-            unapplied += said.unapplied
+            consults += result.consults
+            unapplied += result.unapplied
             before = report
 
-    def _asked_for_a_finding(self, version: Version, told: AttemptBrief, first: AttemptSaid) -> AttemptSaid:
-        """What the executor says when it is asked once more, after a rejection without a finding that stands."""
-        row, part, attempt = version.row, version.part, len(told.attempts)
+    def _asked_for_a_finding(self, version: Version, brief: AttemptBrief, first: AttemptResult) -> AttemptResult:
+        """The result of asking the executor once more, after a rejection without a finding that stands."""
+        row, part, attempt = version.row, version.part, len(brief.attempts)
         self._dispatch.record_step(UnfoundedRejection, row, part, attempt, number=first.number, report=first.report)
-        question = replace(told, consults=told.consults + first.consults).ask(version)
+        question = replace(brief, consults=brief.consults + first.consults).ask(version)
         call = finding_ask(question, first.number, first.report, version.briefing.nonce)
         asked = self._dispatch.ask(call, ReviewReport)
         consults = first.consults + asked.consults
         if not isinstance(asked.answer, ReviewReport):
             return replace(first, consults=consults, halted=still_unfounded(asked.answer))
-        second = version.check(asked.answer, disagreement_ids(told.attempts))
+        second = version.check(asked.answer, disagreement_ids(brief.attempts))
         stated = asked.answer.dispositions
-        return AttemptSaid(second, asked.number, consults, still_unfounded(second), asked.receipt, dispositions=stated)
+        return AttemptResult(
+            second, asked.number, consults, still_unfounded(second), asked.receipt, dispositions=stated
+        )
 
     def _post_verify(
         self,
@@ -584,14 +579,14 @@ class ReviewLoop:
         report: CheckedReport,
         attempts: tuple[Attempt, ...],
         *,
-        said: AttemptSaid | None = None,
+        result: AttemptResult | None = None,
     ) -> tuple[Ruling, Attempt | None]:
         """The ruling on the executor's verdict, and the judgement if there was one."""
         row, part = version.row, version.part
         judged: Attempt | None = None
         stands = version.standing(report, attempts)
-        if said is not None:
-            stands = replace(stands, turned=said.turned, advisor_alone=said.advisor_alone)
+        if result is not None:
+            stands = replace(stands, turned=result.turned, advisor_alone=result.advisor_alone)
         switch = row.roles[Role.POST_VERIFY].disabled_by
         if switch is not None:
             self._dispatch.record_skipped(Role.POST_VERIFY, row, part)

@@ -43,21 +43,22 @@ class Disabled:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a surface stands when a post-verify answer comes in.
-
-    ``turned``: after advice the executor approves what it had rejected. ``advisor_alone``: the executor has used its
-    consults, and the advisor's judgement alone decides.
-    """
+    """Where a surface stands when a post-verify answer comes in."""
 
     executor: Verdict
     authority: Authority
     guarded: bool
+    """The self-modification guard holds."""
     fail_as_veto: bool
+    """A judgement that is missing counts as a veto."""
     retry_budget: int
     retries_used: int
     rejection_retries_used: int
+    """Those of the retries that answered a vetoed rejection."""
     turned: bool = False
+    """After advice the executor approves what it had rejected."""
     advisor_alone: bool = False
+    """The executor has used its consults, and the advisor's judgement alone decides."""
 
 
 def standing(policy: Policy, row: SurfacePolicy, verdict: Verdict, attempts: Sequence[Attempt]) -> Standing:
@@ -75,17 +76,16 @@ def standing(policy: Policy, row: SurfacePolicy, verdict: Verdict, attempts: Seq
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The move and its reason. ``degraded``: accepted without the judgement that was due.
-
-    ``exhausted``: escalated by a veto that no retry is left to answer, on a surface that has any. ``verdict``: the
-    post-verify verdict that counts after an advisory downgrade, None when there was none.
-    """
+    """The move and its reason."""
 
     move: Move
     because: str
     degraded: bool = False
+    """The judgement that was due is missing."""
     exhausted: bool = False
+    """A veto escalates that no retry is left to answer, on a surface that has any."""
     verdict: Literal["APPROVE", "VETO"] | None = None
+    """The post-verify verdict that counts after an advisory downgrade, None when there was none."""
 
 
 def rule(standing: Standing, answer: PostVerifyResult | Lost | Refused | Disabled, fallback: str = "") -> Ruling:
@@ -115,9 +115,8 @@ def _ruling(standing: Standing, answer: PostVerifyResult | Lost | Refused | Disa
             return _without_a_judgement(standing, what)
         case PostVerifyResult():
             ruling = _on_verdict(standing, answer)
-            return (
-                replace(ruling, because=f"{ruling.because}, by the fallback model {fallback}") if fallback else ruling
-            )
+            by = f", by the fallback model {fallback}" if fallback else ""
+            return replace(ruling, because=ruling.because + by)
         case Lost():
             return _on_lost(standing, answer)
         case Refused():
@@ -178,8 +177,8 @@ def _on_panel(standing: Standing, members: Sequence[MemberAnswer], counted: Tall
         lost = f"the judgement of {' and '.join(counted.rate_limited)} was lost to a rate limit"
         return Ruling(Move.ESCALATE, lost + SILENCED, degraded=True)
     if joint.verdict == "VETO":
-        came = [each for each in members if each.advisor.id not in counted.missing]
-        alone = panel_tally(standing.executor, came)
+        present = [each for each in members if each.advisor.id not in counted.missing]
+        alone = panel_tally(standing.executor, present)
         if panel_verdict(standing.executor, alone) == "APPROVE":
             move = Move.ESCALATE if holds else Move.ACCEPT
             return Ruling(move, f"{missing}, and a missing vote counts against the change", degraded=True)

@@ -68,16 +68,16 @@ def cause_without_ruling(cause: Cause) -> Cause:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """One member's vote. ``votes`` are 0 to 100 for each action, in their order, or why there are none.
-
-    ``objects``: it has a blocking disagreement, which counts only with the veto right.
-    """
+    """One member's vote."""
 
     member: str
     votes: tuple[float, ...] | Cause
+    """0 to 100 for each action, in their order, or why there are none."""
     weight: float = 1.0
     veto: bool = False
+    """The member has the veto right."""
     objects: bool = False
+    """It has a blocking disagreement, which counts only with the veto right."""
 
     def counted(self, actions: Sequence[str]) -> tuple[float, ...]:
         """The votes as they are counted; those of a missing member are the severest possible."""
@@ -97,17 +97,18 @@ class Ballot:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What the votes come to. ``actions`` are mildest first, ``means`` and ``winner`` are about them.
-
-    ``blocked_by`` are the members that block by themselves. ``spread`` is that of the winner.
-    """
+    """What the votes come to."""
 
     actions: tuple[str, ...]
+    """Mildest first."""
     ballots: tuple[Ballot, ...]
     means: tuple[float, ...]
+    """The weighted mean of the votes for each action."""
     winner: str
     spread: float
+    """How far apart the votes for the winner are."""
     blocked_by: tuple[str, ...] = ()
+    """The members that block by themselves."""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -203,15 +204,14 @@ _BESIDE = 110
 
 @dataclass(frozen=True, slots=True)
 class MemberAnswer:
-    """The answer of one member of a panel. ``fallback`` is the model that answered instead of its own.
-
-    ``opened`` names the files that it opened as pictures before it answered.
-    """
+    """The answer of one member of a panel."""
 
     advisor: Advisor
     answer: PostVerifyResult | Lost | Refused
     fallback: str = ""
+    """The model that answered instead of its own."""
     opened: tuple[str, ...] = ()
+    """The files that it opened as pictures before it answered."""
 
 
 def panel_tally(executor: Literal["approve", "reject"], members: Sequence[MemberAnswer]) -> Tally:
@@ -236,18 +236,18 @@ def joint_result(
     verdict = panel_verdict(executor, counted)
     present = [(each.advisor.id, each.answer) for each in members if isinstance(each.answer, PostVerifyResult)]
     milder = {each.member for each in counted.ballots if _favours_approval(each)} - {*counted.blocked_by}
-    against = [(name, said) for name, said in present if (name in milder) is (executor == "reject")]
+    against = [(name, answer) for name, answer in present if (name in milder) is (executor == "reject")]
     sides = present if verdict == "APPROVE" else against
     room = _MOST_WORDS // max(1, len(sides)) - _BESIDE
-    fixes = ((name, said.suggested_fix_direction) for name, said in sides if said.suggested_fix_direction)
-    agreed = [set(said.pre_existing) for _, said in present] if not counted.missing else [set()]
+    fixes = ((name, answer.suggested_fix_direction) for name, answer in sides if answer.suggested_fix_direction)
+    agreed = [set(answer.pre_existing) for _, answer in present] if not counted.missing else [set()]
     notes = Notes()
     joint = PostVerifyResult.model_validate(
         {
             "verdict": verdict,
-            "reasoning": _joined(((name, said.reasoning) for name, said in sides if said.reasoning), room),
+            "reasoning": _joined(((name, answer.reasoning) for name, answer in sides if answer.reasoning), room),
             "disagreements": tuple(
-                _of_member(name, each, verdict) for name, said in sides for each in said.disagreements
+                _of_member(name, each, verdict) for name, answer in sides for each in answer.disagreements
             ),
             "suggested_fix_direction": _joined(fixes, room) or None,
             "pre_existing": tuple(each for each in present[0][1].pre_existing if each in set.intersection(*agreed)),
@@ -257,9 +257,9 @@ def joint_result(
     return joint.model_copy(update={"reasoning": "\n\n".join(filter(None, (joint.reasoning, *notes.words)))})
 
 
-def _joined(said: Iterable[tuple[str, str]], room: int) -> str:
-    """The words of each member under its name; a cut after ``room`` characters is said."""
-    return "\n\n".join(f"{name}: {shortened(words, room)}" for name, words in said)
+def _joined(texts: Iterable[tuple[str, str]], room: int) -> str:
+    """The text of each member under its name; a cut after ``room`` characters is marked."""
+    return "\n\n".join(f"{name}: {shortened(text, room)}" for name, text in texts)
 
 
 def _ballot(executor: Literal["approve", "reject"], member: MemberAnswer) -> Ballot:
@@ -301,12 +301,12 @@ def _favours_approval(ballot: Ballot) -> bool:
     return isinstance(votes, tuple) and votes[0] > max(votes[1:])
 
 
-def _of_member(name: str, said: Disagreement, verdict: Literal["APPROVE", "VETO"]) -> Disagreement:
+def _of_member(name: str, disagreement: Disagreement, verdict: Literal["APPROVE", "VETO"]) -> Disagreement:
     """A disagreement under its member's name. What the panel did not follow is no more than a concern."""
     return Disagreement(
-        executor_claim=said.executor_claim,
-        advisor_assessment=_joined([(name, said.advisor_assessment)], _MOST_WORDS - _BESIDE),
-        severity=said.severity if verdict == "VETO" else "concern",
+        executor_claim=disagreement.executor_claim,
+        advisor_assessment=_joined([(name, disagreement.advisor_assessment)], _MOST_WORDS - _BESIDE),
+        severity=disagreement.severity if verdict == "VETO" else "concern",
     )
 
 
@@ -326,14 +326,17 @@ class BriefVote(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """One advisor's answer, or why there is none: ``lost`` and ``cause``. ``own`` are its fields as JSON."""
+    """One advisor's answer, or why there is none."""
 
     advisor: Advisor
     own: str = ""
+    """Its own fields as JSON."""
     calls: str = ""
     votes: tuple[float, ...] = ()
     lost: str = ""
+    """Why there is no vote; empty with one."""
     cause: Cause = Cause.CONTENT
+    """What a lost vote was lost to."""
 
 
 def vote_form(advisor: Advisor) -> type[BriefVote]:
@@ -368,14 +371,14 @@ def as_all(advisors: Sequence[Advisor]) -> str:
     return "Answer as each of these advisors in turn, each under its id:\n\n" + "\n\n".join(map(as_advisor, advisors))
 
 
-def voice_of(advisor: Advisor, said: Sequence[object], actions: Sequence[str], lost: Lost | None = None) -> Voice:
+def voice_of(advisor: Advisor, answers: Sequence[object], actions: Sequence[str], lost: Lost | None = None) -> Voice:
     """What an advisor said in one call, read strictly: an answer without a readable vote is lost.
 
     Of several answers the severest counts. One that is against the mildest action counts even if its other fields
     cannot be read, another answer is unreadable, or the call was ``lost`` after it. Otherwise one unreadable answer
     loses the vote, and what may have been a no is lost to its content.
     """
-    read = [_read(advisor, each, actions) for each in said]
+    read = [_read(advisor, each, actions) for each in answers]
     noes = [each for each in read if _says_no(each.weights)]
     problem = next((each.problem for each in read if each.problem), "" if read else "it gave no answer")
     if not noes and lost is not None:
@@ -389,7 +392,7 @@ def voice_of(advisor: Advisor, said: Sequence[object], actions: Sequence[str], l
     return Voice(advisor, (noes or counting)[-1].own, calls, inline_calls(calls, actions).weights)
 
 
-def said_in(answer: Answer, advisors: Sequence[Advisor]) -> tuple[BriefVote, ...]:
+def votes_in(answer: Answer, advisors: Sequence[Advisor]) -> tuple[BriefVote, ...]:
     """The vote of each advisor in an answer of their ``joint_form``."""
     return tuple(getattr(answer, f"voice_{number}") for number, _ in enumerate(advisors))
 
@@ -435,7 +438,7 @@ def vote_document(
 
 @dataclass(frozen=True, slots=True)
 class _ReadVote:
-    """One answer: its vote where that can be read, its other fields, and the ``problem`` with any of it."""
+    """One answer: its vote where that can be read, its own fields, and the ``problem`` with any of it."""
 
     calls: str = ""
     weights: tuple[float, ...] = ()
@@ -443,14 +446,14 @@ class _ReadVote:
     problem: str = ""
 
 
-def _read(advisor: Advisor, said: object, actions: Sequence[str]) -> _ReadVote:
+def _read(advisor: Advisor, given: object, actions: Sequence[str]) -> _ReadVote:
     own = problem = ""
     try:
-        answer = vote_form(advisor).model_validate(said)
+        answer = vote_form(advisor).model_validate(given)
         own, calls = own_fields(answer, BriefVote), answer.calls
     except ValidationError as error:
-        given = said.get("calls") if isinstance(said, Mapping) else None
-        problem, calls = complaints(error), given if isinstance(given, str) else ""
+        text = given.get("calls") if isinstance(given, Mapping) else None
+        problem, calls = complaints(error), text if isinstance(text, str) else ""
     try:
         return _ReadVote(calls, inline_calls(calls, actions).weights, own, problem)
     except UnreadableCallsError as unreadable:
@@ -492,24 +495,25 @@ _Own = tuple[Finding, Advisor]
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What one member found by itself in one part; ``part`` tells parts apart."""
+    """What one member found by itself in one part."""
 
     member: Advisor
     part: object
+    """What tells parts apart."""
     findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A finding and the ids of the members that raise it, in order; ``of`` is how many could have.
-
-    ``because`` says why a finding of the executor is folded, unless it is grave or blocks; empty for any other.
-    """
+    """A finding and the members that raise it."""
 
     finding: Finding
     by: tuple[str, ...]
+    """The ids of the members, in order."""
     of: int
+    """How many members could have raised it."""
     because: str = ""
+    """Why a finding of the executor is folded, unless it is grave or blocks; empty for any other."""
 
     @property
     def words(self) -> str:
@@ -519,14 +523,14 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """``lead``: each finding of the executor.
-
-    Only members have ``added`` and ``left``: enough of them raise the former, too few the latter.
-    """
+    """Who raises which finding of a council."""
 
     lead: tuple[Raised, ...] = ()
+    """Each finding of the executor."""
     added: tuple[Raised, ...] = ()
+    """Findings of members alone that enough of them raise."""
     left: tuple[Raised, ...] = ()
+    """Findings of members alone that too few of them raise."""
 
     @property
     def few(self) -> Mapping[str, str]:
@@ -581,7 +585,7 @@ def _agreed(lead: Mapping[object, Sequence[Finding]], reviewed: Sequence[Reviewe
             found_in[_file(found)].append((found, review.member))
     for each in leading:
         led_in[_file(each)].append(each)
-    told = tuple(_lead(each, parts[each.id], reviewed, found_in[_file(each)]) for each in leading)
+    leads = tuple(_lead(each, parts[each.id], reviewed, found_in[_file(each)]) for each in leading)
     own = {
         file: [each for each in these if not any(is_same(lead_finding, each[0]) for lead_finding in led_in[file])]
         for file, these in found_in.items()
@@ -591,7 +595,7 @@ def _agreed(lead: Mapping[object, Sequence[Finding]], reviewed: Sequence[Reviewe
     clusters = sorted((each for these in own.values() for each in _clusters(these, everybody)), key=_in_order)
     bar = adds_from(len(declared))
     return Agreement(
-        told,
+        leads,
         added=tuple(sorted((each for each in clusters if len(each.by) >= bar), key=_worst_then_most_first)),
         left=tuple(each for each in clusters if len(each.by) < bar),
     )
@@ -607,18 +611,18 @@ def _lead(finding: Finding, parts: Iterable[object], reviewed: Sequence[Reviewed
     seen = [{each.member.id for each in reviewed if each.part == part} for part in parts]
     could = set.intersection(*seen) | by
     declared = {each.member.id for each in reviewed if not each.member.is_added} & could
-    told = Raised(finding, tuple(sorted(by)), len(could))
+    raised = Raised(finding, tuple(sorted(by)), len(could))
     if is_confirmed(len(by), len(declared)):
-        return told
+        return raised
     in_lens = any(_is_in_lens(member, finding) or _is_in_lens(member, same) for member, same in raisers)
-    return told if in_lens else replace(told, because=told.words)
+    return raised if in_lens else replace(raised, because=raised.words)
 
 
 def _is_in_lens(member: Advisor, finding: Finding) -> bool:
     """Whether the finding names what the member looks at first: its id, or one of its scopes, word by word."""
-    said = _words(finding.title, finding.body) | _split(finding.category)
+    words = _words(finding.title, finding.body) | _split(finding.category)
     lenses = (_split(each) for each in (member.id, *member.scopes))
-    return any(lens and lens <= said for lens in lenses)
+    return any(lens and lens <= words for lens in lenses)
 
 
 def _clusters(own: Iterable[_Own], of: int) -> Iterator[Raised]:
@@ -755,8 +759,8 @@ def read_brief(text: str) -> Brief:
         raise BriefError(f"The brief cannot be read: {problem}.") from None
     except ValidationError as error:
         found = error.errors(include_url=False)[:_MOST_TOLD]
-        told = "; ".join(map(_complaint, found))
-        raise BriefError(f"The brief cannot be used: {told}.") from None
+        mistakes = "; ".join(map(_complaint, found))
+        raise BriefError(f"The brief cannot be used: {mistakes}.") from None
 
 
 def read_actions(text: str) -> tuple[str, ...]:
