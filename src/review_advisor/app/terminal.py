@@ -47,7 +47,6 @@ def _refusal(problem: Exception) -> ExitWithCode | None:
     from review_advisor.lab.recorded_reviews import MartianError
     from review_advisor.lab.trials import ShardError
     from review_advisor.ledger.chain import LedgerError
-    from review_advisor.ledger.organisation import OrganisationError
     from review_advisor.policy.prices import PriceError
     from review_advisor.policy.settings import ConfigError
     from review_advisor.policy.switches import SwitchError
@@ -59,7 +58,7 @@ def _refusal(problem: Exception) -> ExitWithCode | None:
     match problem:
         case CliError() | SwitchError() | ConfigError() | SourceError() | ArtifactError():
             return ExitWithCode(printable(str(problem)), NOTHING_ASKED)
-        case LedgerError() | OrganisationError() | PriceError() | EvaluationError() | ShardError():
+        case LedgerError() | PriceError() | EvaluationError() | ShardError():
             return ExitWithCode(printable_line(str(problem)), NOTHING_ASKED)
         case GoldenSetError() | MartianError():
             return ExitWithCode(printable_line(str(problem)), NOTHING_ASKED)
