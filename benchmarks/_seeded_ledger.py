@@ -38,13 +38,12 @@ FIRST = datetime(2025, 1, 1, tzinfo=UTC)
 APART = timedelta(seconds=20)
 """From one run to the next."""
 REPOSITORIES = 200
-AUTHORS = 500
 PULL_REQUESTS = 5_000
 """Of each repository: a million runs are about one of each."""
 OBSERVED_OF = 500
 """Of so many runs, the pull request of one is observed."""
 WORDS = [verb + what for verb, what in product(("", "re", "un"), ("fix", "parser", "cache", "login", "queue", "index"))]
-_MARKED = {"run_id": "run-mark", "repository": "place-mark", "author": "author-mark", "title": "title-mark"}
+_MARKED = {"run_id": "run-mark", "repository": "place-mark", "title": "title-mark"}
 _MARKED |= {"label": "label-mark", "head_sha": "sha-mark"}
 _NUMBER = 987_654_321
 _EVENTS = "INSERT INTO events (chain, position, previous, hash, event) VALUES (?, ?, ?, ?, ?)"
@@ -106,12 +105,8 @@ def seed(ledger: Path, runs: int) -> None:
 
 
 def _write(connection: sqlite3.Connection, runs: int) -> None:
-    for table, name, what, many in (
-        ("repositories", "name", "org/repository", REPOSITORIES),
-        ("authors", "login", "author", AUTHORS),
-    ):
-        named = ((number, f"{what}-{number}") for number in range(1, many + 1))
-        connection.executemany(f"INSERT INTO {table} (id, {name}) VALUES (?, ?)", named)
+    named = ((number, f"org/repository-{number}") for number in range(1, REPOSITORIES + 1))
+    connection.executemany("INSERT INTO repositories (id, name) VALUES (?, ?)", named)
     chance, batch = random.Random(59), Batch()
     titles = [" ".join(chance.choices(WORDS, k=7)) for _ in range(20_000)]
     reviews = [[_played(connection, story, models, chance) for models in _models() for _ in range(2)] for story in ALL]
@@ -125,13 +120,12 @@ def _write(connection: sqlite3.Connection, runs: int) -> None:
 
 def _repeat(batch: Batch, review: Played, number: int, title: str, chance: random.Random) -> None:
     begun, place, pull_request = _begun(number), chance.randint(1, REPOSITORIES), chance.randint(1, PULL_REQUESTS)
-    author, late = 1 + pull_request % AUTHORS, timedelta(milliseconds=chance.randrange(20_000))
+    late = timedelta(milliseconds=chance.randrange(20_000))
     chain, run_id = microseconds(begun), f"run_{begun:%Y%m%dT%H%M%SZ}_{number * 2654435761 % 2**32:08x}"
     label, head_sha = f"pr-{pull_request}", f"{number:040x}"
     of_repository = {
         "repository": f"org/repository-{place}",
         "pull_request": pull_request,
-        "author": f"author-{author}",
     }
     told = {"run_id": run_id, "title": title, "label": label, "head_sha": head_sha, **of_repository}
     last, ends = NO_HASH, len(review.events) - 1
@@ -141,7 +135,7 @@ def _repeat(batch: Batch, review: Played, number: int, title: str, chance: rando
         batch.add(_EVENTS, (chain, index, last, made.hash, packed(made.event)))
         last = made.hash
     batch.add(_CHAINS, (chain, run_id, ends + 1, last))
-    own = {"repository": place, "author": author, "pull_request": pull_request, "letters": letters(title)}
+    own = {"repository": place, "pull_request": pull_request, "letters": letters(title)}
     own["wall_ms"] = review.run["wall_ms"] + late // timedelta(milliseconds=1)
     run = {**review.run, **own}
     batch.add(_statement("runs", ("chain", *run)), (chain, *run.values()))

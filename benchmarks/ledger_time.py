@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import sys
@@ -19,11 +18,9 @@ from _figures import ROOT, Row, command_line, held, tell
 from _runs import BOT, medians, seconds
 from _watched import Watched, watch
 
-from review_advisor.app.ledger import read_organisation, roll_up_groups
-from review_advisor.app.rollup import look_for_alarms
+from review_advisor.app.rollup import look_for_alarms, roll_up_repositories
 from review_advisor.ledger.chain import Checkpoint, Heads
 from review_advisor.ledger.database import open_to_read
-from review_advisor.ledger.organisation import GROUPINGS
 from review_advisor.ledger.proving import READER, checkpoints_of, verify
 from review_advisor.ledger.queries import Between, Period, RunFilter
 from review_advisor.ledger.recorder import Recorder
@@ -33,14 +30,12 @@ from review_advisor.ledger.sums import add_up
 from review_advisor.mockworld.world import MockWorld
 
 sys.path.insert(0, str(ROOT))
-from _seeded_ledger import APART, AUTHORS, FIRST, REPOSITORIES, seed
+from _seeded_ledger import APART, FIRST, seed
 
 BAR_LIST = 0.2
 BAR_SUMS = 1.0
 BAR_DASHBOARD = 10.0
 LATER = 100
-TEAMS = 20
-GROUPS = 5
 Filters = Mapping[str, tuple[RunFilter, tuple[str, ...]]]
 """By what is asked: the filter, and the same on the command line."""
 
@@ -62,7 +57,7 @@ def main() -> None:
         tables = {
             f"runs list of {runs:,} runs with events": fastest_and_slowest(answers),
             f"rollup of {runs:,} runs with events": list(bench.sums(FIRST + APART * runs)),
-            "by group": list(bench.groups()),
+            "by repository": [bench.by_repository()],
             "beside them": [bench.dashboard(), *bench.from_a_checkpoint()],
         }
         size = ledger.stat().st_size / 1e6
@@ -140,24 +135,14 @@ class Bench:
         (alone,) = medians(self.times, partial(look_for_alarms, self.ledger, newest))
         yield ("every alert", f"{alone:.3f} s", held(alone, BAR_SUMS, "s"))
 
-    def groups(self) -> Iterator[Row]:
-        """A row for each way of grouping all runs: the whole command, once. Groups and the whole must agree."""
+    def by_repository(self) -> Row:
+        """The whole command, once. The repositories and the whole must agree."""
         whole = add_up(self.ledger, Period()).sums
-        teams = {
-            f"team {of}": [f"org/repository-{n}" for n in range(of, REPOSITORIES + 1, TEAMS)] for of in range(TEAMS)
-        }
-        groups = {f"group {of}": [f"author-{n}" for n in range(of, AUTHORS + 1, GROUPS)] for of in range(GROUPS)}
-        file = self.folder / "organisation.toml"
-        file.write_text(f"[teams]\n{_toml(teams)}[author-groups]\n{_toml(groups)}", encoding="utf-8")
-        for by in GROUPINGS:
-            found = roll_up_groups(self.ledger, Period(), by, read_organisation(file))
-            rollups = [row.rollup.sums for row in found.rows if row.rollup is not None]
-            if (sum(each.runs for each in rollups), sum(each.labelled for each in rollups)) != (
-                *(whole.runs, whole.labelled),
-            ):
-                raise SystemExit(f"the groups by {by} are not the whole")
-            done = self._command("rollup", "--by", by, "--organisation", file, "--since", FIRST.isoformat())
-            yield (f"by {by}", f"{done.seconds:.1f} s", f"{len(rollups)} groups; {done.peak_mb:.0f} MB")
+        found = [each.rollup.sums for each in roll_up_repositories(self.ledger, Period())]
+        if (sum(each.runs for each in found), sum(each.labelled for each in found)) != (whole.runs, whole.labelled):
+            raise SystemExit("the repositories are not the whole")
+        done = self._command("rollup", "--by-repository", "--since", FIRST.isoformat())
+        return ("by repository", f"{done.seconds:.1f} s", f"{len(found)} repositories; {done.peak_mb:.0f} MB")
 
     def from_a_checkpoint(self) -> Iterator[Row]:
         """The whole command, without and with new reviews. Of the earlier runs a thousand are read again."""
@@ -238,10 +223,6 @@ def record_later(ledger: Path, known: Checkpoint) -> None:
 
 def _refuse(sentence: str) -> None:
     raise SystemExit(sentence)
-
-
-def _toml(groups: Mapping[str, list[str]]) -> str:
-    return "".join(f"{json.dumps(name)} = {json.dumps(members)}\n" for name, members in groups.items())
 
 
 def _counts(ledger: Path) -> tuple[int, int]:

@@ -110,13 +110,12 @@ def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     of_one = "SELECT run_id, one.* FROM one JOIN chains ON chains.id = chain"
     questions = {
         "runs": (
-            "SELECT run_id, runs.*, repositories.name, login, castings.key FROM runs JOIN chains ON chains.id = chain"
+            "SELECT run_id, runs.*, repositories.name, castings.key FROM runs JOIN chains ON chains.id = chain"
             " JOIN castings ON castings.id = casting LEFT JOIN repositories ON repositories.id = runs.repository"
-            " LEFT JOIN authors ON authors.id = runs.author"
         ),
         **{table: of_one.replace("one", table) for table in (*TABLES, *OTHER_TABLES, *MET)},
     }
-    own = {"repository", "author", "casting"}
+    own = {"repository", "casting"}
     found: dict[str, list[tuple[Any, ...]]] = {}
     with database(path) as connection:
         for table, question in questions.items():

@@ -8,14 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from review_advisor.app.options import AS_JSON, LEDGER, ORGANISATION, PATH, moment
+from review_advisor.app.options import AS_JSON, LEDGER, PATH, moment
 from review_advisor.app.terminal import clear_refusals, note, put
 from review_advisor.change.change import SourceError
 from review_advisor.github.actions import read_github
@@ -36,29 +36,14 @@ from review_advisor.lab.collected import (
 )
 from review_advisor.ledger.artifacts import advisor_log, log_file, review_files, write_as_it_comes
 from review_advisor.ledger.chain import LedgerError
-from review_advisor.ledger.kpis import Rollup, kpis
-from review_advisor.ledger.organisation import (
-    NO_ORGANISATION,
-    NO_REPOSITORY,
-    Grouping,
-    GroupRollup,
-    Organisation,
-    OrganisationError,
-    group_rollup,
-    parse_organisation,
-)
 from review_advisor.ledger.proving import Proof, checkpoints_of
 from review_advisor.ledger.proving import verify as verify_from_proving
-from review_advisor.ledger.queries import Period
-from review_advisor.ledger.sums import GroupedBy, GroupOf, add_up_groups, count_authors, has_several_repositories
 from review_advisor.ledger.transfer import events_of_run, export_runs, refuse_to_replace
-from review_advisor.policy.prices import listed_prices, money
 from review_advisor.review.document import outcome_document
 from review_advisor.review.events import ReviewEnded
 from review_advisor.review.ports import ArtifactError, Clock
 from review_advisor.safety.children import temporary_folder
 from review_advisor.safety.clock import SystemClock
-from review_advisor.safety.files import required_file
 from review_advisor.tasks.harness_run import harness_run
 
 if TYPE_CHECKING:
@@ -205,10 +190,30 @@ def repair(context: click.Context, new: Path, ledger_file: Path, as_json: bool) 
     _tell(context, saved, f"{_runs(saved.added)} saved in {new}\n", as_json)
 
 
+_REPOSITORY = r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}"
+
+
+_RENAMING = re.compile(f"({_REPOSITORY})=({_REPOSITORY})")
+
+
+def renaming(value: str) -> tuple[str, str]:
+    """A repository's earlier and its present name."""
+    found = _RENAMING.fullmatch(value)
+    if found is None:
+        raise click.BadParameter(f"{value!r} is not OLD=NEW, both as OWNER/NAME.")
+    return found[1], found[2]
+
+
 @ledger.command(short_help="Collect the ledgers of many repositories from GitHub.")
-@click.argument("repositories", nargs=-1, metavar="[OWNER/NAME]...")
+@click.argument("repositories", nargs=-1, required=True, metavar="OWNER/NAME...")
 @click.option("--to", "whole", type=PATH, required=True, metavar="FILE", help="The ledger that they are added to.")
-@ORGANISATION
+@click.option(
+    "--renamed",
+    type=renaming,
+    multiple=True,
+    metavar="OLD=NEW",
+    help="A repository's earlier name, under which runs are in its artifacts, and its present one.",
+)
 @click.option(
     "--since",
     type=moment,
@@ -225,7 +230,7 @@ def collect(
     context: click.Context,
     repositories: tuple[str, ...],
     whole: Path,
-    organisation: Path | None,
+    renamed: tuple[tuple[str, str], ...],
     since: datetime,
     workflow: str | None,
     branches: tuple[str, ...],
@@ -240,16 +245,12 @@ def collect(
         from review_advisor.lab.collected import OWN_WORKFLOW, collection_text
         from review_advisor.safety.wording import printable_line
 
-        known = read_organisation(organisation)
-        named = repositories or known.repositories
-        if not named:
-            raise click.UsageError("Name repositories, or a file of them with --organisation.")
         now = datetime.now(UTC)
         if since > now:
             raise click.UsageError(f"--since ({since.isoformat()}) is in the future.")
         found = []
-        options = CollectOptions(whole, since, now, workflow or OWN_WORKFLOW, branches, known)
-        for each in collect_ledgers(named, options, os.environ):
+        options = CollectOptions(whole, since, now, workflow or OWN_WORKFLOW, branches, renamed)
+        for each in collect_ledgers(repositories, options, os.environ):
             found.append(each)
             for sentence in each.notes():
                 note(printable_line(sentence))
@@ -375,7 +376,7 @@ LIMITED = "it was not asked, because the limit of requests is reached: start aga
 class CollectOptions:
     """What is collected: of runs that began in a period, those of the file ``workflow``.
 
-    ``branches`` are believed beside each default branch.
+    ``branches`` are believed beside each default branch. ``renamed`` are pairs of a repository's old and present name.
     """
 
     ledger: Path
@@ -383,7 +384,7 @@ class CollectOptions:
     until: datetime
     workflow: str = OWN_WORKFLOW
     branches: tuple[str, ...] = ()
-    organisation: Organisation = field(default=NO_ORGANISATION)
+    renamed: tuple[tuple[str, str], ...] = ()
 
 
 def collect_ledgers(
@@ -426,8 +427,8 @@ class _Reading:
         self._artifacts = artifacts
         self._options = options
         self._collected = collected
-        renamed = options.organisation.renamed
-        self._names = {name.casefold(), *(old for old, new in renamed.items() if new.casefold() == name.casefold())}
+        present = name.casefold()
+        self._names = {present, *(old.casefold() for old, new in options.renamed if new.casefold() == present)}
 
     def read(self) -> bool:
         """Collect it; whether the limit of requests is reached."""
@@ -473,71 +474,3 @@ class _Reading:
                 present=found.present + folded.present,
                 refused=(*found.refused, *(f"{which}: {each.rstrip('.')}" for each in folded.left_out)),
             )
-
-
-def roll_up_groups(
-    ledger: Path,
-    period: Period,
-    by: Grouping,
-    organisation: Organisation,
-    prices: Path | None = None,
-    *,
-    timed: bool = True,
-) -> GroupRollup:
-    """The rollup of each group of a period; without ``timed`` their ``wall_clock`` is not measured.
-
-    Raises ``LedgerError`` and ``PriceError``.
-    """
-    listed = listed_prices(prices)
-    column, group_of = _grouping(by, organisation)
-    rollups = {
-        name: Rollup(added.sums, money(added.reported_usd, added.unpriced, listed), kpis(added.sums))
-        for name, added in add_up_groups(ledger, period, column, group_of, timed=timed).items()
-    }
-    authors = count_authors(ledger, period, group_of) if by == "author-group" else None
-    return group_rollup(by, rollups, authors, organisation.smallest_group)
-
-
-def every_grouping(ledger: Path, period: Period, organisation: Organisation) -> tuple[GroupRollup, ...]:
-    """What there is to compare: repositories if there are several, and the teams and groups that are declared.
-
-    Raises ``LedgerError``.
-    """
-    several = has_several_repositories(ledger)
-    asked: dict[Grouping, bool] = {
-        "repository": several,
-        "team": several and bool(organisation.teams),
-        "author-group": bool(organisation.author_groups),
-    }
-    wanted = (by for by, is_asked in asked.items() if is_asked)
-    return tuple(roll_up_groups(ledger, period, by, organisation, timed=False) for by in wanted)
-
-
-def _grouping(by: Grouping, organisation: Organisation) -> tuple[GroupedBy, GroupOf]:
-    spelled: dict[str, str] = {}
-
-    def repository_of(repository: str | None) -> str:
-        name = NO_REPOSITORY if repository is None else organisation.present_name(repository)
-        return spelled.setdefault(name.casefold(), name)
-
-    match by:
-        case "repository":
-            return "repository", repository_of
-        case "team":
-            return "repository", organisation.team_of
-        case "author-group":
-            return "author", organisation.group_of
-
-
-_LARGEST = 10_000_000
-
-
-def read_organisation(path: Path | None) -> Organisation:
-    """The organisation in a file; nobody's without one. Raises ``OrganisationError``."""
-    if path is None:
-        return NO_ORGANISATION
-    name = f"The organisation {path}"
-    try:
-        return parse_organisation(required_file(path, _LARGEST, OrganisationError, name).decode(), name)
-    except UnicodeDecodeError as error:
-        raise OrganisationError(f"{name} is not valid TOML: {error}.") from None

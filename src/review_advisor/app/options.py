@@ -52,11 +52,6 @@ LEDGER = click.option(
 )
 
 
-ORGANISATION = click.option(
-    "--organisation", type=PATH, metavar="FILE", help="Teams, author groups and repositories: a TOML file."
-)
-
-
 REPO = click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
 
 

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from review_advisor.app.options import AS_JSON, LEDGER, ORGANISATION, PATH, in_order, moment
+from review_advisor.app.options import AS_JSON, LEDGER, PATH, in_order, moment
 from review_advisor.app.runs import note_unknown
 from review_advisor.app.terminal import clear_refusals, put
 from review_advisor.ledger.artifacts import WeeklyRollup
 from review_advisor.ledger.chain import LedgerError
-from review_advisor.ledger.kpis import Alarm, Rollup, alarms, kpis, windows
+from review_advisor.ledger.kpis import Alarm, RepositoryRollup, Rollup, alarms, kpis, windows
 from review_advisor.ledger.queries import Period, RunFilter
 from review_advisor.ledger.run_queries import RecordedRun, knows_repository, list_runs, read_reviews
 from review_advisor.ledger.shadow_rollup import ShadowRollup
-from review_advisor.ledger.sums import add_up, shadow_mode_sums, shadow_sums
-from review_advisor.policy.prices import listed_prices, money
-
-if TYPE_CHECKING:
-    from review_advisor.ledger.organisation import Grouping
-
+from review_advisor.ledger.sums import Added, add_up, add_up_by_repository, shadow_mode_sums, shadow_sums
+from review_advisor.policy.prices import Price, listed_prices, money
 
 RAISED = 3
 """The exit code of ``alerts`` where there is something to be alarmed about, for cron and CI."""
-
-
-GROUPINGS = ("repository", "team", "author-group")
 
 
 @click.command(short_help="Show the KPIs of a period with their targets.")
@@ -46,8 +40,7 @@ GROUPINGS = ("repository", "team", "author-group")
 @click.option("--prices", type=PATH, metavar="FILE", help="Another list of prices than the shipped one.")
 @click.option("--advice", is_flag=True, help="Also tell confidence, consults, and each override with its reason.")
 @click.option("--shadow", is_flag=True, help="Instead, what ran in shadow: see docs/shadow.md.")
-@click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these instead.")
-@ORGANISATION
+@click.option("--by-repository", is_flag=True, help="A line for each repository instead.")
 @LEDGER
 @AS_JSON
 def rollup(
@@ -57,8 +50,7 @@ def rollup(
     prices: Path | None,
     advice: bool,
     shadow: bool,
-    by: Grouping | None,
-    organisation: Path | None,
+    by_repository: bool,
     ledger_file: Path,
     as_json: bool,
 ) -> None:
@@ -67,30 +59,27 @@ def rollup(
     A KPI without data is "not measured". If the CLI reported no cost, a dated list of prices applies; the cost of an
     unlisted model is unknown. --shadow shows shadow runs instead.
 
-    --by shows a line for each repository, team or author group, as the file of --organisation has them; JSON has all
-    KPIs of each. Reviews outside of every group appear as others.
+    --by-repository shows a line for each repository; JSON has all KPIs of each.
     """
     if shadow and prices is not None:
         raise click.UsageError("--prices and --shadow exclude one another: a shadow costs what its calls reported.")
     if shadow and advice:
         raise click.UsageError("--advice and --shadow exclude one another: nobody acts on advice in shadow.")
-    if by is not None and (shadow or advice):
-        raise click.UsageError("--by tells KPIs only: leave out --advice and --shadow.")
-    if organisation is None and by in ("team", "author-group"):
-        raise click.UsageError(f"--by {by} needs a file that says who is in which: name it with --organisation.")
-    if organisation is not None and by is None:
-        raise click.UsageError("--organisation is of no use without --by.")
+    if by_repository and (shadow or advice):
+        raise click.UsageError("--by-repository tells KPIs only: leave out --advice and --shadow.")
     end = until or datetime.now(UTC)
     in_order(since, end)
     with clear_refusals():
         from review_advisor.ledger.artifacts import weekly_text
-        from review_advisor.ledger.kpis import rollup_text
+        from review_advisor.ledger.kpis import repositories_text, rollup_text
         from review_advisor.ledger.queries import Period
         from review_advisor.ledger.shadow_rollup import shadow_text
 
         period = Period(since, end, repository)
-        if by is not None:
-            told, text = _groups(ledger_file, period, by, organisation, prices)
+        told: dict[str, Any]
+        if by_repository:
+            repositories = roll_up_repositories(ledger_file, period, prices)
+            told, text = {"repositories": [each.as_json() for each in repositories]}, repositories_text(repositories)
         elif shadow:
             ran = roll_up_shadows(ledger_file, period)
             told, text = ran.as_json(), shadow_text(ran)
@@ -102,16 +91,6 @@ def rollup(
                 told["advice"], text = advised.as_json(), text + "\n" + weekly_text(advised)
         note_unknown(ledger_file, repository)
     put(json.dumps(told, indent=2) + "\n" if as_json else text)
-
-
-def _groups(
-    ledger: Path, period: Period, by: Grouping, organisation: Path | None, prices: Path | None
-) -> tuple[dict[str, Any], str]:
-    from review_advisor.app.ledger import read_organisation, roll_up_groups
-    from review_advisor.ledger.organisation import group_text
-
-    found = roll_up_groups(ledger, period, by, read_organisation(organisation), prices)
-    return found.as_json(), group_text(found)
 
 
 @click.command(short_help="Check the latest KPIs: exit 3 if an alert is raised, else 0.")
@@ -141,8 +120,23 @@ def roll_up(ledger: Path, period: Period, prices: Path | None = None) -> Rollup:
 
     Raises ``LedgerError``, and ``PriceError`` for a list of prices that cannot be read.
     """
+    return _rollup(add_up(ledger, period), listed_prices(prices))
+
+
+def roll_up_repositories(
+    ledger: Path, period: Period, prices: Path | None = None, *, timed: bool = True
+) -> tuple[RepositoryRollup, ...]:
+    """The rollup of each repository, that with the most runs first; without ``timed`` no ``wall_clock`` is measured.
+
+    Raises ``LedgerError`` and ``PriceError``.
+    """
     listed = listed_prices(prices)
-    added = add_up(ledger, period)
+    added = add_up_by_repository(ledger, period, timed=timed)
+    in_order = sorted(added, key=lambda name: (-added[name].sums.runs, name))
+    return tuple(RepositoryRollup(name, _rollup(added[name], listed)) for name in in_order)
+
+
+def _rollup(added: Added, listed: Sequence[Price]) -> Rollup:
     return Rollup(added.sums, money(added.reported_usd, added.unpriced, listed), kpis(added.sums))
 
 

@@ -14,9 +14,8 @@ import click
 from click.core import ParameterSource
 
 from review_advisor.app.eval import whole_evaluations
-from review_advisor.app.ledger import every_grouping
-from review_advisor.app.options import AS_JSON, LEDGER, ORGANISATION, PATH, at_the_top, moment
-from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_shadows
+from review_advisor.app.options import AS_JSON, LEDGER, PATH, at_the_top, moment
+from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_repositories, roll_up_shadows
 from review_advisor.app.terminal import NOTHING_ASKED, ExitWithCode, clear_refusals, note, put
 from review_advisor.lab.pages import calibration_json, evaluations_json
 from review_advisor.lab.trials import EvaluationResult
@@ -25,15 +24,14 @@ from review_advisor.ledger.chain import LedgerError
 from review_advisor.ledger.dashboard import Api, writing
 from review_advisor.ledger.database import open_to_write
 from review_advisor.ledger.kind_records import StatedRun, observed_pairs, stated_run
-from review_advisor.ledger.organisation import NO_ORGANISATION, Organisation
 from review_advisor.ledger.pages import (
     RunPage,
     Stretch,
     TaskPage,
     alerts_json,
-    groups_json,
     list_json,
     overview_json,
+    repositories_json,
     shadows_json,
     task_parts,
 )
@@ -64,7 +62,7 @@ from review_advisor.ledger.run_queries import (
     read_tasks,
     show_run,
 )
-from review_advisor.ledger.sums import shadows_of_runs
+from review_advisor.ledger.sums import has_several_repositories, shadows_of_runs
 from review_advisor.review.document import RoleCost, together
 from review_advisor.review.observed import RUN_ID
 from review_advisor.safety.children import temporary_folder
@@ -98,7 +96,6 @@ from review_advisor.safety.children import temporary_folder
     show_default=True,
     help="Evaluations that have a page.",
 )
-@ORGANISATION
 @click.option("--run", "opens", metavar="RUN", help="Open at this run, named by its id or the beginning of it.")
 @click.option("--serve", is_flag=True, help="Serve it to this machine until Ctrl-C.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8_765, show_default=True, help="With --serve; 0: any.")
@@ -111,7 +108,6 @@ def ui(
     since: datetime | None,
     limit: int,
     evaluations: Path,
-    organisation: Path | None,
     opens: str | None,
     serve: bool,
     port: int,
@@ -126,7 +122,6 @@ def ui(
     with clear_refusals():
         if not serve and context.get_parameter_source("port") is not ParameterSource.DEFAULT:
             raise ExitWithCode("--port is of no use without --serve: add it, or leave out --port.", NOTHING_ASKED)
-        from review_advisor.app.ledger import read_organisation
         from review_advisor.ledger.dashboard import SiteError, serving
 
         try:
@@ -138,7 +133,6 @@ def ui(
                 limit=limit,
                 opens=opens,
                 evaluations=evaluations,
-                organisation=read_organisation(organisation),
             )
             left_out = written.left_out + written.tasks_left_out
             told = {"index": str(folder / "index.html"), "runs": written.runs, "left_out": left_out}
@@ -232,17 +226,15 @@ def write_dashboard(
     limit: int = 1_000,
     opens: str | None = None,
     evaluations: Path | None = None,
-    organisation: Organisation = NO_ORGANISATION,
 ) -> Written:
     """Write the dashboard of the runs that began at ``since`` or later, and before it was ``made``, into ``folder``.
 
     The newest ``limit`` of them, reviews and tasks, are listed and have a page; KPIs and plots cover all reviews. The
     dashboard opens at the run that ``opens`` names by its id or the beginning of it; that one has a page in any case.
     Whole evaluations below ``evaluations`` have a page as well; with one of them, there need not be a ledger.
-    There is a table of several repositories, and of the teams and author groups of an ``organisation``. Raises
-    ``LedgerError`` and ``SiteError``.
+    There is a table of several repositories. Raises ``LedgerError`` and ``SiteError``.
     """
-    choice = _Choice(since, limit, opens, organisation)
+    choice = _Choice(since, limit, opens)
     evaluated = [] if evaluations is None else whole_evaluations(evaluations)
     if evaluated and not ledger.exists():
         with temporary_folder("ledger") as empty:
@@ -256,7 +248,6 @@ class _Choice:
     since: datetime | None
     limit: int
     opens: str | None
-    organisation: Organisation
 
 
 def _written(
@@ -310,7 +301,8 @@ def _written(
         about |= evaluations_json(evaluated)
         about |= calibration_json(observed_pairs(stated))
         about |= shadows_json(roll_up_shadows(ledger, period))
-        about |= groups_json(every_grouping(ledger, period, choice.organisation), choice.organisation)
+        several = has_several_repositories(ledger)
+        about |= repositories_json(roll_up_repositories(ledger, period, timed=False) if several else ())
         site.finish(about | alerts_json(look_for_alarms(ledger, made)))
     return Written(folder, len(listed) + len(apart), left_out, tasks_there - len(tasks))
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from review_advisor.policy.prices import Money
 from review_advisor.review.votes import Tally
-from review_advisor.safety.wording import and_unknown, counted, table
+from review_advisor.safety.wording import and_unknown, counted, printable_line, table
 
 Unit = Literal["share", "times", "per 1,000", "number"]
 
@@ -426,6 +426,38 @@ def rollup_text(rollup: Rollup) -> str:
     ends = f"{sums.judged:,} with a verdict, {sums.stopped:,} stopped, {sums.unfinished:,} unfinished"
     ends += f", {sums.empty:,} with nothing to review" if sums.empty else ""
     return f"{counted(sums.runs, 'run')}: {ends}\n{rollup.money.words()}\n\n{table([head, *rows])}"
+
+
+SHOWN_KPIS = ("self_repair", "validated", "degraded_share", "missed_escalations", "acted_on")
+"""The KPIs that a repository's row has room for; JSON has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryRollup:
+    """The rollup of one repository."""
+
+    name: str
+    rollup: Rollup
+
+    def cells(self) -> tuple[str, ...]:
+        """Its row in words: runs, cost, and the KPIs that are shown."""
+        money, found = self.rollup.money, {kpi.name: kpi for kpi in self.rollup.kpis}
+        usd, unknown = money.reported_usd + money.by_price_usd, "+" if money.unknown_calls else ""
+        shown = (found[name] for name in SHOWN_KPIS)
+        values = ("-" if kpi.value is None else format_value(kpi.value, kpi.unit) for kpi in shown)
+        return (f"{self.rollup.sums.runs:,}", f"${usd:,.2f}{unknown}", *values)
+
+    def as_json(self) -> dict[str, Any]:
+        """The whole rollup as one JSON object."""
+        return {"name": self.name, "rollup": self.rollup.as_json()}
+
+
+def repositories_text(rollups: Sequence[RepositoryRollup]) -> str:
+    """A line for each repository, or a sentence if there is none."""
+    if not rollups:
+        return "No run falls in this period.\n"
+    head = ("repository", "runs", "cost", *SHOWN_KPIS)
+    return table([head, *((printable_line(each.name), *each.cells()) for each in rollups)])
 
 
 def alarms_text(found: Sequence[Alarm]) -> str:

@@ -17,15 +17,16 @@ from review_advisor.ledger.kind_records import FindingKind, kinds_of
 from review_advisor.ledger.kpis import (
     CONSULT_RATE,
     CONSULT_SHARE,
+    SHOWN_KPIS,
     Alarm,
     Kpi,
     MemberPair,
+    RepositoryRollup,
     Rollup,
     Target,
     format_value,
     pair_rows,
 )
-from review_advisor.ledger.organisation import SHOWN_KPIS, GroupRollup, Organisation
 from review_advisor.ledger.page_entries import (
     MOST_LINES,
     TONES,
@@ -570,27 +571,14 @@ def _alert_words(alarm: Alarm) -> str:
     return f"{rule.name}: {value} in the last {hours} h, allowed {rule.allowed.words(kpi.unit)}; {rule.means}"
 
 
-def groups_json(rollups: Iterable[GroupRollup], organisation: Organisation) -> dict[str, Any]:
-    """A table for each way of grouping, for the first page. A repository says whose it is, if there are teams."""
-    return {"groups": [_group_table(each, organisation) for each in rollups]}
-
-
-def _group_table(rollup: GroupRollup, organisation: Organisation) -> dict[str, Any]:
-    with_team = rollup.by == "repository" and bool(organisation.teams)
-    return {
-        "by": rollup.by,
-        "kpis": list(SHOWN_KPIS),
-        "least": rollup.least,
-        "further": max(len(rollup.rows) - MOST_LINES, 0),
-        "rows": [
-            {
-                "name": page_text(row.name),
-                "team": page_text(organisation.team_of(row.name)) if with_team else "",
-                "cells": [page_text(cell) for cell in row.cells()],
-            }
-            for row in rollup.rows[:MOST_LINES]
-        ],
-    }
+def repositories_json(rollups: Sequence[RepositoryRollup]) -> dict[str, Any]:
+    """The table of repositories, for the first page."""
+    rows = [
+        {"name": page_text(each.name), "cells": [page_text(cell) for cell in each.cells()]}
+        for each in rollups[:MOST_LINES]
+    ]
+    further = max(len(rollups) - MOST_LINES, 0)
+    return {"repositories": {"kpis": list(SHOWN_KPIS), "further": further, "rows": rows}}
 
 
 def list_json(

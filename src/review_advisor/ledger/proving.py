@@ -210,7 +210,7 @@ def _told(chain: Chain, untold: Row) -> dict[str, _Rows]:
 
 def _of_review(told: Readings, untold: Row) -> Tables:
     parts: list[dict[str, Any]] = [asdict(part) for part in told.casting]
-    run = {**untold, **told.run, "repository": told.repository, "author": told.author, "casting": canonical(parts)}
+    run = {**untold, **told.run, "repository": told.repository, "casting": canonical(parts)}
     return {**told.tables, "runs": (run,), "casting_parts": tuple(parts)}
 
 
@@ -222,9 +222,8 @@ def _untold(connection: sqlite3.Connection) -> Row:
 
 _QUESTIONS = {
     "runs": (
-        "SELECT runs.*, repositories.name AS repository, authors.login AS author, castings.key AS casting FROM runs"
+        "SELECT runs.*, repositories.name AS repository, castings.key AS casting FROM runs"
         " LEFT JOIN castings ON castings.id = casting LEFT JOIN repositories ON repositories.id = repository"
-        " LEFT JOIN authors ON authors.id = author"
         " WHERE chain = ?"
     ),
     "casting_parts": "SELECT casting_parts.* FROM casting_parts JOIN runs USING (casting) WHERE chain = ?",

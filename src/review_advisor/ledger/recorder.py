@@ -128,10 +128,10 @@ def write_readings(connection: sqlite3.Connection, chain: int, readings: Reading
     """Put these rows in the place of the run's present ones. To be called within a transaction."""
     for table in (*TABLES, *MET, "runs"):
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
+    name = readings.repository
     numbers = {
         "chain": chain,
-        "repository": _named(connection, "repositories", "name", readings.repository),
-        "author": _named(connection, "authors", "login", readings.author),
+        "repository": None if name is None else _shared(connection, "repositories", "name", name),
         "casting": write_casting(connection, readings.casting),
     }
     _insert(connection, "runs", [{**numbers, **readings.run}])
@@ -231,7 +231,7 @@ def read_all_anew(connection: sqlite3.Connection) -> Rebuilt:
 
     A run whose chain is broken, or which this version cannot read, has no rows from then on.
     """
-    shared = ("casting_parts", "castings", "repositories", "authors")
+    shared = ("casting_parts", "castings", "repositories")
     for table in (*TABLES, *OTHER_TABLES, *MET, "runs", *shared):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 (our own names)
     runs, left_out = 0, []
@@ -255,10 +255,6 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row]) -> 
         names, marks = ", ".join(rows[0]), ", ".join("?" * len(rows[0]))
         statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 (our own names)
         connection.executemany(statement, [tuple(row.values()) for row in rows])
-
-
-def _named(connection: sqlite3.Connection, table: str, column: str, name: str | None) -> int | None:
-    return None if name is None else _shared(connection, table, column, name)
 
 
 def write_casting(connection: sqlite3.Connection, parts: Sequence[Participant]) -> int:

@@ -67,10 +67,9 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """All rows of one run. ``run`` lacks what the ledger numbers itself: repository, author and casting."""
+    """All rows of one run. ``run`` lacks what the ledger numbers itself: repository and casting."""
 
     repository: str | None
-    author: str | None
     casting: tuple[Participant, ...]
     run: Row
     tables: Tables
@@ -248,9 +247,6 @@ UNFINISHED = "unfinished"
 LONGEST_TITLE = 200
 
 
-LONGEST_LOGIN = 100
-
-
 _LONGEST_REASON = 100
 
 
@@ -265,7 +261,7 @@ def readings_so_far(events: Sequence[Event]) -> Readings:
     casting, done = used_so_far(first.policy, events)
     run = {**row(status=UNFINISHED, pull_request=first.pull_request), **done, **_letters(first)}
     tables = {**_about(first), **_shadow_mode(first, None), **rows_of_events(first.policy, events)}
-    return Readings(_name(first), _author(first), casting, run, tables)
+    return Readings(_name(first), casting, run, tables)
 
 
 def used_so_far(policy: Policy, events: Iterable[Event]) -> tuple[tuple[Participant, ...], Row]:
@@ -312,8 +308,7 @@ def readings_of(document: OutcomeDocument) -> Readings:
         **rows_of_events(document.policy, document.events),
         "findings": tuple(_findings(document)),
     }
-    author = _author(document.events[0])
-    return Readings(_name(document), author, casting, {**run, **done, **_letters(document)}, tables)
+    return Readings(_name(document), casting, {**run, **done, **_letters(document)}, tables)
 
 
 def _executor_alone_ms(events: Sequence[Event], calls: Iterable[CallEnded]) -> int:
@@ -351,11 +346,6 @@ def _was_to_repair(part: PartRecord) -> bool:
 
 def _name(about: PolicyFrozen | OutcomeDocument) -> str | None:
     return None if about.repository is None else storable_text(about.repository)
-
-
-def _author(first: Event) -> str | None:
-    told = first.author if isinstance(first, PolicyFrozen) else ""
-    return storable_text(told[:LONGEST_LOGIN]) or None
 
 
 def _title(about: PolicyFrozen | OutcomeDocument) -> str:

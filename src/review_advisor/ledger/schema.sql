@@ -58,11 +58,6 @@ CREATE TABLE repositories (
     name TEXT NOT NULL UNIQUE
 );
 
-CREATE TABLE authors (
-    id INTEGER PRIMARY KEY,
-    login TEXT NOT NULL UNIQUE
-);
-
 -- Who took part. Runs share the same few combinations, so that a filter on them looks at one number a run.
 CREATE TABLE castings (
     id INTEGER PRIMARY KEY,
@@ -106,8 +101,7 @@ CREATE TABLE runs (
     executor_turns INTEGER NOT NULL DEFAULT 0,
     executor_calls INTEGER NOT NULL DEFAULT 0,
     prompt_tokens INTEGER NOT NULL DEFAULT 0,    -- all input
-    cached_tokens INTEGER NOT NULL DEFAULT 0,    -- of it, what the cache had
-    author INTEGER REFERENCES authors (id)       -- who opened the pull request; NULL without one
+    cached_tokens INTEGER NOT NULL DEFAULT 0     -- of it, what the cache had
 );
 
 CREATE INDEX runs_by_pull_request ON runs (pull_request);

@@ -6,14 +6,13 @@ import json
 import math
 import sqlite3
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from review_advisor.ledger.chain import LedgerError
 from review_advisor.ledger.database import (
@@ -130,29 +129,12 @@ _SAID = """
 """
 
 
-_SUMS = (
-    (_COUNTS, "runs"),
-    (_KEPT, "runs"),
-    (_CONTESTED, "runs"),
-    (_VALIDATIONS, "validations"),
-    (_FATES, "fates"),
-    (_SAID, "said"),
-)
-"""What is added up, and the table that knows whose it is."""
+_SUMS = (_COUNTS, _KEPT, _CONTESTED, _VALIDATIONS, _FATES, _SAID)
+"""What is added up."""
 
 
-GroupedBy = Literal["repository", "author"]
-
-
-GroupOf = Callable[[str | None], str]
-"""Names the group of a repository or an author; None is a run without one."""
-
-
-_NAMED: dict[GroupedBy, tuple[str, str]] = {"repository": ("repositories", "name"), "author": ("authors", "login")}
-
-
-_APP = "[bot]"
-"""So ends the login of an app, which is nobody."""
+NO_REPOSITORY = "no repository"
+"""The name of the sums of runs without one."""
 
 
 _DAMAGED = "The ledger is damaged: one of its rows holds what it cannot hold."
@@ -177,39 +159,26 @@ def add_up(path: Path, period: Period) -> Added:
         return _add_up(connection, period)
 
 
-def add_up_groups(
-    path: Path, period: Period, column: GroupedBy, group_of: GroupOf, *, timed: bool = True
-) -> dict[str, Added]:
-    """The same for each group of runs, which ``group_of`` names by a run's repository or author.
+def add_up_by_repository(path: Path, period: Period, *, timed: bool = True) -> dict[str, Added]:
+    """The sums of each repository, in whatever spellings its runs name it.
 
     Without ``timed`` there are no medians, which take as long as all the rest. Raises ``LedgerError``.
     """
     with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
-        groups = _names(connection, column, group_of)
+        names = _repository_names(connection)
         where, values = where_within(period)
-        questions = (_keyed(question, where, column, table) for question, table in _SUMS)
-        parts = [_of_groups(connection, question, values, groups) for question in questions]
+        parts = [_by_repository(connection, _keyed(question, where), values, names) for question in _SUMS]
         unpriced: dict[str, list[Unpriced]] = {}
-        for row in _rows(connection, _keyed(_UNREPORTED, where, column), values):
-            unpriced.setdefault(groups[row.pop("its_group")], []).append(_unpriced(row))
-        times = _times(connection, where, values, column, groups) if timed else {}
+        for row in _rows(connection, _keyed(_UNREPORTED, where), values):
+            unpriced.setdefault(names[row.pop("its_repository")], []).append(_unpriced(row))
+        times = _times(connection, where, values, names) if timed else {}
     added = {}
-    for group, counts in parts[0].items():
-        kept, *became = (part.get(group, {}) for part in parts[1:])
-        walls, executors = times.get(group, (array("q"), array("q")))
+    for name, counts in parts[0].items():
+        kept, *became = (part.get(name, {}) for part in parts[1:])
+        walls, executors = times.get(name, (array("q"), array("q")))
         medians = (len(walls), median(walls) if walls else None, median(executors) if executors else None)
-        added[group] = _added(counts, kept, became, medians, unpriced.get(group, ()))
+        added[name] = _added(counts, kept, became, medians, unpriced.get(name, ()))
     return added
-
-
-def count_authors(path: Path, period: Period, group_of: GroupOf) -> dict[str, int]:
-    """Of how many people each group's runs are: in any spelling one, and no app. Raises ``LedgerError``."""
-    with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
-        where, values = where_within(period)
-        found = _rows(connection, f"SELECT DISTINCT author AS id FROM runs WHERE {where}", values)  # noqa: S608
-        seen = {row["id"] for row in found}
-        logins = {login.casefold() for number, login in _told(connection, "author") if number in seen}
-        return Counter(group_of(login) for login in logins if not login.endswith(_APP))
 
 
 def has_several_repositories(path: Path) -> bool:
@@ -218,49 +187,44 @@ def has_several_repositories(path: Path) -> bool:
         return len(connection.execute("SELECT DISTINCT name COLLATE NOCASE FROM repositories LIMIT 2").fetchall()) > 1
 
 
-def _names(connection: sqlite3.Connection, column: GroupedBy, group_of: GroupOf) -> dict[int | None, str]:
-    """The group of each repository or author, by the number that the ledger gave it."""
-    return {None: group_of(None)} | {number: group_of(said) for number, said in _told(connection, column)}
+def _repository_names(connection: sqlite3.Connection) -> dict[int | None, str]:
+    """The name of each repository, in one spelling, by the number that the ledger gave it."""
+    spelled: dict[str, str] = {}
+    found = connection.execute("SELECT id, name FROM repositories")
+    return {None: NO_REPOSITORY} | {number: spelled.setdefault(name.casefold(), name) for number, name in found}
 
 
-def _told(connection: sqlite3.Connection, column: GroupedBy) -> sqlite3.Cursor:
-    """Each repository or author: its number and its name."""
-    table, name = _NAMED[column]
-    return connection.execute(f"SELECT id, {name} FROM {table}")  # noqa: S608 (our own names)
-
-
-def _of_groups(
-    connection: sqlite3.Connection, question: str, values: list[Any], groups: dict[int | None, str]
+def _by_repository(
+    connection: sqlite3.Connection, question: str, values: list[Any], names: dict[int | None, str]
 ) -> dict[str, dict[str, Any]]:
-    """What a question adds up to for each group: SQL adds up by number, and a group may have many."""
+    """What a question adds up to for each repository: SQL adds up by number, and a name may have many."""
     added: dict[str, dict[str, Any]] = {}
     for row in _rows(connection, question, values):
-        so_far = added.setdefault(groups[row.pop("its_group")], {})
+        so_far = added.setdefault(names[row.pop("its_repository")], {})
         for name, value in row.items():
             so_far[name] = so_far.get(name, 0) + (value or 0)
     return added
 
 
 def _times(
-    connection: sqlite3.Connection, where: str, values: list[Any], column: GroupedBy, groups: dict[int | None, str]
+    connection: sqlite3.Connection, where: str, values: list[Any], names: dict[int | None, str]
 ) -> dict[str, tuple[array[int], array[int]]]:
-    """For each group the times of its reviews, and those of their executors."""
+    """For each repository the times of its reviews, and those of their executors."""
     found: dict[str, tuple[array[int], array[int]]] = {}
     timed = _TIMED.format("NOT INDEXED", where)
-    for number, wall, executor in connection.execute(f"SELECT {column}, wall_ms, executor_ms FROM {timed}", values):  # noqa: S608
-        if not (isinstance(wall, int) and isinstance(executor, int) and number in groups):
+    for number, wall, executor in connection.execute(f"SELECT repository, wall_ms, executor_ms FROM {timed}", values):  # noqa: S608
+        if not (isinstance(wall, int) and isinstance(executor, int) and number in names):
             raise LedgerError(_DAMAGED)
-        walls, executors = found.setdefault(groups[number], (array("q"), array("q")))
+        walls, executors = found.setdefault(names[number], (array("q"), array("q")))
         walls.append(wall)
         executors.append(executor)
     return found
 
 
-def _keyed(question: str, where: str, column: GroupedBy, table: str = "runs") -> str:
-    key: str = column
-    if column == "author" and table != "runs":
-        key = f"(SELECT author FROM runs WHERE runs.chain = {table}.chain)"  # noqa: S608 (our own names)
-    return question.format(key=f"{key} AS its_group,", where=where, by="GROUP BY its_group", also="its_group,")
+def _keyed(question: str, where: str) -> str:
+    return question.format(
+        key="repository AS its_repository,", where=where, by="GROUP BY its_repository", also="its_repository,"
+    )
 
 
 def _alone(question: str, where: str) -> str:
@@ -269,7 +233,7 @@ def _alone(question: str, where: str) -> str:
 
 def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
     where, values = where_within(period)
-    counts, kept, *became = (_row(connection, _alone(question, where), values) for question, _ in _SUMS)
+    counts, kept, *became = (_row(connection, _alone(question, where), values) for question in _SUMS)
     many = _judged(counts) > _SORTED_AT_MOST
     by_wall, by_executor = (
         _TIMED.format(f"INDEXED BY {index}" if many else "NOT INDEXED", where)

@@ -204,8 +204,7 @@ class PolicyFrozen(Happened):
     whose configuration holds; None for a patch. ``guidelines`` are the team's own rules that apply to the change, or
     could not be read. ``server`` is the address of the GitHub that the repository is on, where one is known.
     ``priced_by`` names the repository's own list of prices and its digest; empty where the shipped one counts alone.
-    ``author`` is the account that opened the pull request; empty of any other change. ``secrets`` are those on added
-    lines, all of them.
+    ``secrets`` are those on added lines, all of them.
     """
 
     kind: Literal["policy_frozen"] = "policy_frozen"
@@ -229,7 +228,6 @@ class PolicyFrozen(Happened):
     guidelines: tuple[GuidelineFact, ...] = ()
     server: str = ""
     priced_by: str = ""
-    author: str = ""
     secrets: tuple[CommittedSecret, ...] = ()
 
 

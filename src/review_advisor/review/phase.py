@@ -119,7 +119,6 @@ def reviewed(
             rules_sha=change.rules_sha,
             guidelines=matter.guidelines.facts,
             priced_by=request.priced_by,
-            author=request.redactor.redact(clean(change.author)) if change.pull_request else "",
             secrets=tuple(each.fact for each in matter.secrets),
         )
     )

@@ -110,8 +110,16 @@ def test_a_repository_that_was_renamed_is_asked_for_by_its_present_name(octo: Fl
     assert (done.code, "it has moved; use the repository's present name" in done.err) == (3, True)
     done = octo.collect("octo/store")
     assert (done.code, f"is of {SHOP}" in done.err) == (3, True)
-    done = octo.collect("octo/store", organisation=f'[renamed]\n"{SHOP}" = "octo/store"\n')
+    done = octo.collect("octo/store", "--renamed", f"{BANK}=octo/store", "--renamed", f"{SHOP}={BANK}")
+    assert (done.code, f"is of {SHOP}" in done.err) == (3, True), "another repository was called so"
+    done = octo.collect("octo/store", "--renamed", f"{SHOP}=octo/store")
     assert (done.code, octo.held()) == (0, [SHOP])
+
+
+@pytest.mark.parametrize("words", ["octo/shop", "octo/shop=", "octo/shop=octo/a=b", "shop=store"])
+def test_a_renaming_names_two_repositories(octo: Fleet, words: str) -> None:
+    done = octo.collect("octo/store", "--renamed", words)
+    assert (done.code, f"'{words}' is not OLD=NEW, both as OWNER/NAME." in done.err) == (2, True)
 
 
 def test_a_limit_of_requests_ends_it_and_names_what_was_not_asked(octo: Fleet) -> None:
@@ -231,12 +239,3 @@ def test_what_is_needed_is_asked_for_before_anything_is_sent(octo: Fleet) -> Non
     done = octo.collect(SHOP)
     assert (done.code, "is not a ledger" in done.sentence) == (2, True)
     assert octo.asked() == []
-
-
-def test_the_organisation_names_the_repositories(octo: Fleet) -> None:
-    octo.reviews(SHOP)
-    octo.reviews(BANK)
-    told = f'repositories = ["{SHOP}"]\n[teams]\nmoney = ["{BANK}"]\n'
-    assert [each["repository"] for each in octo.collected(organisation=told)] == [SHOP, BANK]
-    done = octo.collect(organisation="[team]\n")
-    assert (done.code, "is wrong at team: is not a known key" in done.sentence) == (2, True)

@@ -81,18 +81,13 @@ class Fleet:
         run = self.github.runs_workflow(repository, **how)
         return self.github.uploads(repository, run, name, content)
 
-    def collect(self, *words: str, organisation: str | None = None) -> Done:
+    def collect(self, *words: str) -> Done:
         """What is typed."""
-        named = [*words]
-        if organisation is not None:
-            file = self.folder / "organisation.toml"
-            file.write_text(organisation)
-            named += ["--organisation", str(file)]
-        return self.terminal.run("ledger", "collect", "--to", self.whole, *SINCE, *named, env=self.environ)
+        return self.terminal.run("ledger", "collect", "--to", self.whole, *SINCE, *words, env=self.environ)
 
-    def collected(self, *words: str, **how: Any) -> list[dict[str, Any]]:
+    def collected(self, *words: str) -> list[dict[str, Any]]:
         """What is told of each repository."""
-        found: list[dict[str, Any]] = json.loads(self.collect(*words, "--json", **how).out)
+        found: list[dict[str, Any]] = json.loads(self.collect(*words, "--json").out)
         return found
 
     def patiently(self, *names: str) -> list[CollectedRepository]:

@@ -217,7 +217,7 @@ def test_a_memory_that_does_not_fit_gives_way_in_part() -> None:
     state = remembers(told())
     unlike = [f"{n * 7919 % 10**9:09x}"[-9:] for n in range(3_000)]
     many = tuple(
-        KnownFinding(id=f"f-{each}0", path=f"{each}.py", line=1, title=each, severity="low") for each in unlike
+        KnownFinding(id=f"f-{each:0>32}", path=f"{each}.py", line=1, title=each, severity="low") for each in unlike
     )
     huge: State = state.model_copy(update={"findings": many})
     body = summary_body(told(), RULES, huge)

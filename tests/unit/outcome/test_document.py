@@ -164,9 +164,10 @@ def test_an_unverified_approval_may_be_made_a_humans(environment: dict[str, str]
 
 
 def test_an_answer_that_a_repair_ask_brought_is_not_lost() -> None:
-    assert of(call(ended="lost"), call()).flags.lost == (), "as it was recorded before calls had numbers"
-    assert of(call(ended="lost"), call(ended="lost")).flags.lost == ("pr_review/executor",)
-    assert of(call(ended="lost"), call(attempt=1)).flags.lost == ("pr_review/executor",)
+    assert of(call(ended="lost"), replace(call(), number=2, asks_again=1)).flags.lost == ()
+    lost_again = replace(call(ended="lost"), number=2, asks_again=1)
+    assert of(call(ended="lost"), lost_again).flags.lost == ("pr_review/executor",)
+    assert of(call(ended="lost"), replace(call(attempt=1), number=2)).flags.lost == ("pr_review/executor",)
     assert of(call(ended="refused")).flags.lost == ("pr_review/executor",)
     assert of(call(ended="stopped")).flags.lost == ()
 

@@ -3,13 +3,13 @@
   "use strict";
   const { element, link, put, table, plot, badge, words } = dashboard;
 
-  dashboard.showOverview = (main, about, asked) => {
+  dashboard.showOverview = (main, about) => {
     const told = [element("h1", { tabindex: "-1" }, "Overview"), element("p", { class: "quiet" }, period(about))];
     if (about.left_out) told.push(element("p", { class: "notice" }, leftOut(about)));
     if (!about.sums.runs) {
       told.push(element("p", { class: "empty" }, "The ledger has no run of this time. The next review will be the first."));
     } else {
-      told.push(alerts(about), ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about, "used"), costs(about)), alike(about), dashboard.groupTables(about, asked));
+      told.push(alerts(about), ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about, "used"), costs(about)), alike(about), dashboard.repositoryTable(about));
       if (about.shadows.length) told.push(section("In shadow", element("pre", { tabindex: "0" }, about.shadows.join("\n"))));
     }
     put(main, told);

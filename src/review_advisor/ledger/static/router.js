@@ -52,7 +52,7 @@
       if (where[0] === "run" && where.length > 1) return await showRun(where[1], where[2], mine, isFirst);
       shown = "";
       if (where[0] === "runs") await dashboard.showRuns(main, about, route(mine));
-      else if (where[0] === "overview") dashboard.showOverview(main, about, read().query);
+      else if (where[0] === "overview") dashboard.showOverview(main, about);
       else if (where[0] === "evaluations") dashboard.showEvaluations(main, about);
       else if (where[0] === "calibration") dashboard.showCalibration(main, about);
       else nothing("There is no such page.");
