@@ -232,7 +232,7 @@ READERS = (
     ("ledger", "rebuild"),
     ("ledger", "repair", "out.sqlite3"),
     ("ledger", "merge", "out.sqlite3", LEDGER),
-    ("replay", "--all", "--fail-as-veto"),
+    ("replay", "--all", "--config", "other.toml"),
     ("calibrate",),
     ("golden", "from-ledger", "out"),
     ("retro", "--run", "run"),
@@ -252,6 +252,7 @@ def test_a_ledger_that_a_branch_brings_along_does_not_count(
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
 def test_no_verb_reads_one(terminal: Terminal, words: tuple[str, ...]) -> None:
     tracked(Repo(terminal.folder))
+    (terminal.folder / "other.toml").write_text("")
     done = terminal.run(*words, env=CREDENTIAL)
     assert done.code == 2
     assert "does not count: git tracks review_logs/ledger/ledger.sqlite3" in done.sentence

@@ -23,15 +23,12 @@ from review_advisor.app.configuration import (
     load_settings,
     read_recorded,
     read_text,
-    roster_of,
-    working_files,
 )
 from review_advisor.app.options import AS_JSON, LEDGER, PATH, artifacts_option, moment
 from review_advisor.app.review import installed
 from review_advisor.app.terminal import clear_refusals, note_left_out, put
 from review_advisor.change.change import SourceError
 from review_advisor.change.checker_settings import languages_of
-from review_advisor.change.kinds import DECLARED
 from review_advisor.change.pictures import ComparedPictures
 from review_advisor.change.sources import About, GitSource, open_range
 from review_advisor.change.work_folder import NoFolder
@@ -39,21 +36,16 @@ from review_advisor.lab.replay import (
     OtherRules,
     Otherwise,
     ReviewUnderBoth,
-    begun_otherwise,
     decided_otherwise,
-    for_the_past,
     posted_anew,
 )
 from review_advisor.ledger.chain import LedgerError
 from review_advisor.ledger.queries import RunFilter
 from review_advisor.ledger.run_queries import RecordedRun, list_runs, read_reviews
-from review_advisor.policy.escalation_rules import Threshold
 from review_advisor.policy.exclusion import PYTHON
-from review_advisor.policy.prices import Price, prices_of_user, read_prices
+from review_advisor.policy.prices import Price, read_prices
 from review_advisor.policy.pull_request_rules import PublicationRules
-from review_advisor.policy.roster import Roster
-from review_advisor.policy.settings import Config, ConfigError, Settings, make_settings, parse_config
-from review_advisor.policy.thresholds import THRESHOLDS_FILE, parse_thresholds
+from review_advisor.policy.settings import Config, Settings, make_settings, parse_config
 from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.events import Event, PolicyFrozen, Repaired
 from review_advisor.review.matter import ReviewRequest
@@ -65,28 +57,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-MOST_RETRIES = 9
-
-
-MOST_CONSULTS = 20
-
-
 @click.command(short_help="Decide stored reviews once more under other rules.")
 @click.argument("run_id", metavar="[RUN]", required=False)
 @click.option("--all", "every", is_flag=True, help="All runs instead of one.")
-@click.option("--config", type=PATH, metavar="FILE", help="The other configuration.")
+@click.option("--config", type=PATH, metavar="FILE", help="The other configuration, a file as a repository has it.")
 @click.option("--was", type=PATH, metavar="FILE", help="The configuration that held. [default: the product's defaults]")
-@click.option("--prices", type=PATH, metavar="FILE", help="Price the recorded tokens by this list instead.")
-@click.option("--thresholds", type=PATH, metavar="FILE", help="Other thresholds of escalation, as a thresholds.toml.")
-@click.option("--roster", type=PATH, metavar="FOLDER", help="A folder whose .review-advisor/ declares other advisors.")
-@click.option(
-    "--retries",
-    type=(click.IntRange(0, MOST_RETRIES),) * 3,
-    metavar="LOW MEDIUM HIGH",
-    help="Other retries by blast radius.",
-)
-@click.option("--fail-as-veto/--no-fail-as-veto", default=None, help="Count a lost judgement as a veto, or do not.")
-@click.option("--max-consults", type=click.IntRange(0, MOST_CONSULTS), help="Another cap of consults.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
 @click.option("--recorded", type=PATH, metavar="REPO", help="Repeat whole runs in REPO; their recordings answer.")
@@ -98,12 +73,6 @@ def replay(
     every: bool,
     config: Path | None,
     was: Path | None,
-    prices: Path | None,
-    thresholds: Path | None,
-    roster: Path | None,
-    retries: tuple[int, int, int] | None,
-    fail_as_veto: bool | None,
-    max_consults: int | None,
     repository: str | None,
     since: datetime | None,
     recorded: Path | None,
@@ -113,49 +82,33 @@ def replay(
 ) -> None:
     """Decide stored reviews again under other rules, from their recorded answers.
 
-    It asks no model and writes nothing. You can change `fail_on`, `exclude`, the money of `budget` and, of
-    `github`, `volume`, `least_confidence`, `least_confidence_for`, `most_rounds` and `most_usd`; it refuses any
-    other setting that differs, by name. If the new rules need an answer that was not recorded, the result is
+    It asks no model and writes nothing. The first line says how many results it can know: the record tells what
+    another `fail_on`, `exclude`, money of `budget` and, of `github`, `volume` and
+    `least_confidence` lead to. Where the new rules need an answer that was not recorded, the result is
     unknown: the table gives the reason, and the least that the missing answers would cost.
 
     With --recorded, you can change the whole configuration and the switches of the environment, for reviews of two
     commits. A question that was asked word for word gets its recorded answer. The first other question ends the
     replay of its run.
     """
-    rules_named = (prices, thresholds, roster, retries, fail_as_veto, max_consults)
-    nothing_named = all(each is None for each in rules_named)
-    if recorded is None and config is None and nothing_named:
-        raise click.UsageError("Say what to try: --config, --prices, --thresholds, --roster, or one of the rules.")
+    if recorded is None and config is None:
+        raise click.UsageError("Say what to try: --config FILE.")
     if (run_id is None) is not every:
         raise click.UsageError("Name one RUN, or say --all.")
     if run_id is not None and (repository is not None or since is not None):
         raise click.UsageError("--repository and --since choose among --all runs.")
-    if recorded is not None and (was is not None or not nothing_named):
-        raise click.UsageError("With --recorded, only --config chooses the rules.")
+    if recorded is not None and was is not None:
+        raise click.UsageError("--was is for reviews without --recorded.")
     with clear_refusals():
+        from review_advisor.lab.replay import both_as_json, both_text
         from review_advisor.ledger.queries import RunFilter
 
         wanted = RunFilter(repository=repository, since=since)
         if recorded is not None:
             place = RecordedPlace(ledger_file, artifacts, recorded)
-            _tell(*replay_recorded(place, wanted, run_id, config, os.environ), as_json=as_json)
-            return
-        from review_advisor.lab.replay import OtherRules
-        from review_advisor.policy.risk import BlastRadius
-
-        options = OtherRules(
-            retries=None if retries is None else dict(zip(BlastRadius, retries, strict=True)),
-            fail_as_veto=fail_as_veto,
-            max_consults=max_consults,
-        )
-        rules = tried_rules(TriedFiles(config, prices, thresholds, roster), was, options)
-        done = replay_runs(ledger_file, wanted, run_id, rules)
-    _tell(done, rules.prices, as_json=as_json)
-
-
-def _tell(done: Replayed, prices: tuple[Price, ...], *, as_json: bool) -> None:
-    from review_advisor.lab.replay import both_as_json, both_text
-
+            done, prices = replay_recorded(place, wanted, run_id, config, os.environ)
+        else:
+            done, prices = replay_runs(ledger_file, wanted, run_id, tried_rules(config, was)), read_prices()
     note_left_out(done.left_out, f"{MOST_REPLAYED:,} runs" if done.more else "")
     if as_json:
         put(json.dumps(both_as_json(done.reviews, done.left_out, prices), indent=2) + "\n")
@@ -164,9 +117,6 @@ def _tell(done: Replayed, prices: tuple[Price, ...], *, as_json: bool) -> None:
 
 
 MOST_REPLAYED = 10_000
-
-
-_HANGS = Otherwise(None, ("whether it would have begun depends on an earlier review with an unknown result",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +130,7 @@ class Replayed:
 
 _TRIED = {
     *("fail_on", "exclude", "budget.low_usd", "budget.medium_usd", "budget.high_usd", "budget.max_usd"),
-    *("github.volume", "github.least_confidence", "github.least_confidence_for"),
-    *("github.most_rounds", "github.most_usd"),
+    *("github.volume", "github.least_confidence"),
 }
 
 
@@ -193,75 +142,28 @@ _WITHOUT_EFFECT = {
 
 
 @dataclass(frozen=True, slots=True)
-class TriedFiles:
-    """The files that are tried, each in the form in which a repository has it; None for what stays as it was.
-
-    ``roster`` is a folder with a ``.review-advisor`` that declares advisors.
-    """
-
-    config: Path | None = None
-    prices: Path | None = None
-    thresholds: Path | None = None
-    roster: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TriedRules:
-    """What is tried, what holds for comments and rounds, before and now, and the prices that estimates go by."""
+    """What is tried, and what holds for comments, before and now."""
 
     other: OtherRules
     posts: tuple[PublicationRules, PublicationRules]
-    prices: tuple[Price, ...]
 
 
-def tried_rules(files: TriedFiles, was: Path | None, options: OtherRules) -> TriedRules:
-    """The rules of these files beside the given ``options``; ``was`` is the configuration that held, or the defaults.
+def tried_rules(config: Path | None, was: Path | None) -> TriedRules:
+    """The rules of a file beside those of ``was``, the configuration that held; None for the defaults.
 
-    Raises ``PriceError``, and ``ConfigError``: also for what differs and cannot be tried, because other questions
-    would have been asked.
+    Raises ``ConfigError``.
     """
-    before = Config() if was is None else _config(was)
-    told = before if files.config is None else _config(files.config)
-    tried = _TRIED | ({"advisors.preset"} if files.roster is not None else set())
-    untried = [name for name in _differing(before, told) if name not in tried | _WITHOUT_EFFECT]
-    if untried:
-        held = "the defaults" if was is None else str(was)
-        raise ConfigError(
-            f"{files.config} differs from {held} in what replay cannot try: {', '.join(untried)}. "
-            "Leave that out, or name with --was the configuration that held."
-        )
-    prices = None if files.prices is None else for_the_past(prices_of_user(files.prices))
-    other = replace(
-        options,
-        prices=prices,
-        thresholds=None if files.thresholds is None else _thresholds(files.thresholds),
-        roster=None if files.roster is None else _roster(told, files.roster),
+    held, tried = (Config() if file is None else _config(file) for file in (was, config))
+    rules = make_settings(tried, {}, profile=None, config_path=None).rules
+    other = OtherRules(
+        fail_on_degraded=rules.fail_on_degraded,
+        exclude=rules.exclude,
+        max_usd=rules.max_usd,
+        usd_by_blast=rules.usd_by_blast,
+        untried=tuple(name for name in _differing(held, tried) if name not in _TRIED | _WITHOUT_EFFECT),
     )
-    if files.config is not None:
-        rules = make_settings(told, {}, profile=None, config_path=None).rules
-        other = replace(
-            other,
-            fail_on_degraded=rules.fail_on_degraded,
-            max_usd=rules.max_usd,
-            usd_by_blast=rules.usd_by_blast,
-            exclude=rules.exclude,
-        )
-    return TriedRules(other, (before.github, told.github), read_prices() if prices is None else prices)
-
-
-def _thresholds(file: Path) -> tuple[Threshold, ...]:
-    text = read_text(file, "list of thresholds")
-    try:
-        return parse_thresholds(text)
-    except ValueError as problem:
-        raise ConfigError(str(problem).replace(THRESHOLDS_FILE, str(file))) from None
-
-
-def _roster(config: Config, folder: Path) -> Roster:
-    files = working_files(folder)
-    if not files:
-        raise ConfigError(f"{folder} has no folder {DECLARED} that declares advisors.")
-    return roster_of(config.advisors.preset, files)
+    return TriedRules(other, (held.github, tried.github))
 
 
 def _differing(one: BaseModel, other: BaseModel, of: str = "") -> Iterator[str]:
@@ -300,12 +202,12 @@ def replay_runs(ledger: Path, wanted: RunFilter, run_id: str | None, rules: Trie
 
 def finished_review(ledger: Path, run_id: str) -> OutcomeDocument:
     """What a stored review came to. Raises ``LedgerError``, also where it is not over."""
-    (told,) = read_reviews(ledger, [run_id])
-    if isinstance(told, str):
-        raise LedgerError(told)
-    if told.document is None:
+    (read,) = read_reviews(ledger, [run_id])
+    if isinstance(read, str):
+        raise LedgerError(read)
+    if read.document is None:
         raise LedgerError(f"The run {run_id} is not over.")
-    return told.document
+    return read.document
 
 
 def newest_runs(ledger: Path, wanted: RunFilter) -> tuple[list[str], bool]:
@@ -326,17 +228,9 @@ def _life_under_both(life: Sequence[OutcomeDocument], rules: TriedRules) -> Iter
     """The reviews of one pull request in their order, each with what it posts beside the earlier ones."""
     before, after = rules.posts
     again = [decided_otherwise(each, rules.other) for each in life]
-    begun: Sequence[bool | None] = [True] * len(life)
-    caps = [(each.most_rounds, each.most_usd) for each in rules.posts]
-    if rules.other.prices is not None or caps[0] != caps[1]:
-        documents = [each.document for each in again]
-        begun = begun_otherwise(list(zip(life, documents, strict=True)), before, after)
-    found = [_HANGS if begins is None and each.document else each for each, begins in zip(again, begun, strict=True)]
-    shown = [each.document for each, begins in zip(found, begun, strict=True) if begins is not False]
-    posted = iter(posted_anew(shown, after))
-    for document, was, each, begins in zip(life, posted_anew(life, before), found, begun, strict=True):
-        now = frozenset[str]() if begins is False else next(posted)
-        yield ReviewUnderBoth(document, each, was, now, begins=begins is not False)
+    posted = zip(posted_anew(life, before), posted_anew((each.document for each in again), after), strict=True)
+    for document, each, (was, now) in zip(life, again, posted, strict=True):
+        yield ReviewUnderBoth(document, each, was, now)
 
 
 @dataclass(frozen=True, slots=True)

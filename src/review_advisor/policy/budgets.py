@@ -73,23 +73,16 @@ MOST_REPAIRED_FILES = 10
 MOST_REPAIRED_LINES = 400
 
 
-def post_verify_retry_budget(
-    blast: BlastRadius, authority: Authority, table: Mapping[BlastRadius, int] = RETRIES_BY_BLAST
-) -> int:
-    """How often a veto hands back to the executor: low 1, medium 2, high 3; advisory never (ADR-0059, R-2).
-
-    Another ``table`` is only ever asked what it would have meant.
-    """
-    return table[blast] if authority is Authority.VETO else 0
+def post_verify_retry_budget(blast: BlastRadius, authority: Authority) -> int:
+    """How often a veto hands back to the executor: low 1, medium 2, high 3; advisory never (ADR-0059, R-2)."""
+    return RETRIES_BY_BLAST[blast] if authority is Authority.VETO else 0
 
 
-def surface_retry_budget(
-    surface: Surface, blast: BlastRadius, authority: Authority, table: Mapping[BlastRadius, int] = RETRIES_BY_BLAST
-) -> int:
+def surface_retry_budget(surface: Surface, blast: BlastRadius, authority: Authority) -> int:
     """The same for one surface: a one-shot surface has no retry loop even when the guard forces its authority."""
     if SURFACE_DEFAULTS[surface].retries != "blast radius":
         return 0
-    return post_verify_retry_budget(blast, authority, table)
+    return post_verify_retry_budget(blast, authority)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def test_of_all_runs_those_without_a_recording_are_left_out(recorded: Terminal) 
 
 def test_what_cannot_be_played_again_is_one_sentence(recorded: Terminal) -> None:
     run = run_of(recorded)
-    for words in ((), (run, "--all"), (run, "--retries", "0", "0", "0"), (run, "--was", "other.toml")):
+    for words in ((), (run, "--all"), (run, "--was", "other.toml")):
         assert recorded.run("replay", *words, "--recorded", ".").code == 2
     (path,) = (recorded.folder / "review_logs" / ".recordings").glob("*.jsonl")
     path.unlink()
