@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from review_advisor.review.votes import adds_from, is_confirmed
+from review_advisor.review.agreement import adds_from, is_confirmed
 from review_advisor.safety.stated_values import value_mistake
 from review_advisor.safety.wording import printable_line
 
