@@ -23,9 +23,9 @@ from review_advisor.change.redaction import redactor
 from review_advisor.policy.settings import ConfigError
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.policy.switches import MASTER, ROLE_SWITCHES, Switches, read_switches
-from review_advisor.review.votes import LONGEST_BRIEF, BriefError, counted_voices, read_brief, vote_document
 from review_advisor.safety.clock import SystemClock
 from review_advisor.safety.interruption import INTERRUPTION
+from review_advisor.tasks.brief import LONGEST_BRIEF, BriefError, counted_voices, read_brief, vote_document
 from review_advisor.tasks.brief_council import MODEL, CouncilRequest, FakeCouncil, ask_council
 
 

@@ -49,13 +49,13 @@ from review_advisor.policy.settings import ConfigError, Settings
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.policy.switches import MASTER, ROLE_SWITCHES, Switches, read_switches, surface_switch
 from review_advisor.review.ports import ArtifactError
-from review_advisor.review.votes import BriefError, read_actions
 from review_advisor.safety.clock import SystemClock
 from review_advisor.safety.files import required_file
 from review_advisor.safety.interruption import INTERRUPTION
 from review_advisor.safety.stated_values import TomlError, read_toml, value_mistake, value_place
 from review_advisor.safety.stop import ReviewInterrupted
 from review_advisor.safety.wording import counted, printable_line
+from review_advisor.tasks.brief import BriefError, read_actions
 from review_advisor.tasks.brief_council import MODEL
 from review_advisor.tasks.fake import FakeSpeaker, FakeTaskAgents, scenario_of
 from review_advisor.tasks.prompts import NO_COUNCIL, TaskCouncil

@@ -22,6 +22,7 @@ from review_advisor.github.commands import WORD
 from review_advisor.github.writes import Conclusion
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.surfaces import SURFACE_DEFAULTS, Role
+from review_advisor.review.agreement import Raised
 from review_advisor.review.document import (
     CouncilRecord,
     OutcomeDocument,
@@ -51,7 +52,6 @@ from review_advisor.review.report import (
     voices_of,
 )
 from review_advisor.review.rulings import EXIT_CODES, Outcome
-from review_advisor.review.votes import Raised
 from review_advisor.safety.markdown import code, code_block, own_command, phrase, plain_line, prose, quote
 from review_advisor.safety.wording import and_unknown, counted, effort_words
 

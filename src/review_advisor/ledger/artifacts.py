@@ -25,6 +25,7 @@ from review_advisor.ledger.kpis import Correlation, chosen_actions, pair_rows
 from review_advisor.policy.escalation_rules import VERDICT
 from review_advisor.policy.roster import Roster
 from review_advisor.policy.surfaces import Role
+from review_advisor.review.agreement import Agreement, Raised
 from review_advisor.review.document import (
     CouncilRecord,
     OutcomeDocument,
@@ -54,7 +55,6 @@ from review_advisor.review.ports import ArtifactError
 from review_advisor.review.report import PATCH_FILE, AdviceEnd, advice_ends, disagreement_transcript, report_text
 from review_advisor.review.rulings import EXIT_CODES, Outcome
 from review_advisor.review.session_rows import session_rows
-from review_advisor.review.votes import Agreement, Raised
 from review_advisor.safety.interruption import INTERRUPTION
 from review_advisor.safety.wording import counted, printable_line, table
 

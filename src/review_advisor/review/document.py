@@ -31,6 +31,7 @@ from review_advisor.policy.policy import Policy, SurfacePolicy
 from review_advisor.policy.roster import Advisor
 from review_advisor.policy.scope import WHOLE, Scope, files_to_show
 from review_advisor.policy.surfaces import Role, Surface
+from review_advisor.review.agreement import Agreement, Reviewed, agreement
 from review_advisor.review.ends import NOT_OPENED, confirmed_findings
 from review_advisor.review.events import (
     AdviceOpen,
@@ -61,7 +62,7 @@ from review_advisor.review.events import (
     Voted,
 )
 from review_advisor.review.rulings import EXIT_CODES, Outcome, Ruling
-from review_advisor.review.votes import Agreement, MemberAnswer, Reviewed, Tally, agreement, asked_as, panel_tally
+from review_advisor.review.votes import MemberAnswer, Tally, asked_as, panel_tally
 from review_advisor.safety.stop import ModelUsage, Usage
 
 

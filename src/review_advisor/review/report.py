@@ -21,6 +21,7 @@ from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.change.shards import EXTENT_WORDS
 from review_advisor.policy.exclusion import StaticReview
 from review_advisor.policy.surfaces import SURFACE_DEFAULTS, Role, Surface
+from review_advisor.review.agreement import Agreement, Raised
 from review_advisor.review.document import (
     CouncilRecord,
     OutcomeDocument,
@@ -68,7 +69,7 @@ from review_advisor.review.events import (
     Voted,
 )
 from review_advisor.review.rulings import Move, Outcome
-from review_advisor.review.votes import Agreement, Ballot, Raised, Tally
+from review_advisor.review.votes import Ballot, Tally
 from review_advisor.safety.markdown import shortened
 from review_advisor.safety.stop import Usage
 from review_advisor.safety.terminal import WIDTH, one_line, printable, wrapped

@@ -28,6 +28,7 @@ from review_advisor.policy.policy import Policy, RoleDecision, SurfacePolicy
 from review_advisor.policy.roster import Roster
 from review_advisor.policy.shadow_rules import SPEAKERS, Shadow, ShadowPart, ShadowRule
 from review_advisor.policy.surfaces import REVIEW_SURFACES, SURFACE_DEFAULTS, PreFlightRule, Role, Surface
+from review_advisor.review.agreement import is_same
 from review_advisor.review.council import PartJudges
 from review_advisor.review.dispatch import Dispatch
 from review_advisor.review.document import OutcomeDocument, PartRecord, unanswered
@@ -39,7 +40,7 @@ from review_advisor.review.phase import RunningReview, reviewed
 from review_advisor.review.ports import Ports
 from review_advisor.review.repair_session import Version
 from review_advisor.review.rulings import EXIT_CODES, Move, Outcome, Ruling, rule_panel, worst
-from review_advisor.review.votes import MemberAnswer, is_same
+from review_advisor.review.votes import MemberAnswer
 from review_advisor.safety.fence import clean
 from review_advisor.safety.stated_values import nearest_of
 from review_advisor.safety.stop import ReviewInterrupted, Stop

@@ -16,9 +16,10 @@ from review_advisor.policy.budgets import Allowance, Budgets, Refused
 from review_advisor.policy.prices import Price
 from review_advisor.policy.roster import Advisor, AnswerField, AnswerFields
 from review_advisor.policy.surfaces import Role, Surface
-from review_advisor.review.votes import SYSTEM, Brief, Voice, as_all, as_one, joint_form, question, voice_of, vote_form
+from review_advisor.review.votes import Voice, as_all, joint_form, voice_of, vote_form
 from review_advisor.safety.fence import legible
 from review_advisor.safety.stop import Receipt, Stop, Usage
+from review_advisor.tasks.brief import SYSTEM, Brief, as_one, question
 from review_advisor.tasks.run import MOST_AT_ONCE, model_setting, vote_stop_words
 
 CALL_SECONDS = 240.0

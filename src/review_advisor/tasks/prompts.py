@@ -28,9 +28,9 @@ from review_advisor.ledger.task_events import (
     last_vote,
 )
 from review_advisor.policy.roster import Advisor, Moment, Roster, as_advisor, field_of
-from review_advisor.review.votes import SYSTEM, as_one
 from review_advisor.safety.fence import clean, fence, fence_facts
 from review_advisor.safety.stated_values import nearest_of
+from review_advisor.tasks.brief import SYSTEM, as_one
 
 MOST_TRANSCRIPT = 60_000
 """Characters of a transcript that a prompt holds: of a longer one the newest entries."""

@@ -58,10 +58,11 @@ from review_advisor.policy.roster import Advisor
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.policy.switches import model_variables
 from review_advisor.review.ports import Clock
-from review_advisor.review.votes import SYSTEM, Voice, voice_of, vote_form
+from review_advisor.review.votes import Voice, voice_of, vote_form
 from review_advisor.safety.fence import legible
 from review_advisor.safety.stop import Receipt, ReviewInterrupted, Stop
 from review_advisor.safety.wording import counted
+from review_advisor.tasks.brief import SYSTEM
 from review_advisor.tasks.prompts import (
     ADVISOR_SYSTEM,
     EXECUTOR_SYSTEM,

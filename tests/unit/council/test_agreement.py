@@ -12,7 +12,7 @@ from review_advisor.agents.findings import Finding, finding_id, merged
 from review_advisor.github.threads import postings
 from review_advisor.policy.pull_request_rules import Narrowing
 from review_advisor.policy.roster import ADR_ADVISOR, Advisor
-from review_advisor.review.votes import Agreement, Reviewed, adds_from, agreement, is_same
+from review_advisor.review.agreement import Agreement, Reviewed, adds_from, agreement, is_same
 
 PANEL = (ADR_ADVISOR, *(Advisor(name, "", on="finish") for name in ("bert", "carla", "dora", "emil")))
 CACHE = "cache grows without bound"

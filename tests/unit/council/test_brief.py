@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from review_advisor.review.votes import LONGEST_BRIEF, BriefError, read_actions, read_brief
+from review_advisor.tasks.brief import LONGEST_BRIEF, BriefError, read_actions, read_brief
 
 WHOLE: dict[str, Any] = {
     "subject": "Deploy 2.0?",
