@@ -44,7 +44,6 @@ from review_advisor.review.events import ReviewEnded
 from review_advisor.review.ports import ArtifactError, Clock
 from review_advisor.safety.children import temporary_folder
 from review_advisor.safety.clock import SystemClock
-from review_advisor.tasks.harness_run import harness_run
 
 if TYPE_CHECKING:
     from review_advisor.ledger.recorder import Rebuilt
@@ -299,14 +298,10 @@ def prove(ledger: Path, environ: Mapping[str, str], warn: Callable[[str], None],
 def export_run(ledger: Path, named: str, folder: Path) -> tuple[str, ...]:
     """Write one run into a folder: its events, its advisor's log, and the files of its review if it is over.
 
-    Below ``runs/`` the same once more as ``advisor-harness`` lays out a run, also of a run that is not over. The names
-    written. Raises ``LedgerError``.
+    The names written. Raises ``LedgerError``.
     """
     events, lines = events_of_run(ledger, named)
     log, texts = advisor_log(events), {"events.jsonl": "".join(lines)}
-    if log.task_id in (".", ".."):
-        raise LedgerError(f"The run {log.task_id!r} cannot be written: its name cannot be a folder's.")
-    texts |= {f"runs/{log.task_id}/{name}": text for name, text in harness_run(events).items()}
     if isinstance(events[-1], ReviewEnded):
         texts |= review_files(outcome_document(events))
     else:

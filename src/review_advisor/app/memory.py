@@ -23,8 +23,8 @@ from review_advisor.policy.settings import ConfigError
 from review_advisor.review.observed import EntryUses, memory_uses
 from review_advisor.safety.fence import legible, read_json
 from review_advisor.safety.wording import counted
-from review_advisor.tasks.harness_run import harness_run
 from review_advisor.tasks.memory import MemoryRefusedError
+from review_advisor.tasks.review_texts import review_texts
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -223,12 +223,12 @@ def counted_uses(ledger: Path, memory: ReadMemory) -> dict[str, EntryUses]:
 
 
 def _of_review(named: str, ledger: Path) -> str:
-    """The entries of a review's last reports, as its run folder has them."""
+    """The entries of a review's last reports, as a run folder has them."""
     try:
         events, _ = events_of_run(ledger, named)
     except LedgerError as refused:
         raise ConfigError(f"{named} is no folder and no review. {refused}") from None
-    return harness_run(events)[PROPOSALS]
+    return review_texts(events)[PROPOSALS]
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

@@ -50,7 +50,6 @@ from review_advisor.review.observed import RUN_ID
 from review_advisor.safety.clock import SystemClock
 from review_advisor.safety.interruption import INTERRUPTION
 from review_advisor.tasks.brief_council import MODEL
-from review_advisor.tasks.harness_run import harness_run
 from review_advisor.tasks.retro import (
     OBSERVATIONS,
     RETRO_FOLDER,
@@ -66,6 +65,7 @@ from review_advisor.tasks.retro import (
     retro_files,
     review_after_the_end,
 )
+from review_advisor.tasks.review_texts import review_texts
 from review_advisor.tasks.run_files import is_prompt_digest, task_files
 
 REPO = click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
@@ -274,7 +274,7 @@ def _of_ledger(ledger: Path, run_id: str) -> _Recorded:
     except LedgerError as refused:
         return _Recorded(run_id, why=str(refused))
     named = events[0].run_id if isinstance(events[0], PolicyFrozen) else run_id
-    return _Recorded(named, _of_a_run(harness_run(events)))
+    return _Recorded(named, review_texts(events))
 
 
 def _of_a_run(files: Mapping[str, str]) -> dict[str, str]:

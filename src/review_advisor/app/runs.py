@@ -178,10 +178,7 @@ def show(run: str, ledger_file: Path, as_json: bool) -> None:
 @LEDGER
 @AS_JSON
 def export(run: str, folder: Path, ledger_file: Path, as_json: bool) -> None:
-    """Write the events of one run to DIR and, if it is over, the files of its review.
-
-    The folder runs/ holds the same in the layout of advisor-harness.
-    """
+    """Write the events of one run to DIR and, if it is over, the files of its review."""
     with clear_refusals():
         from review_advisor.app.ledger import export_run
 

@@ -33,7 +33,6 @@ from review_advisor.review.document import OutcomeDocument, outcome_document, ou
 from review_advisor.review.events import CallEnded
 from review_advisor.review.report import report_text
 from review_advisor.safety.stop import ModelUsage, Usage
-from review_advisor.tasks.harness_run import harness_run
 
 ADVISORS = ("pre_flight", "mid_flight", "post_verify")
 
@@ -285,8 +284,6 @@ def test_consults(account: Account) -> None:
     assert sum(map(int, asked)) == len(consults)
     logged = [call.prompt for call in advisor_log(account.document.events).advisor_calls if call.role == "mid_flight"]
     assert logged == [row["question"] for row in consults]
-    exported = json.loads(harness_run(account.document.events)["outcome.json"])
-    assert exported["advisor_consult_count"] == len(consults)
 
 
 @pytest.mark.one_in(4)

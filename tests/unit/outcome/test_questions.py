@@ -31,11 +31,9 @@ from review_advisor.review.events import (
     Event,
     PolicyFrozen,
     ReviewEnded,
-    ReviewStopped,
 )
 from review_advisor.review.report import report_text
 from review_advisor.review.rulings import Outcome
-from review_advisor.tasks.harness_run import status_of
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 CHANGE = Change("pr-7", files=(FileChange(Status.MODIFIED, "a.py"),))
@@ -214,6 +212,3 @@ def test_a_question_that_was_answered_in_the_end_did_not_stop_the_review() -> No
     }
     calls = (CallEnded(**about, number=1, ended="lost"), CallEnded(**about, number=2, asks_again=1, ended="answered"))
     assert unanswered(calls) == ()
-    stop = ReviewStopped(at=NOON, reason="interrupted", detail="")
-    over = ReviewEnded(at=NOON, outcome=Outcome.STOPPED, because=())
-    assert status_of([*calls, stop, over]) == "executor_stopped_without_done"
