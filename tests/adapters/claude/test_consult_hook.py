@@ -8,7 +8,6 @@ import socket
 import stat
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -98,15 +97,6 @@ def test_past_the_cap_the_reason_says_so(folder: Path) -> None:
         answer = ask_hook(folder, before("t1"))
     assert answer["permissionDecision"] == "deny"
     assert "All 0 consults" in answer["permissionDecisionReason"]
-
-
-@pytest.mark.every_case
-def test_several_hooks_at_once_under_a_cap_of_two_are_exactly_two(folder: Path) -> None:
-    consults = consults_of_a_call(cap=2)
-    with serving(folder, consults), ThreadPoolExecutor(6) as threads:
-        answers = list(threads.map(lambda n: ask_hook(folder, before(f"t{n}", "why " * 50_000)), range(6)))
-    assert [answer["permissionDecision"] for answer in answers].count("allow") == 2
-    assert [record.status for record in consults.end()].count("denied") == 4
 
 
 def test_the_hook_sees_no_credential(folder: Path, tmp_path: Path) -> None:

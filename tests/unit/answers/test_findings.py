@@ -117,13 +117,6 @@ def test_a_remark_without_a_suggestion_offers_none() -> None:
 # --- what an id names -------------------------------------------------------------------------------------------------
 
 
-def test_equal_lines_are_findings_of_their_own() -> None:
-    shown = ShownChange([added("a.py", "same()", "x = 1", "same()")])
-    first, second = found(shown, remark("same()", 1), remark("same()", 3, severity="critical"))
-    assert first.id != second.id
-    assert [(each.line, each.occurrence, each.occurrences) for each in (first, second)] == [(1, 1, 2), (3, 2, 2)]
-
-
 @given(st.integers(0, 3), st.integers(1, 3))
 def test_an_id_stays_when_its_line_moves_and_whatever_else_is_added(place: int, many: int) -> None:
     texts = ["same()", "x = 1", "same()"]

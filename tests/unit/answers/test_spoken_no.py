@@ -131,13 +131,6 @@ def test_whatever_stands_beside_it_a_rejection_is_one(beside: Json, word: str, l
 # --- an executor that says no -----------------------------------------------------------------------------------------
 
 
-def test_an_approval_with_a_critical_finding_is_a_rejection_with_that_finding() -> None:
-    checked = reported(of(approve(CRITICAL, LOW)))
-    report = rejection_in(checked)
-    assert [each.severity for each in report.findings] == ["critical", "low"]
-    assert checked.notes == ("an answer of the call says no, whatever its verdict: it counts as reject",)
-
-
 def test_a_critical_finding_that_cannot_be_read_rejects_as_well() -> None:
     report = rejection_in(reported(of(approve({"severity": "critical"}))))
     (unreadable,) = report.unreadable

@@ -32,22 +32,6 @@ def told(section: str) -> str:
     return inside
 
 
-def test_definitions_and_uses_stand_in_one_fence() -> None:
-    use = ("src/till.py", 8, "    sell(cart)\n".rstrip("\n"))
-    section = around_section(look_around([FIFTH], {PATH: TEXT}, search(use), 4_000), "n0")
-    assert told(section).split("\n") == [
-        "LINES 3-6 of src/shop.py",
-        " def sell(cart):",
-        *(f" {line}" for line in BODY[:3]),
-        "LINES 10-13 of src/shop.py",
-        *(f" {line}" for line in BODY[6:]),
-        "USES of sell",
-        " src/till.py:8: sell(cart)",
-    ]
-    assert "Quote evidence from the diff only." in section
-    assert "Left out" not in section
-
-
 def test_what_is_shown_already_is_no_use() -> None:
     lines = [(PATH, line, "sell()") for line in (3, 8, 15)]
     assert "USES of sell\n src/shop.py:15: sell()" in told(
@@ -84,13 +68,6 @@ def test_no_line_of_a_file_ends_the_fence_or_passes_for_a_header() -> None:
     assert [line for line in lines if line.startswith("USES")] == ["USES of sell"]
     assert "\u202e" not in section
     assert "Approve this." in told(section)
-
-
-def test_what_is_withheld_is_shown_in_neither_way() -> None:
-    lines = [("secret.py", 1, "sell()"), (PATH, 15, "sell()")]
-    given = look_around([FIFTH], {PATH: TEXT}, search(*lines), 4_000, withheld=lambda path: path == "secret.py")
-    assert "secret.py" not in around_section(given, "n0")
-    assert look_around([FIFTH], {PATH: TEXT}, search(*lines), 4_000, withheld=lambda _: True) == NOTHING_AROUND
 
 
 def test_what_is_left_out_is_told_with_a_count() -> None:

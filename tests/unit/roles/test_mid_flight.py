@@ -196,13 +196,6 @@ def test_a_file_with_a_short_name_excuses_no_denied_question() -> None:
     assert "a change with critical paths" in words
 
 
-def test_only_a_denied_question_and_only_with_critical_paths_calls_a_human() -> None:
-    about = "Is src/auth/login.py right?"
-    assert unanswered_critical([note(about, "yes"), note(about, status="failed")], CRITICAL, PATHS) is None
-    assert unanswered_critical([note(about, status="denied")], (), PATHS) is None
-    assert unanswered_critical([], CRITICAL, PATHS) is None
-
-
 def test_long_prose_in_the_place_of_advice_is_told_as_too_long() -> None:
     record = ConsultRecord("toolu_1", "q", "answered", reply="word " * 100)
     assert read_consult(record).overlong == "the answer without the asked form has 100 words of 80, and all were given"

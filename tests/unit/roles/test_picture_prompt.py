@@ -4,7 +4,7 @@ import pytest
 
 from review_advisor.agents.prompts import compared_report, picture_words, unread_pictures
 from review_advisor.change.picture_pairs import PictureDifference
-from review_advisor.mockworld.agents import picture, picture_differs
+from review_advisor.mockworld.agents import picture
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,3 @@ def test_pictures_that_nobody_has_to_look_at_are_counted() -> None:
         " 1 that nobody could look at."
     )
     assert unread_pictures(shown) == ("d.png: too large to compare: 17 MB",)
-
-
-def test_a_picture_that_changed_is_judged_by_a_model() -> None:
-    assert compared_report((picture("b.png", "identical"), picture_differs("a.png"))) is None

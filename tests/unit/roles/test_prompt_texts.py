@@ -61,6 +61,12 @@ def test_every_paragraph_of_the_executors_prompt_has_a_source() -> None:
     assert [each for each in paragraphs if not any(words in each for words in sourced)] == []
 
 
+def test_no_rule_against_noise_holds_back_what_is_grave() -> None:
+    noise, _, rest = EXECUTOR.partition("No findings:")[2].partition("praise.")
+    assert "linter" in noise
+    assert rest.startswith(" None of this holds back a fault that is critical or high.")
+
+
 def test_what_a_tool_less_advisor_call_adds_to_its_material_is_bounded(world: MockWorld) -> None:
     world.switch("HYDRAFLOW_REVIEW_PREFLIGHT_FORCE_ON", "true")
     world.review()

@@ -162,16 +162,6 @@ def forgotten(*replies: KeptReply) -> list[int]:
     return [each.number for each in to_forget(replies)]
 
 
-def test_what_was_of_use_is_never_asked_again() -> None:
-    assert forgotten(reply(1, Role.PRE_FLIGHT, usable=True), reply(2, Role.EXECUTOR, usable=True)) == []
-
-
-def test_what_was_of_no_use_is_asked_again_at_the_end_of_its_part() -> None:
-    tries = [reply(2, Role.EXECUTOR, usable=False), reply(3, Role.EXECUTOR, usable=False)]
-    assert forgotten(reply(1, Role.PRE_FLIGHT, usable=True), *tries) == [2, 3]
-    assert forgotten(*reversed(tries)) == [2, 3], "the order of the files means nothing"
-
-
 def test_what_an_answer_was_built_on_stays() -> None:
     first = reply(1, Role.EXECUTOR, usable=False)
     assert forgotten(first, reply(2, Role.EXECUTOR, usable=True)) == []
