@@ -124,7 +124,7 @@ def title_of(document: OutcomeDocument, found: Iterable[Severity] | None = None)
 
 
 def heading_of(document: OutcomeDocument, found: Iterable[Severity] | None = None) -> str:
-    """The same as safe Markdown, behind a sign that is seen before it is read."""
+    """The verdict's title as safe Markdown, behind a sign that is seen before it is read."""
     sign = _SIGNS[conclusion_of(document)]
     if document.outcome is Outcome.STOPPED:
         sign = NOT_RUN_SIGN
@@ -177,18 +177,18 @@ class Shrinks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks of safe Markdown between ``head`` and ``tail``; without a block there is no section.
-
-    A section gives way from its end on. ``what`` names the blocks in the sentence that says how many are missing.
-    """
+    """Blocks of safe Markdown between ``head`` and ``tail``; without a block there is no section."""
 
     blocks: tuple[str, ...]
     head: str = ""
     tail: str = ""
     gives_way: Order = Order.NEVER
+    """In which order sections give way for want of room, each from its end on."""
     what: str = "paragraphs"
+    """Names the blocks in the sentence that says how many are missing."""
     between: str = "\n"
     missing: int = 0
+    """How many blocks are missing."""
 
     @property
     def text(self) -> str:
@@ -553,7 +553,7 @@ def coverage(document: OutcomeDocument) -> Section:
 
 
 def gaps(document: OutcomeDocument) -> Section:
-    """The same where something was left out; nothing where ``account`` says that all was read."""
+    """The coverage, where something was left out; nothing where ``account`` says that all was read."""
     return Section(()) if is_read_whole(document) else coverage(document)
 
 
@@ -757,7 +757,7 @@ def how(document: OutcomeDocument, denied: Sequence[str] = (), run_page: str | N
 
 
 def account(document: OutcomeDocument, run_page: str | None = None) -> tuple[str, ...]:
-    """The same, open. What was not read has a section of its own (``coverage``)."""
+    """How the review went, unfolded. What was not read has a section of its own (``coverage``)."""
     read = coverage(document) if is_read_whole(document) else Section(())
     rules = team_rules(document)
     blind = Section(tuple(f"**Blind spot**: {phrase(each)}." for each in document.policy.roster.blind_spots))

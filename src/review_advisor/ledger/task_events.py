@@ -604,7 +604,7 @@ def voted_words(event: CouncilVoted) -> str:
     return f"{when}: {counted_votes(event).why}"
 
 
-def told_live(event: TaskEvent) -> str:  # noqa: PLR0911 (a line for each kind of event)
+def told_live(event: TaskEvent) -> str:
     """The line that somebody who waits is shown; empty where there is nothing to show."""
     match event:
         case TaskCalled():

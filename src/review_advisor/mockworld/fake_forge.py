@@ -35,20 +35,8 @@ from review_advisor.github.forge import (
     ListedFile,
     ReviewPending,
 )
-from review_advisor.github.state import (
-    RecentWork,
-    StandingCheck,
-    StandingComment,
-    StandingReview,
-    Thread,
-)
-from review_advisor.github.writes import (
-    Check,
-    InlineComment,
-    MadeCommit,
-    in_requests,
-    missing_annotations,
-)
+from review_advisor.github.state import RecentWork, StandingCheck, StandingComment, StandingReview, Thread
+from review_advisor.github.writes import Check, InlineComment, MadeCommit, in_requests, missing_annotations
 from review_advisor.mockworld.copies import FOLDER_MODE
 from review_advisor.mockworld.github import GitHub, moment, time_of
 from review_advisor.mockworld.github_doors import (
@@ -61,18 +49,8 @@ from review_advisor.mockworld.github_doors import (
     TreeEntry,
     values_of,
 )
-from review_advisor.mockworld.github_records import (
-    CheckRun,
-    IssueComment,
-    Pull,
-    Review,
-    ReviewThread,
-)
-from review_advisor.mockworld.github_traffic import (
-    Limited,
-    RefusedRequest,
-    Trouble,
-)
+from review_advisor.mockworld.github_records import CheckRun, IssueComment, Pull, Review, ReviewThread
+from review_advisor.mockworld.github_traffic import Limited, RefusedRequest, Trouble
 
 MOST_READS = 4
 """How often a read is made before its trouble is the caller's; a limit is not waited for."""

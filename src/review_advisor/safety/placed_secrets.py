@@ -7,20 +7,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from review_advisor.safety.assigned_secrets import (
-    KEY,
-    PASSWORD,
-    SECRET,
-    TOKEN,
-    is_placeholder,
-    telling_password,
-)
-from review_advisor.safety.secret_reading import (
-    MARGIN,
-    Words,
-    looks_made_up,
-    looks_random,
-)
+from review_advisor.safety.assigned_secrets import KEY, PASSWORD, SECRET, TOKEN, is_placeholder, telling_password
+from review_advisor.safety.secret_reading import MARGIN, Words, looks_made_up, looks_random
 
 IN_URL = "password in a URL"
 _WORDS = ("pass", "pwd", "kennwort", "secret", "token", "credentials", "api key", "senha", "clave", "contrase")
