@@ -204,7 +204,7 @@ class RecentPull:
 
     pull: Pull
     at: int
-    told: RecentPullRequest
+    fact: RecentPullRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ class FactRequests(Access):
     def content(self, path: str, ref: str) -> tuple[str, bytes] | list[StandingPath]:
         """What stands at a path of a commit or branch: a file's name and bytes, or what lies in a folder.
 
-        A link or a submodule is told as one entry, under its own path.
+        A link or a submodule is one entry, under its own path.
         """
         with self.request("get content", "contents:read") as repository:
             sha = repository.branches.get(ref, ref)
