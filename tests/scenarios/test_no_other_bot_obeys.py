@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.scenarios.publishing import PATH, Desk
 from tests.unit.forge_text.bots import ORDERS, obeyed_in
 
-from review_advisor.github.comment_text import dismissed, explained, refused, unknown, verdict_stays
+from review_advisor.github.answers import dismissed, explained, refused, unknown, verdict_stays
 from review_advisor.github.publish import DidNotRun
 from review_advisor.github.state import KnownFinding
 from review_advisor.mockworld.agents import approve, finding, guidance, plan, reject, veto

@@ -91,7 +91,7 @@ def hunk_length(hunk: Hunk) -> int:
 
 
 def lines_length(lines: int, text: int, first: int, last: int) -> int:
-    """The same of so many lines with so much text, between places of the lengths ``first`` and ``last``."""
+    """The length of so many lines with so much text, between places of the lengths ``first`` and ``last``."""
     places = min(max(0, lines - 1) // LINES_APART, text // (TEXT_APART * first))
     return _HEADER_IN_PLACES * last + text + lines + places * (last + 1)
 
@@ -136,7 +136,7 @@ def as_in_file(quote: str) -> str:
 
 
 def as_it_is_now(quote: str) -> str:
-    """The same of a quote that holds a replaced line and what took its place: without the lines that are gone."""
+    """A quote that holds a replaced line and what took its place, without the lines that are gone."""
     lines = quote.split("\n")
     is_of_both = {"+", "-"} <= {line[:1] for line in lines}
     return as_in_file("\n".join(line for line in lines if line[:1] != "-") if is_of_both else quote)

@@ -14,10 +14,7 @@ from pathlib import Path
 from threading import Timer
 from typing import IO
 
-from review_advisor.change.change import (
-    OBJECT_NAME,
-    SourceError,
-)
+from review_advisor.change.change import OBJECT_NAME, SourceError
 from review_advisor.safety.children import DEVNULL, Child, check_interrupt, run, start
 from review_advisor.safety.wording import printable_line
 

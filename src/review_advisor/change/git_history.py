@@ -121,17 +121,18 @@ class MergedChange:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseHistory:
-    """What came after ``since``, the newest first. ``start`` is its commit.
-
-    ``more``: there is more than ``MOST_CHANGES``. ``passed``: annotated tags from there on that name no version.
-    """
+    """What came after ``since``."""
 
     since: str
     start: str
+    """The commit of ``since``."""
     head: str
     changes: tuple[MergedChange, ...]
+    """The newest first."""
     more: bool = False
+    """There is more than ``MOST_CHANGES``."""
     passed: tuple[str, ...] = ()
+    """Annotated tags from there on that name no version."""
 
 
 _MOST_LISTED = 16_000_000

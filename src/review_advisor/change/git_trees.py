@@ -14,8 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
-from review_advisor.change.around import LARGEST_FILE as LARGEST_FILE_OF_AROUND
-from review_advisor.change.around import MOST_BYTES, UseCollector
+from review_advisor.change.around import LARGEST_FILE, MOST_BYTES, UseCollector
 from review_advisor.change.change import SUBMODULE_MODE, SYMLINK_MODE, WHOLE, RefusedPath, SourceError
 from review_advisor.change.git import Git
 from review_advisor.change.git_store import (
@@ -220,7 +219,7 @@ def _listed(git: Git, tree: str, paths: list[str]) -> Iterator[tuple[str, str, i
 def _within_bounds(files: Iterable[tuple[str, str, int]]) -> Iterator[tuple[str, str]]:
     left = MOST_BYTES
     for path, name, size in files:
-        if size <= min(LARGEST_FILE_OF_AROUND, left):
+        if size <= min(LARGEST_FILE, left):
             left -= size
             yield path, name
 
@@ -240,9 +239,9 @@ def _texts(output: bytes, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield path, raw.decode("utf-8", "replace")
 
 
-LARGEST_FILE = 1_000_000
+LARGEST_EDITED = 1_000_000
 MOST_FILES = 200
-_READ_CHUNK = 1 << 20
+
 _INDEX = "edits-index"
 _REGULAR = "100644"
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -391,14 +390,14 @@ def _content(file: Path, size: int, reading: _Reading, path: bytes) -> bytes | s
     digest = hashlib.new(reading.algorithm, b"blob %d\0" % size, usedforsecurity=False)
     kept = bytearray()
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
-        while chunk := opened.read(_READ_CHUNK):
+        while chunk := opened.read(_CHUNK):
             digest.update(chunk)
-            if size <= LARGEST_FILE:
+            if size <= LARGEST_EDITED:
                 kept += chunk
     if known is not None and digest.hexdigest() == known.name:
         return None
-    if size > LARGEST_FILE:
-        return f"larger than {LARGEST_FILE} bytes"
+    if size > LARGEST_EDITED:
+        return f"larger than {LARGEST_EDITED} bytes"
     if b"\0" in kept:
         return "binary"
     if not kept.strip():

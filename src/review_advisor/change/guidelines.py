@@ -70,16 +70,16 @@ def base_text(raw: bytes) -> BaseText:
 
 @dataclass(frozen=True, slots=True)
 class Guideline:
-    """One document of rules. ``file`` is where it stands: the configuration's own file, for a text that is given there.
-
-    It applies to the files that ``paths`` match. ``cut`` is how many of its characters are not sent.
-    """
+    """One document of rules."""
 
     name: str
     file: str
+    """Where it stands: the configuration's own file, for a text that is given there."""
     paths: tuple[str, ...]
+    """Globs of the files that it applies to."""
     text: str
     cut: int = 0
+    """How many of its characters are not sent."""
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -94,16 +94,15 @@ class Guideline:
 
 @dataclass(frozen=True, slots=True)
 class GuidelineFact:
-    """A guideline as the record of a review names it. ``lines`` is how many of its lines were sent.
-
-    ``problem`` says why it was not applied; empty if it was.
-    """
+    """A guideline as the record of a review names it."""
 
     name: str
     file: str
     lines: int = 0
+    """How many of its lines were sent."""
     cut: int = 0
     problem: str = ""
+    """Why it was not applied; empty if it was."""
 
     @property
     def words(self) -> str:

@@ -342,7 +342,7 @@ def files_of_patch(data: bytes) -> tuple[FileChange, ...]:
 
 
 def entries_of_patch(data: bytes) -> tuple[FileChange, ...]:
-    """The same with each section on its own, as ``git apply --numstat`` lists them."""
+    """The files of a patch, each section on its own, as ``git apply --numstat`` lists them."""
     return tuple(map(_file, split_patch(data)))
 
 

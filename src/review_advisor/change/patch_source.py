@@ -9,14 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from review_advisor.change.around import UseCollector
-from review_advisor.change.change import (
-    Change,
-    Edits,
-    FileChange,
-    SourceError,
-    Spec,
-    Status,
-)
+from review_advisor.change.change import Change, Edits, FileChange, SourceError, Spec, Status
 from review_advisor.change.git import Git, find_git
 from review_advisor.change.git_store import ObjectStore
 from review_advisor.change.guidelines import BaseText

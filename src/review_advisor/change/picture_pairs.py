@@ -18,20 +18,18 @@ _NOT_COMPARED = frozenset({".apng", ".avif", ".heic", ".heif", ".ico", ".jxl", "
 
 @dataclass(frozen=True, slots=True)
 class PictureDifference:
-    """One pair of pictures, compared pixel by pixel before any model is asked.
-
-    ``name`` is the picture's path in the repository, or what ``folder_picture`` calls it. ``crops`` are lossless files
-    of the gallery that show what differs: a key of the picture, a dash, and the place. One that ends in ``-before.png``
-    and one that ends in ``-after.png`` show the same place. ``partly``: not all that differs is in them. ``why`` says
-    what must be known beside the state.
-    """
+    """One pair of pictures, compared pixel by pixel before any model is asked."""
 
     name: str
+    """The picture's path in the repository, or what ``folder_picture`` calls it."""
     state: PictureState
     changed_pixels: int = 0
     crops: tuple[str, ...] = ()
+    """Lossless files of the gallery that show what differs, named by the picture's key, a dash and the place."""
     why: str = ""
+    """What must be known beside the state."""
     partly: bool = False
+    """The crops do not show all that differs."""
 
     @property
     def unread(self) -> bool:

@@ -9,10 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from review_advisor.change.change import (
-    OBJECT_NAME,
-    SourceError,
-)
+from review_advisor.change.change import OBJECT_NAME, SourceError
 from review_advisor.change.git import GitRepository, Reply, open_repository
 from review_advisor.change.git_store import ObjectStore
 from review_advisor.change.pull_request import BelievedBase, PullRequest

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from review_advisor.change.change import (
-    FileChange,
-    SourceError,
-    Workflows,
-)
+from review_advisor.change.change import FileChange, SourceError, Workflows
 from review_advisor.change.ci_files import WORKFLOW_FOLDER, WORKFLOWS, CalledFiles, link_target
 from review_advisor.change.git_store import ContentMissingError, ObjectStore
 from review_advisor.change.kinds import OWN_NAME

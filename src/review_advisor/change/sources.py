@@ -8,15 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from review_advisor.change.around import UseCollector
-from review_advisor.change.change import (
-    Change,
-    Earlier,
-    Edits,
-    FileChange,
-    SourceError,
-    Spec,
-    Touched,
-)
+from review_advisor.change.change import Change, Earlier, Edits, FileChange, SourceError, Spec, Touched
 from review_advisor.change.decision_records import may_be_record, same_decision
 from review_advisor.change.diff_text import shown_path, touched_lines
 from review_advisor.change.git import GitRepository, open_repository

@@ -35,21 +35,20 @@ _PATH = re.compile(r"(?P<repository>[^/\s]+/[^/\s]+)/pull/(?P<number>[0-9]{1,10}
 
 @dataclass(frozen=True, slots=True)
 class GithubEnvironment:
-    """Where GitHub is, and what this run knows of it. An empty variable is an unset one.
-
-    ``server_url`` is where git fetches from, without a slash at its end; ``token`` is what it and the API are asked
-    with. ``network`` are the variables that say how the network is reached.
-    """
+    """Where GitHub is, and what this run knows of it. An empty variable is an unset one."""
 
     token: str = field(default="", repr=False)
+    """The token for the API and for git."""
     api_url: str = API
     server_url: str = SERVER
+    """Where git fetches from, without a slash at its end."""
     repository: str = ""
     event_name: str = ""
     workflow: str = ""
     run: str = ""
     attempt: str = "1"
     network: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The variables that say how the network is reached."""
 
     @property
     def run_id(self) -> str:

@@ -82,33 +82,34 @@ def _refuse_address(doing: str, location: str, api: ApiAddress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRun:
-    """A run of a workflow, as GitHub tells it.
-
-    ``path`` is the workflow's file; ``@`` and a ref may stand behind it. ``head_branch`` and ``head_repository`` are
-    where the run's commit is: for ``pull_request_target`` that is the pull request's head, and any branch of a fork may
-    be called ``main``. None where it is gone. ``attempt`` is the newest one.
-    """
+    """A run of a workflow, as GitHub lists it."""
 
     id: int
     repository: int
     path: str
+    """The workflow's file; ``@`` and a ref may stand behind it."""
     event: str
     head_branch: str | None
+    """The branch of the run's commit; None where it is gone. A fork may call any branch ``main``."""
     head_repository: int | None
+    """The repository of the run's commit, for ``pull_request_target`` the head's; None where it is gone."""
     begun: datetime
     attempt: int = 1
+    """The newest attempt."""
     status: str = "completed"
     conclusion: str = "success"
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerArtifact:
-    """An artifact as GitHub lists it. ``run`` and ``repository`` are None where GitHub does not say them."""
+    """An artifact as GitHub lists it."""
 
     id: int
     name: str
     run: int | None
+    """None where GitHub does not name it."""
     repository: int | None
+    """None where GitHub does not name it."""
     size: int
     expired: bool
     made: datetime

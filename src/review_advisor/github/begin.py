@@ -14,7 +14,7 @@ from review_advisor.change.pull_request import (
     PullRequest,
     PullRequestEvent,
 )
-from review_advisor.github import comment_text as answers
+from review_advisor.github import answers
 from review_advisor.github.beginning import (
     LEFT_OUT,
     OPENING_ACTIONS,

@@ -91,7 +91,7 @@ def money_used_up(rules: PublicationRules, spent_usd: float) -> Waiting:
 
 
 def breaker_open(reason: str, times: int) -> Waiting:
-    """The same failure has come again and again on this head."""
+    """Too many reviews of this head have failed for one reason."""
     return Waiting(
         f"Not reviewed: the same failure {times} times",
         f"On this head the review failed {times} times in the same way: {phrase(reason)}\n\n"
@@ -101,17 +101,17 @@ def breaker_open(reason: str, times: int) -> Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """``review``: one begins. ``waiting``: why not, for the check to say; None where there is nothing to say.
-
-    ``drop_fork_label``: what a maintainer had let through is no longer what is there. ``most_usd`` is what is left to
-    the pull request's reviews, which bounds this review; None where a person asked for it, who grants a whole one.
-    """
+    """Whether a review begins, and why."""
 
     review: bool
+    """A review begins."""
     because: str
     waiting: Waiting | None = None
+    """Why none begins, for the check; None where the check has nothing to say."""
     drop_fork_label: bool = False
+    """What a maintainer had let through is no longer what is there."""
     most_usd: float | None = None
+    """What the pull request has left for this review; None where a person asked for it."""
 
 
 def beginning(
@@ -249,7 +249,7 @@ def left_out_by_author(
     pushers: Makers,
     rules: PublicationRules,
 ) -> str | None:
-    """The same of its author: a bot of the list, if bots of the list made and pushed all that it brings.
+    """Why its author leaves it unreviewed: a bot of the list, if bots of the list made and pushed all that it brings.
 
     A fork's is never left out. A commit counts as a bot's if the forge vouches for it, and it is no merge and names no
     further author.
@@ -269,7 +269,7 @@ def _is_made_by(listed: Collection[str], commit: BranchCommit) -> bool:
 
 
 def left_out_by_paths(paths: Iterable[str], rules: PublicationRules) -> str | None:
-    """The same of the paths that it changes, both sides of renames: all have to match."""
+    """Why the paths that it changes, both sides of renames, leave it unreviewed: all have to match."""
     changed, skipped = tuple(paths), PathRule(rules.skip_paths)
     left_out = bool(changed) and all(map(skipped.matches, changed))
     return "all paths that it changes are in github.skip_paths" if left_out else None

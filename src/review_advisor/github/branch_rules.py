@@ -30,19 +30,17 @@ class RequiredCheck:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What the rules of one branch say, as far as the token may see them.
-
-    ``strict``: a branch must be up to date before its merge; None where that cannot be seen. ``actions`` is the id of
-    GitHub Actions on this server, the app behind every workflow's own token, and ``own`` that of the app that the bot
-    writes as; None where it cannot be seen.
-    """
+    """The rules of one branch, as far as the token may see them."""
 
     branch: str
     required: tuple[RequiredCheck, ...]
     strict: bool | None
+    """A branch must be up to date before its merge; None where that cannot be seen."""
     merge_queue: bool
     actions: int | None
+    """The id of GitHub Actions on this server, the app behind every workflow's own token; None where unseen."""
     own: int | None
+    """The id of the app that the bot writes as; None where it cannot be seen."""
 
 
 @dataclass(frozen=True, slots=True)

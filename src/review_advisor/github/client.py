@@ -15,7 +15,7 @@ from urllib.parse import quote
 from review_advisor.change.change import CommittedFile
 from review_advisor.change.patch import PatchError, split_patch
 from review_advisor.change.pull_request import LinkedIssue, Makers, Permission, PullRequest, StandingRemark
-from review_advisor.github import responses as queries
+from review_advisor.github import responses
 from review_advisor.github.forge import (
     MOST_COMPARED,
     MOST_IN_FOLDER,
@@ -175,7 +175,7 @@ class GitHubForge(RepositoryReader):
         """The issues that it closes, the lowest number first; one that the token may not see is left out."""
         doing = f"list the issues that pull request #{number} closes"
         nodes = self._wire.graph_nodes(
-            doing, queries.LINKED_ISSUES, self._variables(number), Root[IssueNode], partly=True
+            doing, responses.LINKED_ISSUES, self._variables(number), Root[IssueNode], partly=True
         )
         return tuple(sorted((node.value() for node in nodes), key=lambda issue: (issue.number, issue.repository)))
 
@@ -228,7 +228,7 @@ class GitHubForge(RepositoryReader):
     def comments(self, number: int) -> tuple[StandingComment, ...]:
         """All comments on the pull request itself, the lowest id first."""
         doing = f"list the comments of pull request #{number}"
-        nodes = self._wire.graph_nodes(doing, queries.COMMENTS, self._variables(number), Root[CommentNode])
+        nodes = self._wire.graph_nodes(doing, responses.COMMENTS, self._variables(number), Root[CommentNode])
         return _in_order(node.value() for node in nodes)
 
     def reviews(self, number: int) -> tuple[StandingReview, ...]:
@@ -240,13 +240,13 @@ class GitHubForge(RepositoryReader):
     def threads(self, number: int) -> tuple[Thread, ...]:
         """All threads of inline comments, the first begun first: in which order GitHub lists them is not promised."""
         doing = f"list the threads of pull request #{number}"
-        nodes = self._wire.graph_nodes(doing, queries.THREADS, self._variables(number), Root[ThreadNode])
+        nodes = self._wire.graph_nodes(doing, responses.THREADS, self._variables(number), Root[ThreadNode])
         return tuple(node.value() for node in sorted(nodes, key=lambda node: node.begun))
 
     def remarks(self, number: int) -> tuple[StandingRemark, ...]:
         """The first comment of each thread on the diff, with who resolved it and whose thumbs it has."""
         doing = f"list what became of the comments of pull request #{number}"
-        nodes = self._wire.graph_nodes(doing, queries.REMARKS, self._variables(number), Root[RemarkNode])
+        nodes = self._wire.graph_nodes(doing, responses.REMARKS, self._variables(number), Root[RemarkNode])
         return tuple(remark for node in nodes if (remark := node.value()) is not None)
 
     def recent_work(self, check_name: str, since: datetime) -> RecentWork:
@@ -256,7 +256,7 @@ class GitHubForge(RepositoryReader):
         """
         variables = {"owner": self._owner, "name": self._name, "check": check_name}
         doing = "list the pull requests that changed lately"
-        nodes = self._wire.graph_parts(doing, queries.RECENT, variables, Root[RecentNodeOrNull])
+        nodes = self._wire.graph_parts(doing, responses.RECENT, variables, Root[RecentNodeOrNull])
         lately = takewhile(lambda node: node is None or node.updated_at >= since, nodes)
         found = list(islice(lately, MOST_RECENT + 1))
         visible = tuple(node.value() for node in found[:MOST_RECENT] if node is not None)
@@ -352,7 +352,7 @@ class GitHubForge(RepositoryReader):
 
     def resolve_thread(self, thread_id: str) -> None:
         """Mark a thread of inline comments as resolved."""
-        self._wire.mutate("resolve a thread", queries.RESOLVE_THREAD, {"thread": thread_id})
+        self._wire.mutate("resolve a thread", responses.RESOLVE_THREAD, {"thread": thread_id})
 
     def is_protected(self, branch: str) -> bool:
         """Whether any rule guards a branch, or it is the default one: branch protection and rulesets both count."""

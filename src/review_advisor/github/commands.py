@@ -254,18 +254,18 @@ def why_not_dismissed(state: State) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """How things stand at one moment. ``seen`` and ``review`` are what stood there when the command was heard.
-
-    ``review`` is the run of the last review, which the person could read. ``conclusions`` are those of our checks on
-    the head that was seen, None for one in progress. ``alone``: no other open pull request has that head.
-    """
+    """How things stand at one moment, beside what stood there when a command was read."""
 
     seen: PullRequest
+    """The pull request when the command was read."""
     review: str
+    """The run of the last review, which the person could read."""
     now: PullRequest
     state: State | None
     conclusions: AbstractSet[str | None]
+    """Those of our checks on the head that was seen; None for one in progress."""
     alone: bool
+    """No other open pull request has that head."""
 
 
 def why_not_settled(command: Override | Dismiss, present: Present, redactor: Redactor) -> str | None:

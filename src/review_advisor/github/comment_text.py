@@ -10,7 +10,7 @@ from dataclasses import replace
 from review_advisor.agents.answers import SEVERITIES, Severity
 from review_advisor.agents.findings import FINDING_ID, Finding, ordered
 from review_advisor.change.diff_text import shown_path
-from review_advisor.github.commands import USAGE, WORD, is_settled_by_dismissal
+from review_advisor.github.commands import WORD, is_settled_by_dismissal
 from review_advisor.github.findings_text import (
     FindingList,
     Listed,
@@ -42,6 +42,7 @@ from review_advisor.github.sections import (
     merged_remarks,
     notes_on,
     pictures,
+    refused,
     repair,
     rule_links,
     secrets,
@@ -52,7 +53,6 @@ from review_advisor.github.sections import (
     whose_rules,
     why,
 )
-from review_advisor.github.sections import refused as refused_from_sections
 from review_advisor.github.state import (
     PREFIX,
     SUMMARY,
@@ -74,18 +74,30 @@ from review_advisor.safety.markdown import code, code_block, is_exact, phrase, p
 from review_advisor.safety.wording import counted
 
 MOST_SUGGESTED = 8_000
+
+
 MOST_QUOTED = 1_000
+
 
 MOST_COMMENT = 1_000
 """The longest comment on the diff, its hidden mark included: of a longer one nobody reads the end."""
 
+
 MOST_TITLE = 200
+
+
 MOST_PROMPT = 700
+
+
 MOST_CATEGORY = 60
+
+
 MOST_LINK = 160
+
 
 ROOM_FOR_NOTE = 100
 """What the sentence on what is left out takes, and the empty line before it."""
+
 
 _ID = re.compile(FINDING_ID)
 
@@ -177,7 +189,7 @@ def _cut_to_fit(finding: Finding, problem: str, rest: Sequence[tuple[str, str]],
 
 
 def _within(render: Callable[[int], str], most: int, room: int) -> str:
-    """What ``words`` makes of as many characters as leave it at most ``room`` long; nothing if that is none."""
+    """What ``render`` makes of as many characters as leave it at most ``room`` long; nothing if that is none."""
     longest = bisect_right(range(most + 1), room, key=lambda count: len(render(count)) if count else 0) - 1
     while longest > 0 and len(render(longest)) > room:  # a cut at a line's end may make it longer again
         longest -= 1
@@ -244,16 +256,24 @@ def may_be_committed(finding: Finding) -> bool:
 MOST_SUMMARY = 30_000
 """The longest comment after a review, its memory included, by ``size``: more than that nobody reads there."""
 
+
 ROOM_FOR_WHAT_FOLLOWS = 3_000
 """What a review's own words leave free for what people do about it afterwards (``amended``)."""
 
+
 MOST_FOLLOWED = 10
+
+
 STILL_OPEN = "**Still open** since the last review:"
+
 
 REVIEWED = f"{PREFIX}reviewed -->"
 """Below this mark stand the review's own words, above it what people did since."""
 
+
 _FOLDED = "<details><summary>The review that did not approve</summary>\n\n"
+
+
 _UNFOLDED = "\n\n</details>"
 
 
@@ -298,7 +318,7 @@ def summary_body(
         secrets(document),
         pictures(document),
         learned(document),
-        refused_from_sections(document),
+        refused(document),
         Section(()) if document.outcome is Outcome.STOPPED else gaps(document),
         how(document, denied, run_page),
         spent_so_far(rules, state),
@@ -487,97 +507,3 @@ def _settled(state: State) -> Section:
     ]
     counts = (f"{len(found)} {word}" for found, word in ((fixed, "fixed"), (dismissed, "dismissed")) if found)
     return details(f"Settled: {', '.join(counts)}", *lines, gives_way=Order.SETTLED, what="findings")
-
-
-DOES = dict(
-    zip(
-        USAGE,
-        (
-            "review this head, again if it was reviewed already",
-            "the same, and the review consults the advisor on what the executor says",
-            "settle a finding that is wrong or accepted, unless the work is your own; the last one lets the head pass",
-            "say what is known of a finding",
-            "let a head pass in your name that the review did not approve, unless the work is your own",
-            "list these commands",
-        ),
-        strict=True,
-    )
-)
-"""What each command does."""
-
-
-def helped(why: str = "") -> str:
-    """The commands, after a word on what was wrong."""
-    lines = [why, ""] if why else []
-    lines += ["Write each command on its own line of a comment. Commands need write permission.", ""]
-    return "\n".join((*lines, *(f"- `{each}`: {DOES[each]}" for each in USAGE)))
-
-
-def in_shadow(check_name: str, *, review: bool, why_none: str = "") -> str:
-    """In shadow mode no command decides anything.
-
-    ``review``: it asked for a review, which begins; ``why_none`` says why the review that it asked for does not.
-    """
-    begins = f" A review of this head begins; its result appears in {code(check_name)}." if review else ""
-    none = f" No review begins. {why_none}" if why_none else ""
-    return f"The mode is shadow: nothing is enforced, and this command decides nothing.{begins}{none}"
-
-
-def refused(because: str) -> str:
-    """Why nothing was done."""
-    return f"Nothing was done. {phrase(because)}"
-
-
-NO_PROFILE = "A review consults the advisor only under a profile of `[escalation]`, and the configuration names none."
-
-
-def explained(finding: KnownFinding) -> str:
-    """Everything that is remembered of one finding."""
-    where = code(f"{finding.path}:{finding.line}")
-    lines = [
-        f"**{finding.severity}** {where}: {phrase(finding.title)} ({code(finding.id)}), {finding.status}.",
-        "",
-        "The comment on these lines and the check's page show the finding.",
-    ]
-    if finding.status == "open" and finding.dismissed_under:
-        lines += ["", f"The same was dismissed {_dismissed_where(finding)}."]
-    if finding.status == "dismissed":
-        lines += ["", f"Dismissed by {code(finding.by)}: {phrase(finding.reason)}"]
-    return "\n".join(lines)
-
-
-def _dismissed_where(finding: KnownFinding) -> str:
-    if finding.dismissed_under == finding.path:
-        return "in this file, but equal lines came or went since: which of them was meant is unknown"
-    return f"under {code(finding.dismissed_under)}, but git names no rename from there to here"
-
-
-def unknown(finding: str) -> str:
-    """No such finding."""
-    return refused(f"No finding {finding} is known on this pull request; the summary lists what is open.")
-
-
-def dismissed(finding: str, reason: str, what_follows: str) -> str:
-    """A finding was settled by a person. ``what_follows`` is safe Markdown."""
-    return f"{code(finding)} is dismissed: {phrase(reason)}\n\nIt is not raised again. {what_follows}"
-
-
-def some_still_block(number: int) -> str:
-    """What follows from a dismissal while others are open."""
-    return f"{counted(number, 'finding')} still {'blocks' if number == 1 else 'block'}; the verdict stays."
-
-
-def a_review_decides(why: str) -> str:
-    """What follows from the dismissal of the last finding that blocks where it does not settle the review."""
-    return f"Nothing open blocks any more, and a new review of this head decides: {phrase(why)}"
-
-
-def verdict_stays(why: str) -> str:
-    """What follows from a dismissal that begins nothing."""
-    return f"The verdict stays until the next review, for which `{WORD} review` asks. {phrase(why)}"
-
-
-def approved(state: State) -> str:
-    """A head passes in a person's name."""
-    head, by = code(state.head_sha), code(state.approved_by)
-    return f"The check of {head} passes in the name of {by}. A push is reviewed again."

@@ -39,7 +39,7 @@ _TABLE = "| severity | where | what | id |\n| --- | --- | --- | --- |"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One finding in the list. ``notes`` are our own words behind its title, ``links`` lead to the lines it names."""
+    """One finding in the list."""
 
     severity: Severity
     path: str
@@ -48,7 +48,9 @@ class Listed:
     id: str
     removed: bool = False
     notes: str = ""
+    """Our own words behind its title."""
     links: CommitLinks = NOWHERE
+    """They lead to the lines that it names."""
 
     @property
     def item(self) -> str:
@@ -68,17 +70,18 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class FindingList:
-    """The list below ``head``. ``every`` comes the worst first; ``page`` names where those of this review all stand.
-
-    The first ``listed`` of them stand there one by one, the others as counts that name ``files`` files.
-    """
+    """The list below ``head``: the first findings one by one, the others as counts by file."""
 
     head: str
     every: tuple[Listed, ...]
+    """The findings, the worst first."""
     page: str
+    """Names where all findings of this review stand."""
     forms: tuple[str, ...]
     listed: int
+    """How many findings stand there one by one."""
     files: int = MOST_FILES
+    """How many files the counts name."""
     tail: str = ""
     gives_way: Order = Order.FINDINGS
 

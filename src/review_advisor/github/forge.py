@@ -190,17 +190,17 @@ MOST_RECENT = 500
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """A file of a pull request, as the forge lists it; ``old_path`` is where a renamed one was before.
-
-    ``status`` is GitHub's word for what happened to it. ``patch`` is None where the forge shows none. ``changed`` is
-    how many lines changed; 0 of a binary one.
-    """
+    """A file of a pull request, as the forge lists it."""
 
     path: str
     old_path: str | None = None
+    """Where a renamed file was before."""
     status: str = "modified"
+    """GitHub's word for what happened to it."""
     patch: str | None = None
+    """None where the forge shows none."""
     changed: int = 0
+    """How many lines changed; 0 of a binary file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class DaySpent:
     usd: float = 0.0
 
     def plus(self, usd: float) -> DaySpent:
-        """The same with one more amount; nothing where nothing is counted."""
+        """This day's sum with one more amount; nothing where nothing is counted."""
         return DaySpent(self.day, round(self.usd + max(0.0, usd), 4)) if self.day else self
 
 

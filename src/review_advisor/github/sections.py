@@ -12,7 +12,7 @@ from typing import Protocol, Self
 from review_advisor.agents.answers import SEVERITIES, Severity
 from review_advisor.agents.calls import total_usage
 from review_advisor.agents.committed_secrets import lines_of
-from review_advisor.agents.findings import Finding, MergedRemark, RefusedFinding
+from review_advisor.agents.findings import Finding, RefusedFinding
 from review_advisor.agents.prompts import picture_words
 from review_advisor.change.change import OBJECT_NAME
 from review_advisor.change.diff_text import shown_path
@@ -123,7 +123,7 @@ def title_of(document: OutcomeDocument, found: Iterable[Severity] | None = None)
 
 
 def heading_of(document: OutcomeDocument, found: Iterable[Severity] | None = None) -> str:
-    """The same as safe Markdown, behind a sign that is seen before it is read."""
+    """The verdict's title as safe Markdown, behind a sign that is seen before it is read."""
     sign = _SIGNS[conclusion_of(document)]
     if document.outcome is Outcome.STOPPED:
         sign = NOT_RUN_SIGN
@@ -176,18 +176,18 @@ class Shrinks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks of safe Markdown between ``head`` and ``tail``; without a block there is no section.
-
-    A section gives way from its end on. ``what`` names the blocks in the sentence that says how many are missing.
-    """
+    """Blocks of safe Markdown between ``head`` and ``tail``; without a block there is no section."""
 
     blocks: tuple[str, ...]
     head: str = ""
     tail: str = ""
     gives_way: Order = Order.NEVER
+    """In which order sections give way for want of room, each from its end on."""
     what: str = "paragraphs"
+    """Names the blocks in the sentence that says how many are missing."""
     between: str = "\n"
     missing: int = 0
+    """How many blocks are missing."""
 
     @property
     def text(self) -> str:
@@ -362,7 +362,8 @@ MOST_MERGED = 10
 """So many remarks that were merged into one finding are named in its comment."""
 
 MOST_MERGED_BODIES = 3
-MOST_MERGED_WORDS = 1_000
+LONGEST_MERGED = 1_000
+"""Characters of the body and of the suggestion of a merged remark."""
 
 
 def whose_rules(document: OutcomeDocument) -> Section:
@@ -378,16 +379,15 @@ def team_rules(document: OutcomeDocument) -> Section:
     if not document.guidelines:
         return Section(())
     links = rule_links(document)
-    named = [_told_rule(each, links) for each in document.guidelines[:MOST_NAMED_RULES]]
+    named = [
+        f"{code(shown_path(rule.name))} (not applied: {phrase(rule.problem, 200)})"
+        if rule.problem
+        else links.to(rule.name) + (f" (cut by {rule.cut:,} characters)" if rule.cut else "")
+        for rule in document.guidelines[:MOST_NAMED_RULES]
+    ]
     if len(document.guidelines) > MOST_NAMED_RULES:
         named.append(f"and {len(document.guidelines) - MOST_NAMED_RULES} more")
     return Section((f"**Team rules**: {', '.join(named)}.",))
-
-
-def _told_rule(fact: GuidelineFact, links: RuleLinks) -> str:
-    if fact.problem:
-        return f"{code(shown_path(fact.name))} (not applied: {phrase(fact.problem, 200)})"
-    return links.to(fact.name) + (f" (cut by {fact.cut:,} characters)" if fact.cut else "")
 
 
 def stake(document: OutcomeDocument) -> Section:
@@ -408,7 +408,9 @@ def stake(document: OutcomeDocument) -> Section:
 def surfaces(document: OutcomeDocument) -> Section:
     """What was decided on each surface: a table of our own words only, then the reasons."""
     rows = tuple(
-        f"| {each.surface.value} | {_ended(each)} | {_judged(each)} | {_attempts(each)} |" for each in document.surfaces
+        f"| {each.surface.value} | {_ended(each)} | {_judged(each)} |"
+        f" {max((len(part.reports) for part in each.parts), default=0)} |"
+        for each in document.surfaces
     )
     reasons = tuple(
         f"- {each.surface.value}: {phrase('; '.join(each.because))}"
@@ -446,37 +448,29 @@ def _part_judged(part: PartRecord, *, off: bool) -> str:
     return "switched off" if off else "not asked"
 
 
-def _attempts(surface: SurfaceRecord) -> str:
-    return str(max((len(part.reports) for part in surface.parts), default=0))
-
-
 def merged_remarks(finding: Finding) -> tuple[str, ...]:
-    """What was merged into a finding, block by block: each remark is named, the first ones with their words."""
+    """What was merged into a finding, block by block: each remark is named, the first ones with their text."""
     blocks: list[str] = []
     for at, remark in enumerate(finding.also[:MOST_MERGED]):
-        body = prose(remark.body, MOST_MERGED_WORDS) if at < MOST_MERGED_BODIES else ""
-        offered = _offered(remark, finding) if at < MOST_MERGED_BODIES else ""
-        named = f"**{remark.severity.capitalize()}, on the same lines: {phrase(remark.title, 200)}**"
-        blocks += [each for each in (named, "" if remark.body == finding.body else body, offered) if each]
+        blocks.append(f"**{remark.severity.capitalize()}, on the same lines: {phrase(remark.title, 200)}**")
+        if at < MOST_MERGED_BODIES and remark.body != finding.body:
+            blocks += filter(None, (prose(remark.body, LONGEST_MERGED),))
+        if at < MOST_MERGED_BODIES and remark.suggestion and remark.suggestion != finding.suggestion:
+            blocks.append(f"Suggested:\n\n{code_block(remark.suggestion, '', LONGEST_MERGED)}")
     if len(finding.also) > MOST_MERGED:
         blocks.append(f"And {counted(len(finding.also) - MOST_MERGED, 'more remark')}; outcome.json has them all.")
     return tuple(blocks)
 
 
-def _offered(remark: MergedRemark, finding: Finding) -> str:
-    if not remark.suggestion or remark.suggestion == finding.suggestion:
-        return ""
-    return f"Suggested:\n\n{code_block(remark.suggestion, '', MOST_MERGED_WORDS)}"
-
-
 def refused(document: OutcomeDocument) -> Section:
     """The remarks that were not believed, each with the reason: those of every part's last report.
 
-    Those of a rejection that nobody could act on stand here too, unless they are told with the dispute.
+    Those of a rejection that nobody could act on stand here too, unless they stand with the dispute.
     """
     parts = [part for surface in document.surfaces for part in surface.parts]
     lines = refused_remarks(dict.fromkeys(remark for part in parts for remark in _refused_in(part)))
-    lines += tuple(f"- {code(each)} is cited as a rule, and no such rule was given" for each in _uncited(document))
+    uncited = dict.fromkeys(cited for part in parts for report in part.reports[-1:] for cited in report.uncited)
+    lines += tuple(f"- {code(each)} is cited as a rule, and no such rule was given" for each in uncited)
     title = f"Not believed: {counted(len(lines), 'remark')}"
     return details(title, *lines, gives_way=Order.REFUSED, what="remarks")
 
@@ -494,11 +488,6 @@ def _refused_in(part: PartRecord) -> tuple[RefusedFinding, ...]:
         return ()
     reports = (*(each.report for each in part.unfounded), *part.reports[-1:])
     return tuple(remark for report in reports for remark in report.refused)
-
-
-def _uncited(document: OutcomeDocument) -> tuple[str, ...]:
-    reports = (part.reports[-1:] for surface in document.surfaces for part in surface.parts)
-    return tuple(dict.fromkeys(cited for last in reports for report in last for cited in report.uncited))
 
 
 def is_read_whole(document: OutcomeDocument) -> bool:
@@ -552,7 +541,7 @@ def coverage(document: OutcomeDocument) -> Section:
 
 
 def gaps(document: OutcomeDocument) -> Section:
-    """The same where something was left out; nothing where ``account`` says that all was read."""
+    """The coverage, where something was left out; nothing where ``account`` says that all was read."""
     return Section(()) if is_read_whole(document) else coverage(document)
 
 
@@ -756,7 +745,7 @@ def how(document: OutcomeDocument, denied: Sequence[str] = (), run_page: str | N
 
 
 def account(document: OutcomeDocument, run_page: str | None = None) -> tuple[str, ...]:
-    """The same, open. What was not read has a section of its own (``coverage``)."""
+    """How the review went, unfolded. What was not read has a section of its own (``coverage``)."""
     read = coverage(document) if is_read_whole(document) else Section(())
     rules = team_rules(document)
     blind = Section(tuple(f"**Blind spot**: {phrase(each)}." for each in document.policy.roster.blind_spots))

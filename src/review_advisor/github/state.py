@@ -129,14 +129,16 @@ def is_newer(other: str, run: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StandingCheck:
-    """A check run on a commit. ``conclusion`` is None while it is in progress; ``app`` is the slug of its app."""
+    """A check run on a commit."""
 
     id: int
     name: str
     external_id: str
     status: str
     conclusion: str | None
+    """None while it is in progress."""
     app: str
+    """The slug of its app."""
     title: str = ""
 
 
@@ -151,14 +153,13 @@ class CheckMark:
 
 @dataclass(frozen=True, slots=True)
 class RecentPullRequest:
-    """A pull request that changed lately, and the check runs of one name on its head.
-
-    ``checks`` are None where it has no head that could bear any. ``closed_at`` is None while it is open.
-    """
+    """A pull request that changed lately, and the check runs of one name on its head."""
 
     number: int
     checks: tuple[CheckMark, ...] | None
+    """None where it has no head that could bear any."""
     closed_at: datetime | None = None
+    """None while it is open."""
     from_fork: bool = False
 
 
@@ -193,11 +194,14 @@ class StandingReview:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A thread of inline comments; ``author`` and ``body`` are of its first. ``id`` is GraphQL's."""
+    """A thread of inline comments."""
 
     id: str
+    """GraphQL's."""
     author: str
+    """Of its first comment."""
     body: str
+    """Of its first comment."""
     resolved: bool
     outdated: bool
 
@@ -272,45 +276,47 @@ class Failing(_Kept):
 
 
 class State(_Kept):
-    """The last review of the pull request, and every finding said so far.
-
-    ``base_ref`` is the name of the base branch, ``rules_sha`` the commit whose configuration held; empty where it was
-    not kept. ``policy_digest`` stands for that configuration and the switches. ``complete``: every file was read and
-    judged. ``forgotten`` counts earlier findings, open or dismissed, for which there is no room any more. ``rounds``
-    counts the reviews that pushes started, except those that the account or the settings stopped. ``reviewed_in`` is
-    the workflow run whose review this is; empty where it was none, or none ended yet. ``approved_by`` is the person in
-    whose name the head passes although the review did not approve it. ``rests_on_findings``: the review rejects the
-    head for findings that the advisor confirmed, and for nothing else. ``whole`` is the last complete review, which may
-    be an older one; None where there was none, or where nothing vouches for it. ``spent_usd`` is what all reviews so
-    far cost, and ``counted`` the run that was counted last. ``estimated_usd`` of it is an estimate, for calls that
-    reported no cost and runs that left no outcome. ``day_usd`` is what the reviews cost that pushes started on the
-    ``day``; a day is told only where the configuration bounds what reviews cost on one.
-    """
+    """The last review of the pull request, and every finding said so far."""
 
     version: Literal[1] = 1
     run_id: str
     head_sha: CommitName
     base_sha: CommitName
     base_ref: str = ""
+    """The name of the base branch; empty where it was not kept."""
     rules_sha: CommitName = ""
+    """The commit whose configuration held; empty where it was not kept."""
     reviewed_in: str = ""
+    """The workflow run whose review this is; empty where it was none, or none ended yet."""
     policy_digest: Annotated[str, Field(pattern=r"^([0-9a-f]{16})?$")]
+    """Stands for the configuration and the switches."""
     outcome: Outcome
     complete: bool
+    """Every file was read and judged."""
     blast: BlastRadius
     findings: tuple[KnownFinding, ...] = Field(default=())
     forgotten: int = Field(default=0, ge=0)
+    """How many earlier findings, open or dismissed, have no room any more."""
     rounds: int = 0
+    """How many reviews pushes started, except those that the account or the settings stopped."""
     fix_attempts: int = 0
     failing: Failing | None = None
     approved_by: str = ""
+    """The person in whose name the head passes although the review did not approve it."""
     whole: Whole | None = None
+    """The last complete review, maybe an older one; None where there was none, or nothing vouches for it."""
     rests_on_findings: bool = False
+    """The review rejects the head for findings that the advisor confirmed, and for nothing else."""
     spent_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """What all reviews so far cost."""
     counted: str = ""
+    """The run that was counted last."""
     estimated_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """How much of ``spent_usd`` is an estimate, for calls that reported no cost and runs that left no outcome."""
     day: Annotated[str, Field(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$")] = ""
+    """Kept only where the configuration bounds what an author costs on a day."""
     day_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """What the reviews cost that pushes started on the ``day``."""
 
 
 def state_block(state: State) -> str:

@@ -136,29 +136,29 @@ def settled_head(forge: Forge, clock: Clock, number: int, seconds: float) -> Pul
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bot:
-    """The bot in one run on one repository.
-
-    ``details_url`` is where its checks lead. ``run`` is this workflow run, which concludes the reviews that it began;
-    empty outside of one, which leaves nothing to another run. ``redactor`` knows what a review's outcome and memory are
-    not to say: names are compared as it leaves them. ``repository`` is ``owner/name``. ``state_key`` signs what is
-    remembered; None where nothing is signed. ``never_left_out`` is reviewed whatever the rules leave out.
-    ``believed_branch`` is the one whose configuration the rules are; where it is empty, no path is left out.
-    ``consults``: by that configuration a review may consult the advisor. ``finding_notes`` say of the findings of the
-    review to publish, by their ids, what is known of their kind.
-    """
+    """The bot in one run on one repository."""
 
     forge: Forge
     clock: Clock
     rules: PublicationRules
     details_url: str | None = None
+    """Where its checks lead."""
     run: str = ""
+    """This workflow run, which concludes the reviews that it began; empty outside of one."""
     redactor: Redactor = NO_SECRETS
+    """Knows what a review's outcome and memory are not to say: names are compared as it leaves them."""
     repository: str = ""
+    """``owner/name``."""
     state_key: bytes | None = field(default=None, repr=False)
+    """Signs what is remembered; None where nothing is signed."""
     never_left_out: NeverLeftOut = DEFAULT
+    """What is reviewed whatever the rules leave out."""
     believed_branch: str = ""
+    """The branch whose configuration the rules are; where it is empty, no path is left out."""
     consults: bool = False
+    """By that configuration a review may consult the advisor."""
     finding_notes: Mapping[str, str] = field(default_factory=dict)
+    """What is known of the kind of each finding of the review to publish, by the findings' ids."""
 
 
 RenderReview = Callable[[tuple[Thread, ...]], tuple[str, tuple[InlineComment, ...]]]
@@ -554,7 +554,7 @@ class PullRequestWriter:
 
     @retried
     def recalled(self) -> Recalled:
-        """The same, with the word on it. In shadow mode, nothing."""
+        """The remembered state, with the word on it. In shadow mode, nothing."""
         if self._rules.is_shadow:
             return Recalled()
         return self._recalled(self._forge.comments(self._number))

@@ -46,20 +46,19 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check run as it should stand. ``conclusion`` is None while the review is in progress.
-
-    ``external_id`` tells the check runs of two pull requests with one head apart. ``seal`` is of the state that stands
-    in the summary; empty for a check that keeps the seal which it had before.
-    """
+    """A check run as it should stand."""
 
     name: str
     external_id: str
+    """Tells the check runs of two pull requests with one head apart."""
     title: str
     summary: str
     conclusion: Conclusion | None = None
+    """None while the review is in progress."""
     annotations: tuple[Annotation, ...] = ()
     details_url: str | None = None
     seal: str = ""
+    """Of the state that stands in the summary; empty for a check that keeps the seal which it had before."""
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for a check that passes in shadow mode, and for a neutral one outside of it."""

@@ -42,17 +42,12 @@ class Killed(BaseException):
 
 @dataclass(frozen=True)
 class Line:
-    """One scripted reply: an answer, a lost answer, a Stop, or a bug. Before it, an executor may consult.
-
-    ``said`` are all answers of the call, if there is more than one; ``answer`` is the last of them. A lost line may
-    have said something, too. ``meanwhile`` is called while the agent works: a story uses it to flip a switch or to
-    look around. ``fault`` is the story's word for what goes wrong. With ``quotes_nonce``, ``{nonce}`` in the answer
-    becomes the nonce that the prompt states. ``opens`` are the crops that it opens as pictures, all that it is shown
-    unless a story says otherwise.
-    """
+    """One scripted reply: an answer, a lost answer, a Stop, or a bug. Before it, an executor may consult."""
 
     answer: Json | None = None
+    """The last answer of the call."""
     said: tuple[Json, ...] = ()
+    """All answers of the call, if there is more than one; a lost line may have some, too."""
     lost: LostReason | None = None
     stop: Stop | None = None
     bug: BaseException | None = None
@@ -61,39 +56,43 @@ class Line:
     seconds: float = 1.0
     output_tokens: int = 0
     fault: str = ""
+    """The story's word for what goes wrong."""
     quotes_nonce: bool = False
+    """``{nonce}`` in the answer becomes the nonce that the prompt states."""
     edits: tuple[tuple[str, EditResult], ...] = ()
     failures: int = 0
     readings: int = 0
     opens: tuple[str, ...] | None = None
+    """The crops that it opens as pictures; None: all that it is given."""
     meanwhile: Callable[[], None] | None = field(default=None, compare=False)
+    """Called while the agent works: a story uses it to flip a switch or to look around."""
 
     def after_saying(self, *said: Json) -> Line:
-        """The same line, after other structured answers in the same call."""
+        """This line, after other structured answers in the same call."""
         return replace(self, said=(*said, *([self.answer] if self.answer is not None else [])))
 
     def failing(self, tools: int) -> Line:
-        """The same line, after so many failed tool calls in a row."""
+        """This line, after so many failed tool calls in a row."""
         return replace(self, failures=tools)
 
     def reading(self, times: int) -> Line:
-        """The same line, after reading one place of a file so often."""
+        """This line, after reading one place of a file so often."""
         return replace(self, readings=times)
 
     def opening(self, *crops: str) -> Line:
-        """The same line, after opening only these crops as pictures; none: it looks at no picture."""
+        """This line, after opening only these crops as pictures; none: it looks at no picture."""
         return replace(self, opens=crops)
 
     def sure(self, confidence: float) -> Line:
-        """The same report, with this confidence in its verdict."""
+        """This report, with this confidence in its verdict."""
         return replace(self, answer={**(self.answer or {}), "confidence": confidence})
 
     def applying(self, *recommendations: str) -> Line:
-        """The same report, which says that it applied these recommendations."""
+        """This report, which says that it applied these recommendations."""
         return self._disposing([{"recommendation": each, "disposition": "applied"} for each in recommendations])
 
     def overriding(self, recommendation: str, reason: str = "the quote shows otherwise") -> Line:
-        """The same report, which says that it overrode one recommendation."""
+        """This report, which says that it overrode one recommendation."""
         return self._disposing([{"recommendation": recommendation, "disposition": "overridden", "reason": reason}])
 
     def _disposing(self, said: list[Json]) -> Line:
@@ -101,27 +100,27 @@ class Line:
         return replace(self, answer={**(self.answer or {}), "dispositions": [*before, *said]})
 
     def costing(self, usd: float | None) -> Line:
-        """The same line, at a price; None is a call whose cost nobody reported."""
+        """This line, at a price; None is a call whose cost nobody reported."""
         return replace(self, cost_usd=usd)
 
     def taking(self, seconds: float) -> Line:
-        """The same line, after so many seconds of the world's clock."""
+        """This line, after so many seconds of the world's clock."""
         return replace(self, seconds=seconds)
 
     def after_asking(self, *questions: str) -> Line:
-        """The same line, said after consulting the advisor."""
+        """This line, said after consulting the advisor."""
         return replace(self, questions=questions)
 
     def while_doing(self, action: Callable[[], None]) -> Line:
-        """The same line; ``action`` happens in the meantime."""
+        """This line; ``action`` happens in the meantime."""
         return replace(self, meanwhile=action)
 
     def teaching(self, *entries: Json) -> Line:
-        """The same report, with knowledge entries."""
+        """This report, with knowledge entries."""
         return replace(self, answer={**(self.answer or {}), "knowledge": entries})
 
     def repairing(self, path: str, text: str | None) -> Line:
-        """The same line, said after writing ``text`` to a file of the executor's copy (None deletes it)."""
+        """This line, said after writing ``text`` to a file of the executor's copy (None deletes it)."""
         return replace(self, edits=(*self.edits, (path, text)))
 
     def said_to(self, prompt: str) -> Json:

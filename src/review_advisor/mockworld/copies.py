@@ -225,7 +225,7 @@ def patch_between(before: Texts, after: Texts) -> str:
 
 
 def changed_between(before: Texts, after: Texts) -> tuple[FileChange, ...]:
-    """The same as facts."""
+    """The differences as facts."""
     return files_of_patch(patch_between(before, after).encode())
 
 

@@ -35,20 +35,8 @@ from review_advisor.github.forge import (
     ListedFile,
     ReviewPending,
 )
-from review_advisor.github.state import (
-    RecentWork,
-    StandingCheck,
-    StandingComment,
-    StandingReview,
-    Thread,
-)
-from review_advisor.github.writes import (
-    Check,
-    InlineComment,
-    MadeCommit,
-    in_requests,
-    missing_annotations,
-)
+from review_advisor.github.state import RecentWork, StandingCheck, StandingComment, StandingReview, Thread
+from review_advisor.github.writes import Check, InlineComment, MadeCommit, in_requests, missing_annotations
 from review_advisor.mockworld.copies import FOLDER_MODE
 from review_advisor.mockworld.github import GitHub, moment, time_of
 from review_advisor.mockworld.github_doors import (
@@ -61,18 +49,8 @@ from review_advisor.mockworld.github_doors import (
     TreeEntry,
     values_of,
 )
-from review_advisor.mockworld.github_records import (
-    CheckRun,
-    IssueComment,
-    Pull,
-    Review,
-    ReviewThread,
-)
-from review_advisor.mockworld.github_traffic import (
-    Limited,
-    RefusedRequest,
-    Trouble,
-)
+from review_advisor.mockworld.github_records import CheckRun, IssueComment, Pull, Review, ReviewThread
+from review_advisor.mockworld.github_traffic import Limited, RefusedRequest, Trouble
 
 MOST_READS = 4
 """How often a read is made before its trouble is the caller's; a limit is not waited for."""
@@ -90,7 +68,7 @@ _KINDS: Mapping[str, Literal["file", "folder"]] = {
     FOLDER_MODE: "folder",
     SUBMODULE_MODE: "file",
 }
-"""As GitHub tells them: a submodule as a file."""
+"""As GitHub lists them: a submodule as a file."""
 
 
 class FakeForge:
@@ -103,11 +81,11 @@ class FakeForge:
 
     def pull_request(self, number: int) -> PullRequest:
         """See ``Forge``."""
-        return self._read(lambda: self._told(self._session.facts.pull(number)))
+        return self._read(lambda: self._fact_of(self._session.facts.pull(number)))
 
     def open_pull_requests(self, head_sha: str) -> tuple[PullRequest, ...]:
         """See ``Forge``."""
-        found = self._read(lambda: [self._told(pull) for pull in self._session.facts.pulls()])
+        found = self._read(lambda: [self._fact_of(pull) for pull in self._session.facts.pulls()])
         return tuple(pull for pull in found if pull.head_sha == head_sha)
 
     def makers(self, pull_request: PullRequest) -> Makers:
@@ -138,7 +116,7 @@ class FakeForge:
     def recent_work(self, check_name: str, since: datetime) -> RecentWork:
         """See ``Forge``."""
         every = self._read(lambda: self._session.facts.recent(check_name))
-        found = tuple(each.told for each in every if time_of(each.at) >= since)
+        found = tuple(each.fact for each in every if time_of(each.at) >= since)
         return RecentWork(found[:MOST_RECENT], whole=len(found) <= MOST_RECENT)
 
     def compared(self, base: str, head: str) -> Comparison:
@@ -350,7 +328,7 @@ class FakeForge:
         with self._request():
             self._session.git_data.update_ref(branch, commit)
 
-    def _told(self, pull: Pull) -> PullRequest:
+    def _fact_of(self, pull: Pull) -> PullRequest:
         return PullRequest(
             self._github.repository(pull.repository).name, pull.number, pull.title, pull.body, pull.author,
             pull.base_ref, pull.recorded_base, pull.head_ref, pull.head_sha, pull.head_repository,

@@ -7,24 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from review_advisor.change.change import EXECUTABLE_MODE, REGULAR_MODE
-from review_advisor.change.pull_request import (
-    Permission,
-)
-from review_advisor.github.forge import (
-    MOST_COMPARED,
-    MOST_IN_FOLDER,
-    MOST_LISTED_COMMITS,
-)
-from review_advisor.github.state import (
-    CheckMark,
-    RecentPullRequest,
-)
-from review_advisor.github.writes import (
-    ANNOTATIONS_PER_REQUEST,
-    Annotation,
-    Check,
-    InlineComment,
-)
+from review_advisor.change.pull_request import Permission
+from review_advisor.github.forge import MOST_COMPARED, MOST_IN_FOLDER, MOST_LISTED_COMMITS
+from review_advisor.github.state import CheckMark, RecentPullRequest
+from review_advisor.github.writes import ANNOTATIONS_PER_REQUEST, Annotation, Check, InlineComment
 from review_advisor.mockworld.copies import FOLDER_MODE, tree_name
 from review_advisor.mockworld.github import GitHub, time_of
 from review_advisor.mockworld.github_records import (
@@ -44,14 +30,7 @@ from review_advisor.mockworld.github_records import (
     ReviewThread,
     Token,
 )
-from review_advisor.mockworld.github_traffic import (
-    RefusedRequest,
-    RequestKind,
-    denied,
-    invalid,
-    missing,
-    refused,
-)
+from review_advisor.mockworld.github_traffic import RefusedRequest, RequestKind, denied, invalid, missing, refused
 
 MOST_CHARACTERS = 65_535
 
@@ -225,7 +204,7 @@ class RecentPull:
 
     pull: Pull
     at: int
-    told: RecentPullRequest
+    fact: RecentPullRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +306,7 @@ class FactRequests(Access):
     def content(self, path: str, ref: str) -> tuple[str, bytes] | list[StandingPath]:
         """What stands at a path of a commit or branch: a file's name and bytes, or what lies in a folder.
 
-        A link or a submodule is told as one entry, under its own path.
+        A link or a submodule is one entry, under its own path.
         """
         with self.request("get content", "contents:read") as repository:
             sha = repository.branches.get(ref, ref)

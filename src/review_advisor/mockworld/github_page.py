@@ -121,10 +121,10 @@ def _record(record: Record, patches: Mapping[str, str]) -> str:
     match record:
         case IssueComment():
             edited = " · edited" if record.editor else ""
-            return _said(record.author, f"commented{edited}", record.body)
+            return _remark(record.author, f"commented{edited}", record.body)
         case Review():
             threads = (_thread(thread, patches) for thread in record.threads)
-            return _said(record.author, "reviewed", record.body) + "\n".join(threads)
+            return _remark(record.author, "reviewed", record.body) + "\n".join(threads)
         case CheckRun():
             return _check(record)
         case TimelineEntry():
@@ -179,7 +179,7 @@ def sign(state: str) -> str:
     )
 
 
-def _said(author: str, did: str, body: str) -> str:
+def _remark(author: str, did: str, body: str) -> str:
     return (
         f'<div class="said">{_face(author)}<div class="box">'
         f'<div class="head"><b>{_name(author)}</b>{_bot(author)} {did}</div>{markdown(body, by=author)}</div></div>'

@@ -115,23 +115,22 @@ class Token:
 
 @dataclass(slots=True)
 class IssueComment:
-    """A comment on an issue or a pull request. ``editor`` is whoever edited it last, None if nobody did.
-
-    ``seen_by`` are the accounts that showed eyes at it.
-    """
+    """A comment on an issue or a pull request."""
 
     id: int
     author: str
     body: str
     at: int
     editor: str | None = None
+    """Whoever edited it last; None if nobody did."""
     edited_at: int | None = None
     seen_by: list[str] = field(default_factory=list)
+    """The accounts that showed eyes at it."""
 
 
 @dataclass(slots=True)
 class ReviewComment:
-    """A comment on lines of the diff. ``line`` is None once the line is gone from it. ``reactions`` are by login."""
+    """A comment on lines of the diff."""
 
     id: int
     author: str
@@ -139,6 +138,7 @@ class ReviewComment:
     path: str
     side: DiffSide
     line: int | None
+    """None once the line is gone from the diff."""
     start_line: int | None
     original_line: int
     commit: str
@@ -147,6 +147,7 @@ class ReviewComment:
     editor: str | None = None
     edited_at: int | None = None
     reactions: list[tuple[str, ReactionContent]] = field(default_factory=list)
+    """Each with the login of its author."""
 
 
 @dataclass(slots=True)
@@ -230,14 +231,7 @@ class TimelineEntry:
 
 @dataclass(slots=True)
 class Pull:
-    """A pull request of ``repository``. ``head_repository`` is None once a fork is deleted.
-
-    ``recorded_base`` is the base branch's tip as GitHub's answers name it: that of the last push, however far the
-    branch has moved since.
-
-    ``listing`` replaces the files that the two trees give, for a story that states its patches.
-    ``newest_threads_first``: GitHub promises no order of threads, and lists these so.
-    """
+    """A pull request of ``repository``."""
 
     id: int
     repository: str
@@ -248,9 +242,11 @@ class Pull:
     base_ref: str
     head_ref: str
     head_repository: str | None
+    """None once a fork is deleted."""
     head_sha: str
     at: int
     recorded_base: str = ""
+    """The base branch's tip as GitHub's answers name it: that of the last push."""
     state: Literal["open", "closed"] = "open"
     closed_at: int | None = None
     merged_at: int | None = None
@@ -259,7 +255,9 @@ class Pull:
     labels: list[str] = field(default_factory=list)
     closes: list[tuple[str, int]] = field(default_factory=list)
     listing: tuple[PullFile, ...] | None = None
+    """Replaces the files that the two trees give, for a story that states its patches."""
     newest_threads_first: bool = False
+    """The order in which GitHub lists the threads, which it does not promise."""
     comments: list[IssueComment] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     requested_users: list[str] = field(default_factory=list)
@@ -287,11 +285,7 @@ class Push:
 
 @dataclass(slots=True)
 class Repository:
-    """A repository. ``permissions`` are by login; anybody may read a public one.
-
-    ``branches`` and ``deleted`` are the tips of those that are there, and of those that are gone. ``labels`` are by
-    their names in lower case, ``protected`` are branches.
-    """
+    """A repository. Anybody may read a public one."""
 
     id: int
     name: str
@@ -299,14 +293,19 @@ class Repository:
     private: bool = False
     parent: str | None = None
     branches: dict[str, str] = field(default_factory=dict)
+    """The tips of the branches that are there."""
     deleted: dict[str, str] = field(default_factory=dict)
+    """The tips of the branches that are gone."""
     pushes: list[Push] = field(default_factory=list)
     permissions: dict[str, Permission] = field(default_factory=dict)
+    """By login."""
     labels: dict[str, str] = field(default_factory=dict)
+    """By their names in lower case."""
     issues: dict[int, Issue] = field(default_factory=dict)
     pulls: dict[int, Pull] = field(default_factory=dict)
     checks: dict[int, CheckRun] = field(default_factory=dict)
     protected: dict[str, set[Protection]] = field(default_factory=dict)
+    """By branch."""
 
     @property
     def owner(self) -> str:
@@ -325,10 +324,7 @@ ModeAndBlob = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit. ``author`` and ``committer`` are logins, ``at`` the second of the model's clock.
-
-    ``verified``: its committer signed it, which anybody else cannot. Without a ``committer`` it is the author.
-    """
+    """A commit. ``author`` and ``committer`` are logins."""
 
     sha: str
     tree: str
@@ -336,8 +332,11 @@ class Commit:
     message: str
     author: str
     at: int
+    """The second of the model's clock."""
     committer: str = ""
+    """The author, where it is empty."""
     verified: bool = False
+    """Its committer signed it, which nobody else can."""
 
 
 @dataclass(slots=True)

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from review_advisor.mockworld.agents import Killed
-from review_advisor.mockworld.github_records import (
-    Pull,
-)
+from review_advisor.mockworld.github_records import Pull
 
 RequestKind = Literal["read", "write"]
 

@@ -12,10 +12,7 @@ from review_advisor.change.pull_request import Permission
 from review_advisor.mockworld.fake_forge import FakeForge
 from review_advisor.mockworld.github import GitHub, contents_of, listing_of
 from review_advisor.mockworld.github_records import Pull
-from review_advisor.mockworld.story import (
-    PullRequestBlock,
-    PushBlock,
-)
+from review_advisor.mockworld.story import PullRequestBlock, PushBlock
 
 
 @dataclass(frozen=True, slots=True)

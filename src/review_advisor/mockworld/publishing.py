@@ -35,7 +35,7 @@ def page_of(change: Change, document: OutcomeDocument) -> str:
 
 
 def _against(document: OutcomeDocument, base_sha: str) -> OutcomeDocument:
-    """The same review, of a change against the base branch as the simulated GitHub names it."""
+    """The review, of a change against the base branch as the simulated GitHub names it."""
     first, *others = document.events
     if not isinstance(first, PolicyFrozen):
         raise TypeError("a review begins with its policy")

@@ -18,11 +18,13 @@ _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class DiffComment:
-    """A comment of the bot in the diff, about a ``finding`` (its id); ``line`` is where it stands, or stood."""
+    """A comment of the bot in the diff."""
 
     finding: str
+    """The id of the finding that it is about."""
     path: str
     line: int
+    """Where it stands, or stood."""
     title: str
     state: Literal["open", "resolved", "outdated"]
 

@@ -25,9 +25,7 @@ from review_advisor.mockworld.story import (
     TroubleBlock,
     VoteLine,
 )
-from review_advisor.mockworld.world import (
-    MockWorld,
-)
+from review_advisor.mockworld.world import MockWorld
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.safety.wording import counted
 

@@ -21,15 +21,7 @@ from review_advisor.mockworld.github_records import Pull
 from review_advisor.mockworld.head_branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.snapshot import Snapshot, snapshot
 from review_advisor.mockworld.spoken_lines import cast, cast_shadow, unmet_troubles
-from review_advisor.mockworld.story import (
-    DEFAULT_FILE,
-    Meanwhile,
-    PushBlock,
-    ReviewBlock,
-    StepBlock,
-    Story,
-    StoryEnd,
-)
+from review_advisor.mockworld.story import DEFAULT_FILE, Meanwhile, PushBlock, ReviewBlock, StepBlock, Story, StoryEnd
 from review_advisor.mockworld.workflow import Deeds, Workflow
 from review_advisor.mockworld.world import (
     FakeClock,

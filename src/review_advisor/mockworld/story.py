@@ -501,7 +501,7 @@ class EditBlock(Block):
     text: str = Field(default="mended = {n}", description="What line n reads; `{n}` is its number.")
 
     def edit(self) -> Edit:
-        """The same as the bench takes it."""
+        """The edit as the bench takes it."""
         return Edit(self.does, tuple(self.text.replace("{n}", str(n)) for n in range(1, self.added + 1)), self.removed)
 
 
@@ -568,7 +568,7 @@ class AdvisorBlock(Block):
     inline: bool = Field(default=False, description="Whether it only advises, in one call with the others that do.")
 
     def advisor(self) -> Advisor:
-        """The same as the pipeline takes it."""
+        """The block as the pipeline takes it."""
         values = self.model_dump()
         return Advisor(on="finish", **values)
 
@@ -584,7 +584,7 @@ class ShadowBlock(Block):
     max_usd: float = Field(default=1.0, gt=0, le=100, description="The most money on one review.")
 
     def shadow(self) -> Shadow:
-        """The same as the pipeline takes it."""
+        """The block as the pipeline takes it."""
         return Shadow(ShadowRule(percent=100, **self.model_dump()))
 
 
@@ -622,7 +622,7 @@ class ConfigBlock(Block):
     )
 
     def rules(self) -> Rules:
-        """The same as the pipeline takes it."""
+        """The block as the pipeline takes it."""
         own = self.critical_paths
         return Rules(
             critical_paths=CRITICAL_PATHS_ADR if own is None else CriticalPaths(globs=own),

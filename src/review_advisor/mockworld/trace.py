@@ -384,7 +384,7 @@ def _short(text: str) -> str:
 
 
 def trace_json(origin: str, played: PlayedStory, unmet: Sequence[str]) -> dict[str, Any]:
-    """The same for programs."""
+    """The whole story as JSON, for programs."""
     return {
         "file": origin,
         "story": played.story.story,

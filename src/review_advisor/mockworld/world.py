@@ -65,19 +65,20 @@ class FakeClock:
 
 @dataclass
 class FakeSource:
-    """A change that is simply stated. ``texts`` are whole files at the head, ``at_base`` names of files before it.
-
-    ``guidelines`` are texts at the base by their paths. With a ``checkout`` there are trees, too, and copies of them
-    that can be edited. ``breaks`` is why it cannot be read any more.
-    """
+    """A change that is simply stated."""
 
     stated: Change
     texts: dict[str, str] = field(default_factory=dict)
+    """Whole files at the head, by their paths."""
     tree: Path | None = None
     at_base: tuple[str, ...] = ()
+    """The names of files at the base."""
     checkout: Copies[str] | Copies[Edit] | None = None
+    """With it there are trees, too, and copies of them that can be edited."""
     guidelines: Mapping[str, str] = field(default_factory=dict)
+    """Texts at the base, by their paths."""
     breaks: str = ""
+    """Why it cannot be read any more."""
 
     def change(self) -> Change:
         """The stated change."""

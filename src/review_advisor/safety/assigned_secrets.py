@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from review_advisor.safety.secret_reading import (
-    MARGIN,
-    Words,
-    looks_made_up,
-)
+from review_advisor.safety.secret_reading import MARGIN, Words, looks_made_up
 
 PASSWORD, TOKEN, KEY, SECRET = "password", "token", "key", "secret"
 FROM_AWS = "AWS secret access key"

@@ -10,19 +10,21 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quote:
-    """A literal or a comment: patterns of its beginning and end. ``{h}`` in an end is the beginning's group ``h``.
-
-    ``escape`` is a pattern of what never ends it. ``holes`` are its interpolations. ``lines``: it may have several.
-    ``nests``: its beginning counts within it. Without ``data`` it is a pattern or a command: code.
-    """
+    """A literal or a comment: patterns of its beginning and end."""
 
     begin: str
     end: str
+    """``{h}`` in it is the beginning's group ``h``."""
     escape: str = r"\\(?s:.)"
+    """A pattern of what never ends it."""
     holes: tuple[str, ...] = ()
+    """Its interpolations."""
     lines: bool = False
+    """It may have several lines."""
     nests: bool = False
+    """Its beginning counts within it."""
     data: bool = True
+    """False for a pattern or a command, which is code."""
     sure: bool = True
 
 
@@ -55,17 +57,17 @@ _BACKTICK_RAW = Quote("`", "`", escape="(?!)", lines=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
-    """The rules of a family of languages. ``skip`` is a pattern of code in which a delimiter begins nothing.
-
-    ``heredoc`` is a pattern of the beginning of a here-document, with groups ``raw`` and ``word``. ``regex``: a slash
-    may begin a pattern. ``template``: the file is text, and code stands between these marks.
-    """
+    """The rules of a family of languages."""
 
     quotes: tuple[Quote, ...]
     skip: str = "(?!)"
+    """A pattern of code in which a delimiter begins nothing."""
     heredoc: str = ""
+    """A pattern of the beginning of a here-document, with groups ``raw`` and ``word``."""
     regex: bool = False
+    """A slash may begin a pattern."""
     template: tuple[str, str] | None = None
+    """The marks between which code stands in a file that is text."""
     doubt: str = "(?!)"
 
 

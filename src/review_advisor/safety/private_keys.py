@@ -6,11 +6,7 @@ import base64
 import re
 from collections.abc import Iterator
 
-from review_advisor.safety.secret_reading import (
-    MARGIN,
-    Words,
-    looks_random,
-)
+from review_advisor.safety.secret_reading import MARGIN, Words, looks_random
 
 PRIVATE_KEY = "private key"
 

@@ -90,17 +90,17 @@ def in_low_ascii(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """``text`` as it is read, in pieces: each begins at one of ``starts``, and in the original at one of ``origins``.
-
-    A piece with a width stands for so many characters of the original, any other for as many as it has. At ``joints``
-    a literal was broken.
-    """
+    """A text as a program reads it, in pieces that stand for parts of the original."""
 
     text: str
     starts: tuple[int, ...] = (0,)
+    """Where each piece begins in ``text``."""
     origins: tuple[int, ...] = (0,)
+    """Where each piece begins in the original."""
     widths: tuple[int, ...] = (0,)
+    """How many characters of the original each piece stands for; 0: as many as it has."""
     joints: tuple[int, ...] = ()
+    """Where a literal was broken."""
 
     def places(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Where this part of the text stands in the original: in several places if a literal was broken in it."""

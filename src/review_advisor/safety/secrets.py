@@ -8,10 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from review_advisor.safety.assigned_secrets import (
-    ASSIGNED_KINDS,
-    assigned,
-)
+from review_advisor.safety.assigned_secrets import ASSIGNED_KINDS, assigned
 from review_advisor.safety.data_spans import Piece, runs_on_line
 from review_advisor.safety.placed_secrets import IN_URL, in_file, in_urls, placed
 from review_advisor.safety.private_keys import PRIVATE_KEY, in_base64, private_keys

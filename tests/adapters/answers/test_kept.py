@@ -24,11 +24,7 @@ from tests.adapters.answers.restarts import (
     store_of,
 )
 from tests.adapters.full_disk import no_file_larger_than
-from tests.scenarios.five_stories import (
-    STORIES,
-    a_veto_then_a_recovery,
-    answers_that_do_not_come,
-)
+from tests.scenarios.five_stories import STORIES, a_veto_then_a_recovery, answers_that_do_not_come
 from tests.scenarios.publishing import PATH, Desk
 
 from review_advisor.agents.calls import AgentCall, Answered, EditGrant, Lost

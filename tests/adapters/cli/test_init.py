@@ -9,14 +9,7 @@ import pytest
 import yaml
 from tests.adapters.command_line import Done, Terminal, project
 
-from review_advisor.app.init import (
-    WORKFLOW_FILE,
-    config_text,
-    drift,
-    published_commit,
-    repository_of,
-    workflow_text,
-)
+from review_advisor.app.init import WORKFLOW_FILE, config_text, drift, published_commit, repository_of, workflow_text
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.settings import CONFIG_FILE, BudgetConfig, Config, parse_config, without_links
 

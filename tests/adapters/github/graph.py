@@ -61,7 +61,7 @@ class Graph:
     def _recent(self, found: RecentPull) -> Json:
         def suites(info: object, *, filterBy: Json, **paging: Any) -> Json:  # noqa: N803
             assert filterBy == {"checkName": CHECK}
-            return _paged(lambda: found.told.checks or (), suite)(info, **paging)
+            return _paged(lambda: found.fact.checks or (), suite)(info, **paging)
 
         def suite(mark: CheckMark) -> Json:
             told = {"externalId": mark.external_id, "conclusion": None if mark.in_progress else "SUCCESS"}
@@ -73,7 +73,7 @@ class Graph:
             "closedAt": None if found.pull.closed_at is None else moment(found.pull.closed_at),
             "isCrossRepository": found.pull.head_repository != found.pull.repository,
             "author": self._actor(found.pull.author),
-            "commits": _paged_backwards([] if found.told.checks is None else [{"commit": {"checkSuites": suites}}]),
+            "commits": _paged_backwards([] if found.fact.checks is None else [{"commit": {"checkSuites": suites}}]),
         }
 
     def _pull(self, repository: str, number: int) -> Json:

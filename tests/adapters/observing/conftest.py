@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.adapters.observing.observed import (
-    FAULT,
-    FAULTY,
-    ODD,
-)
-from tests.adapters.pull_request_world import (
-    APP,
-    Actions,
-)
+from tests.adapters.observing.observed import FAULT, FAULTY, ODD
+from tests.adapters.pull_request_world import APP, Actions
 
 from review_advisor.mockworld.agents import approve, reject, veto
 from review_advisor.mockworld.github_records import Pull

@@ -8,13 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tests.adapters.pull_request_world import (
-    APP,
-    LINES,
-    OTHER,
-    Actions,
-    WorkflowRun,
-)
+from tests.adapters.pull_request_world import APP, LINES, OTHER, Actions, WorkflowRun
 
 from review_advisor.agents.findings import finding_id
 from review_advisor.ledger.kpis import Kpi, kpis

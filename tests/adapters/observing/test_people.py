@@ -18,14 +18,7 @@ from tests.adapters.observing.observed import (
     sources,
     whole,
 )
-from tests.adapters.pull_request_world import (
-    APP,
-    AUTHOR,
-    MAINTAINER,
-    OTHER,
-    STRANGER,
-    Actions,
-)
+from tests.adapters.pull_request_world import APP, AUTHOR, MAINTAINER, OTHER, STRANGER, Actions
 
 from review_advisor.github import threads
 from review_advisor.github.comment_text import amended

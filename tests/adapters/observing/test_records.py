@@ -12,22 +12,8 @@ from typing import Any
 import pytest
 from tests.adapters.git_remote import NAME
 from tests.adapters.ledgers import exported, rows
-from tests.adapters.observing.observed import (
-    ID,
-    OTHER_LABEL,
-    READS,
-    kpi,
-    observed,
-    sources,
-    whole,
-)
-from tests.adapters.pull_request_world import (
-    APP,
-    LINES,
-    MAINTAINER,
-    TOKENS,
-    Actions,
-)
+from tests.adapters.observing.observed import ID, OTHER_LABEL, READS, kpi, observed, sources, whole
+from tests.adapters.pull_request_world import APP, LINES, MAINTAINER, TOKENS, Actions
 
 from review_advisor.change import git_history as history
 from review_advisor.ledger.chain import LedgerError, canonical, links

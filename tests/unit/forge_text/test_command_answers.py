@@ -2,8 +2,7 @@
 
 import pytest
 
-from review_advisor.github.commands import USAGE
-from review_advisor.github.comment_text import (
+from review_advisor.github.answers import (
     DOES,
     a_review_decides,
     approved,
@@ -15,6 +14,7 @@ from review_advisor.github.comment_text import (
     unknown,
     verdict_stays,
 )
+from review_advisor.github.commands import USAGE
 from review_advisor.github.state import KnownFinding, State
 
 
