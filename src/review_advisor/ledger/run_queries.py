@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 from review_advisor.ledger.chain import Chain, LedgerError
 from review_advisor.ledger.chains import document_in, observation_in, read_chain, review_in, task_in
@@ -42,14 +42,11 @@ from review_advisor.ledger.queries import (
 )
 from review_advisor.ledger.recorder import known
 from review_advisor.ledger.rows import LATEST, Participant, microseconds, moment_of
-from review_advisor.ledger.task_events import ConsultHeard, GuidanceHeard, GuidanceUsed
+from review_advisor.ledger.task_events import ConsultHeard, GuidanceHeard, GuidanceUsed, TaskEvent
 from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.events import Event
 from review_advisor.review.observed import Observed, ObservedLabel
-
-if TYPE_CHECKING:
-    from review_advisor.ledger.task_events import TaskEvent
-
+from review_advisor.review.report import advice_lines
 
 _CASTING = "(SELECT casting FROM casting_parts WHERE {})"
 
@@ -139,9 +136,6 @@ def _advice(kept: Chain) -> tuple[str, ...]:
     """What became of the advice of a review, as its report has it and as far as this version can tell."""
     if not any(mark in link.event for link in kept.links for mark in _TELL_OF_ADVICE):
         return ()
-    from review_advisor.ledger.chains import review_in  # noqa: PLC0415 (as below)
-    from review_advisor.review.report import advice_lines  # noqa: PLC0415 (few runs need it)
-
     try:
         return advice_lines(review_in(replace(kept, broken=None))[1])
     except LedgerError as problem:
@@ -170,8 +164,6 @@ def count_tasks(path: Path, wanted: TaskFilter) -> int:
 
 def read_tasks(path: Path, run_ids: Iterable[str]) -> Iterator[tuple[TaskEvent, ...] | str]:
     """The events of each of these tasks, or one sentence on why they cannot be told. Raises ``LedgerError``."""
-    from review_advisor.ledger.chains import task_in  # noqa: PLC0415 (no list needs it)
-
     with sentences(path), closing(open_to_read(path)) as connection:
         for run_id in run_ids:
             try:
