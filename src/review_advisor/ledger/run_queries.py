@@ -181,12 +181,12 @@ def knows_repository(path: Path, name: str) -> bool:
 
 def _task_named(connection: sqlite3.Connection, named: str) -> str | None:
     """The id of a task that begins so; None without one, or without a name."""
-    told = connection.execute(
+    found = connection.execute(
         "SELECT run_id FROM chains JOIN tasks ON tasks.chain = chains.id"
         " WHERE ?1 <> '' AND substr(run_id, 1, length(?1)) = ?1 LIMIT 1",
         (bindable(named),),
     ).fetchone()
-    return None if told is None else str(told[0])
+    return None if found is None else str(found[0])
 
 
 def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
@@ -426,8 +426,8 @@ def _decisions(connection: sqlite3.Connection, sessions: list[dict[str, Any]]) -
         if not (session["is_task"] or session["may_hold"]):
             continue
         run_id = str(session["run_id"])
-        told = _of_task(connection, run_id) if session["is_task"] else _of_review(connection, run_id)
-        for decision in told:
+        decisions = _of_task(connection, run_id) if session["is_task"] else _of_review(connection, run_id)
+        for decision in decisions:
             yield {"run_id": run_id, **decision}
 
 
@@ -450,14 +450,14 @@ def _of_task(connection: sqlite3.Connection, run_id: str) -> Iterator[Decision]:
     used = {each.id: each.disposition for each in events if isinstance(each, GuidanceUsed)}
     asked = [each for each in events if isinstance(each, ConsultHeard)]
     for number, each in enumerate(asked):
-        heard = given.get(each.id)
-        status = "denied" if each.refused else "failed" if heard is None else "answered"
+        answer = given.get(each.id)
+        status = "denied" if each.refused else "failed" if answer is None else "answered"
         yield {
             "number": number,
             "status": status,
             "question": each.consult.question,
-            "action": heard.guidance.guidance if heard else "",
-            "stop_signal": heard is not None and heard.guidance.stop_signal,
+            "action": answer.guidance.guidance if answer else "",
+            "stop_signal": answer is not None and answer.guidance.stop_signal,
             "reason": each.refused,
-            "disposition": used.get(heard.id) if heard else None,
+            "disposition": used.get(answer.id) if answer else None,
         }
