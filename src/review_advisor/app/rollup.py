@@ -120,7 +120,8 @@ def roll_up(ledger: Path, period: Period, prices: Path | None = None) -> Rollup:
 
     Raises ``LedgerError``, and ``PriceError`` for a list of prices that cannot be read.
     """
-    return _rollup(add_up(ledger, period), listed_prices(prices))
+    listed = listed_prices(prices)
+    return _rollup(add_up(ledger, period), listed)
 
 
 def roll_up_repositories(

@@ -167,8 +167,8 @@ class Heads:
         """The next chain."""
         self.runs += 1
         self.events += events
-        told = f"{chain} {events} {len(run_id)} {run_id} {len(last_hash)} {last_hash}\n"
-        self._digest.update(told.encode("utf-8", "surrogatepass"))
+        line = f"{chain} {events} {len(run_id)} {run_id} {len(last_hash)} {last_hash}\n"
+        self._digest.update(line.encode("utf-8", "surrogatepass"))
 
     def checkpoint(self, at: datetime, through: int, reader: str) -> Checkpoint:
         """What was added so far, as proven."""

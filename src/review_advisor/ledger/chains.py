@@ -309,11 +309,11 @@ def no_review(chain: Chain) -> LedgerError:
 
 def _read(chain: Chain, link: Link, kind: Any) -> Any:
     try:
-        told = json.loads(link.event)
-        if canonical(told) == link.event:
+        event = json.loads(link.event)
+        if canonical(event) == link.event:
             if "\\ud" in link.event:  # so begins a half character, and a whole one of two halves
-                json.dumps(told, ensure_ascii=False).encode()
-            return _reader(kind).validate_python(told)
+                json.dumps(event, ensure_ascii=False).encode()
+            return _reader(kind).validate_python(event)
     except UnicodeEncodeError:  # our own events have passed the redactor, which leaves none
         raise LedgerError(f"Event {link.index} of {chain.run_id} holds half a character: no file takes that.") from None
     except (ValidationError, ValueError, ArithmeticError, RecursionError):

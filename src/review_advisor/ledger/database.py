@@ -87,14 +87,14 @@ def line_of(kind: type[Line], hints: Mapping[str, Any], path: Path, row: Mapping
 
     ``hints`` are the types of its fields. ``started_at`` is None for a moment that no calendar has.
     """
-    told = {name: bool(row[name]) if hint is bool else row[name] for name, hint in hints.items()}
+    fields = {name: bool(row[name]) if hint is bool else row[name] for name, hint in hints.items()}
     try:
-        told["started_at"] = moment_of(row["started_at"]).isoformat()
+        fields["started_at"] = moment_of(row["started_at"]).isoformat()
     except OverflowError:
-        told["started_at"] = None
-    if not all(isinstance(told[name], hint) for name, hint in hints.items()):
-        raise LedgerError(f"The ledger {path} is damaged: a row of {told['run_id']} holds what it cannot hold.")
-    return kind(**told)
+        fields["started_at"] = None
+    if not all(isinstance(fields[name], hint) for name, hint in hints.items()):
+        raise LedgerError(f"The ledger {path} is damaged: a row of {fields['run_id']} holds what it cannot hold.")
+    return kind(**fields)
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

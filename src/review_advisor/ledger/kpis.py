@@ -363,14 +363,14 @@ def _assurance(sums: Sums) -> int:
 
 def _of_comments(sums: Sums) -> tuple[Kpi, ...]:
     """What people made of the comments on the diff. Each is a hint, and none has a target that a bot could please."""
-    told = (
+    parts = (
         ("comments", "comments on the diff per review", sums.comments, sums.heard),
         ("acted_on", "comments that were followed", sums.acted_on, sums.comments),
         ("dismissed", "comments whose finding was dismissed", sums.dismissed, sums.comments),
         ("thumbs_up", "thumbs on comments that are up", sums.thumbs_up, sums.thumbs_up + sums.thumbs_down),
     )
     comments, *shares = (
-        _share(name, means, NO_TARGET, part, cases, none=NOT_OBSERVED) for name, means, part, cases in told
+        _share(name, means, NO_TARGET, part, cases, none=NOT_OBSERVED) for name, means, part, cases in parts
     )
     return (replace(comments, unit="number"), *shares)
 
@@ -468,8 +468,8 @@ def alarms_text(found: Sequence[Alarm]) -> str:
         value = "-" if kpi.value is None else format_value(kpi.value, kpi.unit)
         cases = f"{kpi.counted} in {rule.window // timedelta(hours=1)} h (from {rule.least} on)"
         lines.append((alarm.state, rule.name, value, rule.allowed.words(kpi.unit), cases))
-    told = table([("state", "alert", "value", "allowed", "cases"), *lines])
-    return told + "".join(f"{each.rule.name}: {each.rule.means}\n" for each in found if each.state == "raised")
+    listed = table([("state", "alert", "value", "allowed", "cases"), *lines])
+    return listed + "".join(f"{each.rule.name}: {each.rule.means}\n" for each in found if each.state == "raised")
 
 
 Z = 1.959964

@@ -21,7 +21,7 @@ from review_advisor.ledger.chain import MAY_STILL_GROW, Break, Chain, Checkpoint
 from review_advisor.ledger.chains import NO_CHAIN, begun_at, chain_of, read_chains, readings_of_chain
 from review_advisor.ledger.database import SCHEMA, one_moment, open_to_read, rows, sentences, statement
 from review_advisor.ledger.recorder import MET, OTHER_TABLES, REVIEWS_MET, TABLES, meeting
-from review_advisor.ledger.rows import Readings, Row, Tables, microseconds
+from review_advisor.ledger.rows import Readings, Row, microseconds
 from review_advisor.safety.leftovers import is_private, private_content, write_private
 from review_advisor.safety.wording import counted
 
@@ -189,33 +189,32 @@ def _other_rows(connection: sqlite3.Connection, row: int, chain: Chain, free: in
     """Where a chain's rows are not what its events say. Every moment from ``free`` to ``row`` is another chain's."""
     try:
         begun = microseconds(begun_at(chain))
-        told = _told(chain, _untold(connection))
+        tables = _rows_of_events(chain, _defaults(connection))
     except LedgerError as refusal:
         return Break(chain.run_id, None, str(refusal))
     if not free <= begun <= row:
         return Break(chain.run_id, None, "it began at another moment than the ledger says")
-    for table, expected in told.items():
+    for table, expected in tables.items():
         if _rows(connection, table, row) != expected:
             return Break(chain.run_id, None, f"what {table} says of it is not what its events say: {_READ_ANEW}")
     return None
 
 
-def _told(chain: Chain, untold: Row) -> dict[str, _Rows]:
-    """Every table's rows of one chain, as its events tell them."""
+def _rows_of_events(chain: Chain, defaults: Row) -> dict[str, _Rows]:
+    """Every table's rows of one chain, as they are read from its events."""
     tables: dict[str, tuple[Row, ...]] = dict.fromkeys((*TABLES, *OTHER_TABLES, "runs", "casting_parts"), ())
-    told = readings_of_chain(chain)
-    tables |= _of_review(told, untold) if isinstance(told, Readings) else told
+    readings = readings_of_chain(chain)
+    if isinstance(readings, Readings):
+        parts = tuple(asdict(part) for part in readings.casting)
+        named = {"repository": readings.repository, "casting": canonical(parts)}
+        tables |= {**readings.tables, "runs": ({**defaults, **readings.run, **named},), "casting_parts": parts}
+    else:
+        tables |= readings
     return {table: Counter(tuple(sorted(each.items())) for each in its) for table, its in tables.items()}
 
 
-def _of_review(told: Readings, untold: Row) -> Tables:
-    parts: list[dict[str, Any]] = [asdict(part) for part in told.casting]
-    run = {**untold, **told.run, "repository": told.repository, "casting": canonical(parts)}
-    return {**told.tables, "runs": (run,), "casting_parts": tuple(parts)}
-
-
-def _untold(connection: sqlite3.Connection) -> Row:
-    """What stands in the table of runs where nothing is told."""
+def _defaults(connection: sqlite3.Connection) -> Row:
+    """What stands in the table of runs where a reading has no value."""
     columns = connection.execute("SELECT name, dflt_value FROM pragma_table_info('runs') WHERE name <> 'chain'")
     return {name: None if value is None else int(value) for name, value in columns}
 

@@ -28,9 +28,9 @@ def dispute_lines(events: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     for event in events:
         part = (str(event.get("surface", "")), int(event.get("shard", 0)))
         if event.get("kind") == _VERIFIED:
-            told = list(_judgement(event))
-            lines += told
-            if told:
+            judgement = list(_judgement(event))
+            lines += judgement
+            if judgement:
                 open_parts.add(part)
         elif event.get("kind") == _RULED and part in open_parts:
             open_parts.remove(part)
@@ -46,8 +46,8 @@ def _judgement(event: Mapping[str, Any]) -> Iterator[str]:
     number = int(judged["number"])
     part = f", part {event['shard'] + 1}" if event.get("shard") else ""
     verdict = "vetoes" if result["verdict"] == "VETO" else "confirms"
-    said = f"the executor says {judged['executor_verdict']}, the advisor {verdict} it"
-    yield f"{event['surface']}{part}, attempt {number + 1}: {said}: {result['reasoning'] or 'no reason given'}"
+    both = f"the executor says {judged['executor_verdict']}, the advisor {verdict} it"
+    yield f"{event['surface']}{part}, attempt {number + 1}: {both}: {result['reasoning'] or 'no reason given'}"
     for at, each in enumerate(result["disagreements"], start=1):
         yield f"  d{number}.{at}, {each['severity']}: {each['executor_claim']}; answer: {each['advisor_assessment']}"
     if result.get("suggested_fix_direction"):
@@ -129,13 +129,13 @@ class RunLine:
     @property
     def flags(self) -> str:
         """What must not be overlooked, in words."""
-        told = {
+        flags = {
             "degraded": self.degraded,
             "advisor off": self.disabled,
             "recovered": self.recovered,
             "exhausted": self.exhausted,
         }
-        return ", ".join(words for words, holds in told.items() if holds)
+        return ", ".join(words for words, holds in flags.items() if holds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +225,8 @@ def run_text(record: RunRecord, width: int | None = None) -> str:
             shown = [column for column in rows[0] if column in _SHOWN]
             if any(row.get("advisor") not in ("", row.get("role"), None) for row in rows):
                 shown.insert(shown.index("role") + 1, "advisor")
-            told = _lines(shown, [[_value(row[column]) for column in shown] for row in rows], width)
-            blocks.append(f"{name}\n{told}")
+            text = _lines(shown, [[_value(row[column]) for column in shown] for row in rows], width)
+            blocks.append(f"{name}\n{text}")
     return "\n".join(blocks)
 
 

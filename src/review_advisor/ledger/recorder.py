@@ -8,12 +8,21 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
 from review_advisor.ledger.chain import FIRST, Chain, LedgerError, canonical, link
-from review_advisor.ledger.chains import add_link, begin_chain, read_chain, read_chains, review_in
+from review_advisor.ledger.chains import (
+    add_link,
+    begin_chain,
+    no_review,
+    observation_in,
+    read_chain,
+    read_chains,
+    readings_of_chain,
+    review_in,
+)
 from review_advisor.ledger.database import (
     JUDGED,
     of_repository,
@@ -35,18 +44,16 @@ from review_advisor.ledger.rows import (
     microseconds,
     readings_of,
     readings_of_observation,
+    readings_of_task,
     readings_so_far,
     used_so_far,
 )
+from review_advisor.ledger.task_events import TaskBegun, TaskEvent
 from review_advisor.policy.policy import Policy
 from review_advisor.review.document import OutcomeDocument, outcome_document
 from review_advisor.review.events import Event, PolicyFrozen, Reported, ReviewEnded
 from review_advisor.review.observed import FindingPlace, Observed
-
-if TYPE_CHECKING:
-    from review_advisor.ledger.task_events import TaskBegun, TaskEvent
-    from review_advisor.review.shadow import ShadowBegan, ShadowEvent
-
+from review_advisor.review.shadow import ShadowBegan, ShadowEvent
 
 TABLES = (
     *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),
@@ -175,15 +182,13 @@ def meeting(connection: sqlite3.Connection, repository: Scalar, number: Scalar) 
     observed = known(connection, repository, number)
     if observed is None:
         return None
-    from review_advisor.ledger.rows import readings_of_observation  # noqa: PLC0415 (see above)
-
     tables = readings_of_observation(observed)
     (about,) = tables["observations"]
     proofs = canonical([[proof["finding"], proof["proved_right"]] for proof in tables["proofs"]])
-    told = {name: about[name] for name in ("head_sha", "reverted", "overridden")}
+    pull_request = {name: about[name] for name in ("head_sha", "reverted", "overridden")}
     columns = ("finding", "acted_on", "dismissed", "thumb")
     remarks = canonical([[each[column] for column in columns] for each in tables["remarks"]])
-    return {"repository": repository, "number": number, "proofs": proofs, "remarks": remarks, **told}
+    return {"repository": repository, "number": number, "proofs": proofs, "remarks": remarks, **pull_request}
 
 
 def known(connection: sqlite3.Connection, repository: Scalar, number: Scalar) -> Observed | None:
@@ -193,8 +198,6 @@ def known(connection: sqlite3.Connection, repository: Scalar, number: Scalar) ->
     """
     found: Observed | None = None
     for (run_id,) in connection.execute(_OBSERVATIONS, (number, repository)).fetchall():
-        from review_advisor.ledger.chains import observation_in  # noqa: PLC0415 (see above)
-
         chain = read_chain(connection, run_id)
         with suppress(LedgerError):
             observed = None if chain.broken else observation_in(chain)
@@ -205,15 +208,13 @@ def known(connection: sqlite3.Connection, repository: Scalar, number: Scalar) ->
 
 def read_anew(connection: sqlite3.Connection, row: int, chain: Chain) -> None:
     """The rows of one chain, whatever it is of, from its events. Raises ``LedgerError``; then nothing is written."""
-    from review_advisor.ledger.chains import no_review, readings_of_chain  # noqa: PLC0415 (see above)
-
-    told = readings_of_chain(chain)
+    readings = readings_of_chain(chain)
     try:
         with savepoint(connection):
-            if isinstance(told, Readings):
-                write_readings(connection, row, told)
+            if isinstance(readings, Readings):
+                write_readings(connection, row, readings)
             else:
-                write_tables(connection, row, told)
+                write_tables(connection, row, readings)
     except sqlite3.IntegrityError:  # such as two findings of one id
         raise no_review(chain) from None
 
@@ -276,19 +277,19 @@ def _shared(connection: sqlite3.Connection, table: str, column: str, value: str)
     return int(found)
 
 
-Told = TypeVar("Told", bound="Event | TaskEvent | ShadowEvent")
+Recorded = TypeVar("Recorded", bound=Event | TaskEvent | ShadowEvent)
 
 
 @dataclass
-class _GrowingChain(Generic[Told]):
+class _GrowingChain(Generic[Recorded]):
     """A chain that is written event by event, each within a transaction."""
 
     row: int = 0
-    events: list[Told] = field(default_factory=list)
+    events: list[Recorded] = field(default_factory=list)
     _run_id: str = ""
     _last: str = FIRST
 
-    def since_it_began(self, event: Told) -> Told:
+    def since_it_began(self, event: Recorded) -> Recorded:
         """The event at a moment that every reader takes, whatever a wrong clock shows.
 
         A clock may be set back meanwhile: then the event happened when the run began.
@@ -300,7 +301,7 @@ class _GrowingChain(Generic[Told]):
         self._run_id = first.run_id
         self.row = begin_chain(connection, first.run_id, microseconds(first.at))
 
-    def add(self, connection: sqlite3.Connection, event: Told) -> None:
+    def add(self, connection: sqlite3.Connection, event: Recorded) -> None:
         made = link(self._run_id, len(self.events), self._last, event_text(event))
         add_link(connection, self.row, made)
         self._last = made.hash
@@ -379,23 +380,23 @@ class Recorder:
             self._connection = None
 
 
-class ChainRecorder(Generic[Told]):
+class ChainRecorder(Generic[Recorded]):
     """A subscriber of one task's or shadow's events that writes them into the ledger at ``path``, with their tables.
 
     Whatever goes wrong with the ledger is one sentence to ``warn``, which calls the chain ``what``; its work goes on.
     """
 
     def __init__(
-        self, path: Path, warn: Callable[[str], None], what: str, readings: Callable[[list[Told]], Tables]
+        self, path: Path, warn: Callable[[str], None], what: str, readings: Callable[[list[Recorded]], Tables]
     ) -> None:
         self._path = path
         self._warn = warn
         self._what = what
         self._readings = readings
-        self._chain = _GrowingChain[Told]()
+        self._chain = _GrowingChain[Recorded]()
         self._given_up = False
 
-    def __call__(self, event: Told) -> None:
+    def __call__(self, event: Recorded) -> None:
         """Record one event."""
         if self._given_up:
             return
@@ -408,22 +409,17 @@ class ChainRecorder(Generic[Told]):
             self._given_up = True
             self._warn(f"{problem} This {self._what} is not recorded there to its end.")
 
-    def _add(self, connection: sqlite3.Connection, event: Told) -> None:
-        from review_advisor.ledger.task_events import TaskBegun  # noqa: PLC0415 (as above)
-        from review_advisor.review.shadow import ShadowBegan  # noqa: PLC0415 (no review needs it)
-
+    def _add(self, connection: sqlite3.Connection, event: Recorded) -> None:
         if isinstance(event, TaskBegun | ShadowBegan):
             self._chain.begin(connection, event)
         self._chain.add(connection, event)
         write_tables(connection, self._chain.row, self._readings(self._chain.events))
 
 
-class TaskRecorder(ChainRecorder["TaskEvent"]):
+class TaskRecorder(ChainRecorder[TaskEvent]):
     """The recorder of one task."""
 
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
-        from review_advisor.ledger.rows import readings_of_task  # noqa: PLC0415 (as above)
-
         super().__init__(path, warn, "task", readings_of_task)
 
 
@@ -474,7 +470,13 @@ def finding_places(path: Path, repository: str, number: int) -> dict[str, Findin
                 first, events = review_in(read_chain(connection, run_id))
             except LedgerError:
                 continue
-            found |= _places(first.head_sha or "", events)
+            reports = [event.report for event in events if isinstance(event, Reported)]
+            head = first.head_sha or ""
+            found |= {
+                each.id: FindingPlace(each.path, head, each.line, each.end_line, each.removed, each.evidence)
+                for report in reports
+                for each in report.findings
+            }
     return found
 
 
@@ -494,12 +496,3 @@ def keep(path: Path, observed: Observed) -> tuple[Observed, bool]:
         add_link(connection, chain, link(stands.run_id, 0, FIRST, event_text(stands)))
         write_tables(connection, chain, readings_of_observation(stands))
         return stands, True
-
-
-def _places(head: str, events: list[Event]) -> dict[str, FindingPlace]:
-    reports = [event.report for event in events if isinstance(event, Reported)]
-    return {
-        each.id: FindingPlace(each.path, head, each.line, each.end_line, each.removed, each.evidence)
-        for report in reports
-        for each in report.findings
-    }

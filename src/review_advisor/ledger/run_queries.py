@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 from review_advisor.ledger.chain import Chain, LedgerError
 from review_advisor.ledger.chains import document_in, observation_in, read_chain, review_in, task_in
@@ -42,14 +42,11 @@ from review_advisor.ledger.queries import (
 )
 from review_advisor.ledger.recorder import known
 from review_advisor.ledger.rows import LATEST, Participant, microseconds, moment_of
-from review_advisor.ledger.task_events import ConsultHeard, GuidanceHeard, GuidanceUsed
+from review_advisor.ledger.task_events import ConsultHeard, GuidanceHeard, GuidanceUsed, TaskEvent
 from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.events import Event
 from review_advisor.review.observed import Observed, ObservedLabel
-
-if TYPE_CHECKING:
-    from review_advisor.ledger.task_events import TaskEvent
-
+from review_advisor.review.report import advice_lines
 
 _CASTING = "(SELECT casting FROM casting_parts WHERE {})"
 
@@ -139,9 +136,6 @@ def _advice(kept: Chain) -> tuple[str, ...]:
     """What became of the advice of a review, as its report has it and as far as this version can tell."""
     if not any(mark in link.event for link in kept.links for mark in _TELL_OF_ADVICE):
         return ()
-    from review_advisor.ledger.chains import review_in  # noqa: PLC0415 (as below)
-    from review_advisor.review.report import advice_lines  # noqa: PLC0415 (few runs need it)
-
     try:
         return advice_lines(review_in(replace(kept, broken=None))[1])
     except LedgerError as problem:
@@ -170,8 +164,6 @@ def count_tasks(path: Path, wanted: TaskFilter) -> int:
 
 def read_tasks(path: Path, run_ids: Iterable[str]) -> Iterator[tuple[TaskEvent, ...] | str]:
     """The events of each of these tasks, or one sentence on why they cannot be told. Raises ``LedgerError``."""
-    from review_advisor.ledger.chains import task_in  # noqa: PLC0415 (no list needs it)
-
     with sentences(path), closing(open_to_read(path)) as connection:
         for run_id in run_ids:
             try:
@@ -189,12 +181,12 @@ def knows_repository(path: Path, name: str) -> bool:
 
 def _task_named(connection: sqlite3.Connection, named: str) -> str | None:
     """The id of a task that begins so; None without one, or without a name."""
-    told = connection.execute(
+    found = connection.execute(
         "SELECT run_id FROM chains JOIN tasks ON tasks.chain = chains.id"
         " WHERE ?1 <> '' AND substr(run_id, 1, length(?1)) = ?1 LIMIT 1",
         (bindable(named),),
     ).fetchone()
-    return None if told is None else str(told[0])
+    return None if found is None else str(found[0])
 
 
 def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
@@ -434,8 +426,8 @@ def _decisions(connection: sqlite3.Connection, sessions: list[dict[str, Any]]) -
         if not (session["is_task"] or session["may_hold"]):
             continue
         run_id = str(session["run_id"])
-        told = _of_task(connection, run_id) if session["is_task"] else _of_review(connection, run_id)
-        for decision in told:
+        decisions = _of_task(connection, run_id) if session["is_task"] else _of_review(connection, run_id)
+        for decision in decisions:
             yield {"run_id": run_id, **decision}
 
 
@@ -458,14 +450,14 @@ def _of_task(connection: sqlite3.Connection, run_id: str) -> Iterator[Decision]:
     used = {each.id: each.disposition for each in events if isinstance(each, GuidanceUsed)}
     asked = [each for each in events if isinstance(each, ConsultHeard)]
     for number, each in enumerate(asked):
-        heard = given.get(each.id)
-        status = "denied" if each.refused else "failed" if heard is None else "answered"
+        answer = given.get(each.id)
+        status = "denied" if each.refused else "failed" if answer is None else "answered"
         yield {
             "number": number,
             "status": status,
             "question": each.consult.question,
-            "action": heard.guidance.guidance if heard else "",
-            "stop_signal": heard is not None and heard.guidance.stop_signal,
+            "action": answer.guidance.guidance if answer else "",
+            "stop_signal": answer is not None and answer.guidance.stop_signal,
             "reason": each.refused,
-            "disposition": used.get(heard.id) if heard else None,
+            "disposition": used.get(answer.id) if answer else None,
         }

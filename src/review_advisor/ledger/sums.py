@@ -264,8 +264,9 @@ def _added(
     for name, given in kept.items():
         counts[name] -= given
     counts["timed"], wall, executor = times
-    told = {name: value for each in became for name, value in each.items()}
-    sums = Sums(**counts, **told, wall_ms=wall, executor_ms=executor)
+    for each in became:
+        counts |= each
+    sums = Sums(**counts, wall_ms=wall, executor_ms=executor)
     return Added(sums, max(reported, 0.0), tuple(unpriced))
 
 
@@ -276,10 +277,10 @@ def _row(connection: sqlite3.Connection, statement: str, values: list[Any]) -> d
 
 
 def _rows(connection: sqlite3.Connection, statement: str, values: list[Any]) -> Iterator[dict[str, Any]]:
-    for told in rows(connection, statement, values):
-        if not all(_can_be(name, value) for name, value in told.items()):
+    for row in rows(connection, statement, values):
+        if not all(_can_be(name, value) for name, value in row.items()):
             raise LedgerError(_DAMAGED)
-        yield told
+        yield row
 
 
 def _can_be(name: str, value: object) -> bool:

@@ -153,8 +153,9 @@ def ledger_chains(path: Path) -> Generator[Chain, None, None]:
 
 
 def _line(run_id: str, link: Link) -> str:
-    told = {"run": run_id, "index": link.index, "previous": link.previous, "hash": link.hash}
-    return canonical({**told, "event": json.loads(link.event)}) + "\n"
+    event = json.loads(link.event)
+    line = {"run": run_id, "index": link.index, "previous": link.previous, "hash": link.hash, "event": event}
+    return canonical(line) + "\n"
 
 
 Noting = Callable[[sqlite3.Connection, Folded], None]
@@ -203,18 +204,18 @@ def fold_into(
     left_out: Iterable[str] = (),
 ) -> Folded:
     """The same for a ledger that is open. Raises ``LedgerError``, and the database's own errors."""
-    came: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     left_out = list(left_out)
     with transaction(connection):
         for chain in chains:
             try:
                 with savepoint(connection):
-                    came[_fold_chain(connection, chain)] += 1
+                    counts[_fold_chain(connection, chain)] += 1
             except LedgerError as refusal:
                 if not whole_runs:
                     raise
                 left_out.append(str(refusal))
-        folded = Folded(came["added"], came["grown"], came["present"], tuple(left_out))
+        folded = Folded(counts["added"], counts["grown"], counts["present"], tuple(left_out))
         noting(connection, folded)
     return folded
 

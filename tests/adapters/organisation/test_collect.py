@@ -227,7 +227,7 @@ def test_more_runs_than_github_lists_are_asked_for_in_halves(octo: Fleet) -> Non
 
 
 def test_what_is_needed_is_asked_for_before_anything_is_sent(octo: Fleet) -> None:
-    assert "Name repositories" in octo.collect().err
+    assert "Missing argument 'OWNER/NAME...'" in octo.collect().err
     done = octo.collect(SHOP, "octo")
     assert (done.code, "is not the name of a repository" in done.sentence) == (2, True)
     done = octo.terminal.run("ledger", "collect", "--to", octo.whole, SHOP, env=octo.environ | {"GITHUB_TOKEN": ""})
