@@ -158,6 +158,15 @@ def test_every_option_named_in_a_document_is_ours_or_the_clis(path: Path) -> Non
     assert sorted(word for word in named - ours if f'"{word}"' not in theirs + tools) == []
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=shown)
+def test_every_setting_named_in_a_document_exists(path: Path) -> None:
+    """A key of a table of the configuration, such as ``budget.max_usd``; keys without a table may be anything else."""
+    settings = set(re.findall(r"^\| `([\w.]+)` \|", tables.config(), re.MULTILINE))
+    of_tables = "|".join(sorted({key.partition(".")[0] for key in settings if "." in key}))
+    named = {name for span in code(path) for name in re.findall(rf"^((?:{of_tables})\.[a-z_]+)\b", span)}
+    assert sorted(named - settings) == []
+
+
 def every_command(command: click.Command) -> Iterator[click.Command]:
     yield command
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
