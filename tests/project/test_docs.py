@@ -158,6 +158,15 @@ def test_every_option_named_in_a_document_is_ours_or_the_clis(path: Path) -> Non
     assert sorted(word for word in named - ours if f'"{word}"' not in theirs + tools) == []
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=shown)
+def test_every_setting_named_in_a_document_exists(path: Path) -> None:
+    """A key of a table of the configuration, such as ``budget.max_usd``; keys without a table may be anything else."""
+    settings = set(re.findall(r"^\| `([\w.]+)` \|", tables.config(), re.MULTILINE))
+    of_tables = "|".join(sorted({key.partition(".")[0] for key in settings if "." in key}))
+    named = {name for span in code(path) for name in re.findall(rf"^((?:{of_tables})\.[a-z_]+)\b", span)}
+    assert sorted(named - settings) == []
+
+
 def every_command(command: click.Command) -> Iterator[click.Command]:
     yield command
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
@@ -209,12 +218,17 @@ def written_tests() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests").rglob("*.py")))
 
 
+@cache
+def names_of_tests() -> frozenset[str]:
+    """Every test and every class of tests, wherever it stands."""
+    return frozenset(re.findall(r"^\s*(?:def|class) (test_\w+|Test\w+)", written_tests(), re.MULTILINE))
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=shown)
 def test_every_test_that_a_document_names_exists(path: Path) -> None:
     """By its name alone: a test may move."""
-    named = set(re.findall(r"`(?:(Test\w+)::)?(test_\w+)`|`(Test\w+)`", path.read_text(encoding="utf-8")))
-    wanted = {name for names in named for name in names if name}
-    assert sorted(name for name in wanted if not re.search(rf"\b(?:def|class) {name}\b", written_tests())) == []
+    named = re.findall(r"`(?:(Test\w+)::)?(test_\w+)`|`(Test\w+)`", path.read_text(encoding="utf-8"))
+    assert sorted({name for names in named for name in names if name} - names_of_tests()) == []
 
 
 def test_every_known_defect_has_a_test_that_bears_its_number() -> None:
