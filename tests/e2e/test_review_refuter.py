@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.e2e.review_answers import CODE_FILE, code, confirm, report
-from tests.e2e.review_world import NO_WAIT, POST_VERIFY, ReviewWorld, role_of
+from tests.e2e.review_world import POST_VERIFY, ReviewWorld, role_of
 from tests.e2e.stub_api import Reply, Request, structured
 
 from review_advisor.review.document import blocking_findings
@@ -17,7 +17,7 @@ POET = "---\nid: poet\non: finish\nmode: inline\n---\nYou read names aloud.\n"
 
 
 def test_a_refuter_reads_the_tree_and_an_inline_member_advises(world: ReviewWorld) -> None:
-    world.repo.write(".review-advisor.toml", NO_WAIT + "\n[advisors]\nrefuter = true\n")
+    world.repo.write(".review-advisor.toml", "[advisors]\nrefuter = true\n")
     world.repo.write(".review-advisor/advisors/poet.md", POET)
     world.repo.write("shop/tax.py", "RATE = 0.19\n")
     world.repo.commit("ask for a refuter")

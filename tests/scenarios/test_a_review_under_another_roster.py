@@ -215,7 +215,7 @@ def weighed_anew(first: int, last: int) -> Counter[str]:
 
 
 def test_what_other_weights_decide_is_what_a_fresh_simulation_decides() -> None:
-    counts = weighed_anew(1, 120)
+    counts = weighed_anew(1, 160)
     assert counts["reviews"] > 10
     assert counts["judged otherwise"] > 3
 

@@ -114,7 +114,7 @@ def replay(
     """Decide stored reviews again under other rules, from their recorded answers.
 
     It asks no model and writes nothing. You can change `fail_on`, `exclude`, the money of `budget` and, of
-    `github`, `volume`, `least_confidence`, `least_confidence_for`, `most_rounds` and `most_usd`; it refuses any
+    `github`, `volume`, `least_confidence` and `most_usd`; it refuses any
     other setting that differs, by name. If the new rules need an answer that was not recorded, the result is
     unknown: the table gives the reason, and the least that the missing answers would cost.
 
@@ -179,15 +179,15 @@ class Replayed:
 
 
 _TRIED = {
-    *("fail_on", "exclude", "budget.low_usd", "budget.medium_usd", "budget.high_usd", "budget.max_usd"),
-    *("github.volume", "github.least_confidence", "github.least_confidence_for"),
-    *("github.most_rounds", "github.most_usd"),
+    *("fail_on", "exclude", "budget.max_usd"),
+    *("github.volume", "github.least_confidence"),
+    "github.most_usd",
 }
 
 
 _WITHOUT_EFFECT = {
-    *("jobs", "recording", "recording_days", "github.check_name", "github.login", "github.escalation_label"),
-    *("github.fork_label", "github.reviewers", "github.settle_seconds"),
+    *("recording", "github.check_name", "github.login", "github.escalation_label"),
+    *("github.fork_label", "github.reviewers"),
 }
 """What changes no answer, no decision and no comment."""
 
@@ -243,7 +243,6 @@ def tried_rules(files: TriedFiles, was: Path | None, options: OtherRules) -> Tri
             other,
             fail_on_degraded=rules.fail_on_degraded,
             max_usd=rules.max_usd,
-            usd_by_blast=rules.usd_by_blast,
             exclude=rules.exclude,
         )
     return TriedRules(other, (before.github, told.github), read_prices() if prices is None else prices)
@@ -327,8 +326,7 @@ def _life_under_both(life: Sequence[OutcomeDocument], rules: TriedRules) -> Iter
     before, after = rules.posts
     again = [decided_otherwise(each, rules.other) for each in life]
     begun: Sequence[bool | None] = [True] * len(life)
-    caps = [(each.most_rounds, each.most_usd) for each in rules.posts]
-    if rules.other.prices is not None or caps[0] != caps[1]:
+    if rules.other.prices is not None or before.most_usd != after.most_usd:
         documents = [each.document for each in again]
         begun = begun_otherwise(list(zip(life, documents, strict=True)), before, after)
     found = [_HANGS if begins is None and each.document else each for each, begins in zip(again, begun, strict=True)]

@@ -210,8 +210,8 @@ class OtherRules:
     """What is tried; None stands for what held in the review itself.
 
     ``retries`` is the table of retries by blast radius, ``max_usd`` the most that one review may spend,
-    ``usd_by_blast`` the money of each part, and ``exclude`` the globs of files that nobody reads. ``prices`` are what
-    every call costs, ``thresholds`` the confidence that is enough, and ``roster`` who is asked.
+    and ``exclude`` the globs of files that nobody reads. ``prices`` are what every call costs, ``thresholds`` the
+    confidence that is enough, and ``roster`` who is asked.
     """
 
     retries: Mapping[BlastRadius, int] | None = None
@@ -219,7 +219,6 @@ class OtherRules:
     fail_on_degraded: bool | None = None
     max_consults: int | None = None
     max_usd: float | None = None
-    usd_by_blast: Mapping[BlastRadius, float] | None = None
     exclude: tuple[str, ...] | None = None
     prices: tuple[Price, ...] | None = None
     thresholds: tuple[Threshold, ...] | None = None
@@ -235,9 +234,7 @@ class OtherRules:
     def policy(self, policy: Policy, first: PolicyFrozen) -> Policy:
         """The whole policy of a review, or of a part after a repair. Money stays what it is given here or was."""
         budgets = policy.budgets
-        given = None if self.usd_by_blast is None else self.usd_by_blast.get(policy.blast.radius)
-        most = budgets.max_usd if given is None else given * max(1, first.shards)
-        most = most if self.max_usd is None else min(most, self.max_usd)
+        most = budgets.max_usd if self.max_usd is None else min(budgets.max_usd, self.max_usd)
         consults = budgets.max_consults if self.max_consults is None else self.max_consults
         degraded = policy.fail_on_degraded if self.fail_on_degraded is None else self.fail_on_degraded
         thresholds = policy.escalation.thresholds if self.thresholds is None else self.thresholds

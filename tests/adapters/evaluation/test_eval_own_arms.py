@@ -177,7 +177,7 @@ def test_the_outcomes_of_an_arm_of_ones_own_can_be_scored_again(
     "files,says",
     [
         ({".review-advisor.toml": "no_such_key = 1\n"}, "no_such_key"),
-        ({".review-advisor.toml": "jobs = \n"}, "is not valid TOML"),
+        ({".review-advisor.toml": "mode = \n"}, "is not valid TOML"),
         ({".review-advisor__thresholds.toml": "[[threshold]]\nvalue = 8\n"}, ".review-advisor/thresholds.toml: "),
         ({"REVIEW.md": "#", ".review-advisor__advisors__a.toml": ""}, ".review-advisor/advisors/a.toml is not read"),
         ({"REVIEW.md": "#", ".review-advisor__calibration.toml": ""}, ".review-advisor/calibration.toml is not read"),
@@ -207,7 +207,7 @@ def test_a_typo_in_a_configuration_file_is_refused_too(
 def test_an_arm_that_is_written_is_read_as_the_same_one(tmp_path: Path) -> None:
     for number, texts in enumerate((("", ""), ("# One\n", ""), ("", "[[threshold]]\nvalue = 0.8\n"))):
         files = dict(zip(("REVIEW.md", ".review-advisor/thresholds.toml"), texts, strict=True))
-        for config in ("", "jobs = 2\n"):
+        for config in ("", 'language = "French"\n'):
             written = configured("mine", config, files)
             write_arm(written, tmp_path / f"arm{number}{bool(config)}")
 

@@ -122,7 +122,7 @@ def test_what_cannot_be_tried_is_refused_by_name(terminal: Terminal, ledger: Pat
 
 
 def test_what_changes_no_decision_may_differ(terminal: Terminal, ledger: Path) -> None:
-    told = 'jobs = 2\nrecording_days = 3\n[github]\nescalation_label = "look"\nreviewers = ["maria"]\n'
+    told = 'recording = "full"\n[github]\nescalation_label = "look"\nreviewers = ["maria"]\n'
     assert replayed(terminal, ledger, told, "--all")["totals"]["unknown"] == 0
 
 
@@ -189,16 +189,16 @@ def test_under_dearer_prices_the_budgets_are_decided_anew(terminal: Terminal, wo
     assert found["totals"]["usd_after"] == 1.0
 
 
-def test_after_the_last_round_no_push_begins_a_review(terminal: Terminal, wordy_ledger: Path) -> None:
-    other = wordy_ledger.with_name("rounds.toml")
-    other.write_text("[github]\nmost_rounds = 2\n")
+def test_where_the_money_is_spent_no_push_begins_a_review(terminal: Terminal, wordy_ledger: Path) -> None:
+    other = wordy_ledger.with_name("less.toml")
+    other.write_text("[github]\nmost_usd = 0.4\n")
     found = tried(terminal, wordy_ledger, "--config", other)
     assert [each["after"] for each in found["reviews"]] == ["approved", "approved", "not begun"]
     assert (found["totals"]["usd_before"], found["totals"]["usd_after"]) == (0.3, 0.2)
 
     was = wordy_ledger.with_name("was.toml")
-    was.write_text("[github]\nmost_rounds = 2\n")
-    other.write_text("[github]\nmost_rounds = 1\n")
+    was.write_text("[github]\nmost_usd = 0.4\n")
+    other.write_text("[github]\nmost_usd = 0.3\n")
     found = tried(terminal, wordy_ledger, "--config", other, "--was", was)
     assert [each["after"] for each in found["reviews"]] == ["approved", "not begun", "approved"], (
         "a person asked for the third, and would again"
@@ -270,7 +270,7 @@ def test_a_finding_that_no_longer_blocks_is_told(terminal: Terminal, tmp_path: P
 
     ledger, lean = tmp_path / "ledger.sqlite3", tmp_path / "lean.toml"
     record(ledger, *(told(rejects, number) for number in (1, 2)))
-    lean.write_text("[github]\nmost_rounds = 1\n")
+    lean.write_text("[github]\nmost_usd = 0.2\n")
     done = terminal.run("replay", "--all", "--config", lean, "--ledger", ledger)
     assert "changes_requested  not begun          1" in done.out
     assert "0 findings would have had no comment, 1 would not have blocked" in done.out
