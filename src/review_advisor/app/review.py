@@ -40,6 +40,7 @@ from review_advisor.app.configuration import (
     mended_by,
     read_text,
 )
+from review_advisor.app.help import CommandWithOptionsOfCI, OptionOfCI
 from review_advisor.app.options import CLAUDE_BIN, PATH, REPO, BoundedNumber, artifacts_option
 from review_advisor.app.refusals import leave_refusal, told_beside
 from review_advisor.app.terminal import NOT_TO_ITS_END, ReviewBrokenError, clear_refusals, note, put
@@ -127,21 +128,23 @@ Examples:
 """
 
 
-@click.command(short_help="Review a change; the verdict is the exit code.", epilog=EXAMPLES)
+@click.command(cls=CommandWithOptionsOfCI, short_help="Review a change; the verdict is the exit code.", epilog=EXAMPLES)
 @click.option("--range", "revisions", metavar="A..B", help="From A to B (A...B: from their merge base).")
 @click.option("--base", metavar="REF", help="The changes on HEAD since its merge base with REF.")
 @click.option("--staged", is_flag=True, help="The staged changes.")
 @click.option("--untracked", is_flag=True, help="Without a range: untracked files too. Ignored ones are never sent.")
 @click.option("--patch", type=PATH, metavar="FILE", help="A patch file. The models have no tree to read.")
 @click.option("--pr", metavar="PR", help="A pull request: OWNER/REPO#N, its address, or N with GITHUB_REPOSITORY.")
-@click.option("--head", metavar="SHA", help="With --pr: review this head commit only.")
+@click.option("--head", cls=OptionOfCI, metavar="SHA", help="With --pr: review this head commit only.")
 @click.option(
     "--memory",
+    cls=OptionOfCI,
     metavar="WORD",
     help="With --pr: what `begin` said of the state in the summary comment.",
 )
 @click.option(
     "--settle",
+    cls=OptionOfCI,
     type=click.IntRange(0, 600),
     default=0,
     metavar="SECONDS",
