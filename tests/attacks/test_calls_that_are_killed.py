@@ -16,6 +16,7 @@ from review_advisor.agents.calls import (
     TreeChangedError,
 )
 from review_advisor.change.pull_request import PullRequestEvent
+from review_advisor.github import beginning
 from review_advisor.github.begin import BeginPhase, Begun
 from review_advisor.github.publish import DidNotRun
 from review_advisor.github.state import State
@@ -60,7 +61,7 @@ class Team(Desk):
 @pytest.mark.parametrize("prices", [(), PRICES], ids=["without a price", "by price"])
 @pytest.mark.parametrize("report", [AT_WORK, approve().costing(None)], ids=["killed", "answered"])
 def test_calls_that_tell_no_cost_end_at_the_cap_of_the_pull_request(report: Line, prices: tuple[Price, ...]) -> None:
-    desk = Team(PublicationRules(most_usd=2.0, most_rounds=100))
+    desk = Team(PublicationRules(most_usd=2.0))
     desk.world.prices = prices
     report = replace(report, output_tokens=100_000)
     assert desk.started_by_pushes(report) == (2 if prices else 1)
@@ -131,8 +132,9 @@ def test_a_call_of_which_the_record_has_no_end_is_not_free() -> None:
     ],
     ids=["deadline", "crash", "interrupted", "tree changed"],
 )
-def test_a_stopped_review_that_a_push_started_is_a_round(report: Line) -> None:
-    desk = Team(PublicationRules(most_rounds=3))
+def test_a_stopped_review_that_a_push_started_is_a_round(report: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beginning, "MOST_ROUNDS", 3)
+    desk = Team()
     assert desk.started_by_pushes(report) == 3
     assert desk.memory.rounds == 3
     assert desk.checks[0].conclusion == "action_required"
@@ -143,20 +145,22 @@ def test_a_stopped_review_that_a_push_started_is_a_round(report: Line) -> None:
     [CreditExhaustedError("No credit."), AuthenticationFailedError("Refused."), ModelUnknownError("No such model.")],
     ids=["credit", "authentication", "model"],
 )
-def test_trouble_with_the_teams_own_account_eats_no_rounds(stop: Stop) -> None:
-    desk = Team(PublicationRules(most_rounds=1))
+def test_trouble_with_the_teams_own_account_eats_no_rounds(stop: Stop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beginning, "MOST_ROUNDS", 1)
+    desk = Team()
     assert desk.started_by_pushes(Line(stop=stop), most=2) == 2
     assert desk.memory.rounds == 0
 
 
 def test_a_stopped_review_that_a_person_asked_for_is_no_round() -> None:
-    desk = Team(PublicationRules(most_rounds=1))
+    desk = Team()
     desk.publish(desk.reviewed(KILLED), asked=True)
     assert desk.memory.rounds == 0
 
 
-def test_a_job_that_is_killed_is_a_round_once() -> None:
-    desk = Team(PublicationRules(most_rounds=2))
+def test_a_job_that_is_killed_is_a_round_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beginning, "MOST_ROUNDS", 2)
+    desk = Team()
     for number in range(2):
         assert desk.happens().review
         for _ in range(2):

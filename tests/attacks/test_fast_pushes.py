@@ -16,7 +16,6 @@ from review_advisor.github.writer import settled_head
 from review_advisor.mockworld.agents import approve
 from review_advisor.mockworld.fake_forge import FakeForge
 from review_advisor.mockworld.world import FakeClock
-from review_advisor.policy.pull_request_rules import PublicationRules
 
 GONE = "f" * 40
 
@@ -74,12 +73,6 @@ def test_a_forced_push_over_a_head_that_nobody_knows_any_more_begins_a_review(de
     forge = Forgetful(desk.github, REPOSITORY, BOT)
     begun = BeginPhase(desk.bot(forge=forge)).begin(_event(desk, "synchronize", GONE))
     assert (begun.review, begun.settle_seconds) == (True, 0)
-
-
-def test_the_wait_is_a_setting() -> None:
-    desk = Desk(PublicationRules(settle_seconds=0))
-    opened(desk)
-    assert pushed(desk, 1).settle_seconds == 0
 
 
 def test_whoever_pushes_without_end_gets_no_pass_and_pays_for_no_review(desk: Desk) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 from tests.adapters.git_repository import Repo
 from tests.e2e.review_answers import CODE_FILE, code
@@ -28,7 +29,8 @@ from tests.e2e.stub_api import Reply, Request, StubApi
 from review_advisor.agents.mid_flight import ConsultNote
 from review_advisor.agents.transcript import Attempt
 from review_advisor.app.agent_choice import AgentChoice
-from review_advisor.app.review import ReviewOptions, Selection, StoredReview, run_review
+from review_advisor.app.review import ReviewOptions, Selection, run_review
+from review_advisor.policy import settings
 from review_advisor.policy.policy import RepairMode
 from review_advisor.policy.surfaces import REVIEW_ROLES, Role
 from review_advisor.review.document import OutcomeDocument, outcome_json, read_outcome
@@ -92,8 +94,6 @@ def may_repair(request: Request) -> bool:
 
 _IS_REPAIRED = "This is a review of the whole change"
 """The instructions of the surface on which an attempt may get leave to edit."""
-NO_WAIT = "[outage]\nwait_minutes = 0\nbusy_tries = 0\n"
-"""These tests wait for no outage to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class ReviewWorld:
         self._functions: dict[Role, Callable[[], Reply]] = {}
         self.api.script(self._reply)
         self.repo.write("README.md", "a small library\n")
-        self.repo.write(".review-advisor.toml", NO_WAIT)
+        self.repo.write(".review-advisor.toml", "")
         self.repo.commit("the beginning")
 
     # --- the change --------------------------------------------------------------------------------------
@@ -241,11 +241,14 @@ class ReviewWorld:
         patch: bytes = b"",
         jobs: int = 1,
         repair: RepairMode = "suggest",
+        outage_wait: float = 0.0,
         environ: Mapping[str, str] | None = None,
     ) -> Reviewed:
-        """A whole review in this process. ``config``, ``body``, ``spec`` and ``patch`` are texts."""
+        """A whole review in this process. ``config``, ``body``, ``spec`` and ``patch`` are texts.
+
+        It waits ``outage_wait`` seconds for an outage to end, and for no rate limit.
+        """
         self.repairs = repair != "off"
-        config = f"{config}\n{NO_WAIT}" if config and "[outage]" not in config else config
         options = ReviewOptions(
             repo=self.repo.path,
             selection=Selection("patch", str(self._file("change.patch", patch)))
@@ -261,7 +264,8 @@ class ReviewWorld:
         )
         warnings: list[str] = []
         before = len(self.api.requests)
-        stored: StoredReview = run_review(options, self.environ(**(environ or {})), lambda event: None, warnings.append)
+        with mock.patch.multiple(settings, BUSY_TRIES=0, WAIT_SECONDS=outage_wait):
+            stored = run_review(options, self.environ(**(environ or {})), lambda event: None, warnings.append)
         assert warnings == []
         self._check_artefacts(stored.document, stored.folder)
         made = [request for request in self.api.requests[before:] if role_of(request) is not MID_FLIGHT]

@@ -17,7 +17,6 @@ from tests.e2e.review_answers import CODE_FILE, boom, code, guidance, report
 from tests.e2e.review_world import (
     EXECUTOR,
     MID_FLIGHT,
-    NO_WAIT,
     POST_VERIFY,
     Reviewed,
     ReviewWorld,
@@ -88,7 +87,7 @@ def test_a_doubted_finding_is_advised_on_merged_and_judged_by_a_council_that_los
 ) -> None:
     for name, speaks in DECLARED.items():
         world.repo.write(f".review-advisor/advisors/{name}.md", f"---\nid: {name}\n{speaks}\n---\nYou are {name}.\n")
-    world.repo.write(".review-advisor.toml", f"{NO_WAIT}\n{ATTRITION}")
+    world.repo.write(".review-advisor.toml", ATTRITION)
     world.repo.commit("declare advisors, and let the review consult them")
     world.change({CODE_FILE: code(3)})
     agents = Agents()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.e2e.review_answers import CODE_FILE, code, confirm, report
-from tests.e2e.review_world import NO_WAIT, POST_VERIFY, ReviewWorld, role_of
+from tests.e2e.review_world import POST_VERIFY, ReviewWorld, role_of
 from tests.e2e.stub_api import Reply, Request, structured
 
 from review_advisor.review.rulings import Outcome
@@ -15,7 +15,6 @@ POET = "---\nid: poet\non: finish\nmode: inline\n---\nYou read names aloud.\n"
 
 
 def test_an_inline_member_advises_on_a_rejection(world: ReviewWorld) -> None:
-    world.repo.write(".review-advisor.toml", NO_WAIT)
     world.repo.write(".review-advisor/advisors/poet.md", POET)
     world.repo.commit("ask for a poet")
     world.change({CODE_FILE: code(3)})

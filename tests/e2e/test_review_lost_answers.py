@@ -79,7 +79,7 @@ def test_without_a_judgement_the_verdict_stands_and_says_so(small: ReviewWorld) 
 def test_an_outage_that_ends_within_the_wait_costs_nothing_else(small: ReviewWorld) -> None:
     small.says(EXECUTOR, report())
     small.says(POST_VERIFY, *[boom(529)] * 3, confirm())
-    done = small.review(config="[outage]\nwait_minutes = 0.02\nbusy_tries = 0\n")
+    done = small.review(outage_wait=1.2)
     assert done.end == APPROVED
     assert not done.document.flags.degraded
     assert small.asked == ["executor", *["post_verify"] * 4]
@@ -171,14 +171,14 @@ def test_a_consult_that_takes_too_long_takes_the_executor_with_it(small: ReviewW
 def test_after_the_reviews_money_a_judgement_is_refused_and_a_human_is_called(small: ReviewWorld) -> None:
     """D44. By the shipped prices the judge's call costs more than is left, and the executor's does not."""
     small.says(EXECUTOR, report())
-    done = small.review(config="[budget]\nlow_usd = 0.0185\n")
+    done = small.review(config="[budget]\nmax_usd = 0.0185\n")
     assert done.end == ESCALATED
     assert done.calls == [("executor", "answered", ""), ("post_verify", "refused", "money")]
     assert small.asked == ["executor"]
 
 
 @pytest.mark.parametrize(
-    "budget,reason", [("low_usd = 0.03", "money"), ("review_seconds = 5", "wall_clock")], ids=["money", "time"]
+    "budget,reason", [("max_usd = 0.03", "money"), ("review_seconds = 5", "wall_clock")], ids=["money", "time"]
 )
 def test_a_judgement_that_our_own_caps_cut_short_calls_a_human(small: ReviewWorld, budget: str, reason: str) -> None:
     """D44: nobody buys an approval by making a change expensive to judge."""

@@ -12,7 +12,6 @@ from tests.e2e.review_answers import CODE_FILE, code, confirm, guidance, plan, r
 from tests.e2e.review_world import (
     EXECUTOR,
     MID_FLIGHT,
-    NO_WAIT,
     POST_VERIFY,
     PRE_FLIGHT,
     ReviewWorld,
@@ -142,7 +141,7 @@ def test_ctrl_c_at_the_terminal_reaches_the_whole_group(small: ReviewWorld) -> N
 
 
 def test_a_signal_ends_the_calls_of_all_parts(world: ReviewWorld) -> None:
-    world.repo.write(".review-advisor.toml", f"shard_tokens = 6000\n{NO_WAIT}")
+    world.repo.write(".review-advisor.toml", "shard_tokens = 6000\n")
     world.repo.commit("configure")
     world.change({f"part_{number}.py": code(400) for number in range(3)})
     world.says(PRE_FLIGHT, plan())

@@ -5,13 +5,13 @@ from tests.scenarios.publishing import AUTHOR, BOT, LINES, MAINTAINER, PATH, REP
 
 from review_advisor.change.git_diff import GitPatcher
 from review_advisor.change.pull_request import CommentEvent, PullRequestEvent
+from review_advisor.github import beginning
 from review_advisor.github.begin import BeginPhase
 from review_advisor.github.publish import LEFT, DidNotRun, Published, PublishPhase
 from review_advisor.github.state import StandingCheck
 from review_advisor.mockworld.agents import approve, finding, reject, veto
 from review_advisor.mockworld.fake_forge import FakeForge
 from review_advisor.mockworld.github_traffic import RequestMoment
-from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.review.document import OutcomeDocument
 
 CANCELLED = "There is no outcome to publish: No such file or directory."
@@ -180,8 +180,10 @@ def test_a_review_is_said_though_a_newer_run_waits_for_a_label(desk: Desk) -> No
     left_with_its_words(desk, publishes(desk, "1", document), "action_required")
 
 
-def test_a_review_is_said_though_a_newer_run_found_the_rounds_used_up(desk: Desk) -> None:
-    desk.rules = PublicationRules(most_rounds=1)
+def test_a_review_is_said_though_a_newer_run_found_the_rounds_used_up(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beginning, "MOST_ROUNDS", 1)
     begins(desk, "1")
     publishes(desk, "1", desk.reviewed(approve()))
     desk.github.pushes(desk.pull, {PATH: LINES + "more = 1\n"})

@@ -28,7 +28,7 @@ NOTED = approve(
 def other_rules(**differ: Any) -> OtherRules:
     """The default configuration, but for these."""
     held = Rules()
-    rules = OtherRules(held.fail_on_degraded, held.exclude, held.max_usd, held.usd_by_blast)
+    rules = OtherRules(held.fail_on_degraded, held.exclude, held.max_usd)
     return replace(rules, **differ)
 
 

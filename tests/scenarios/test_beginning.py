@@ -12,7 +12,6 @@ from review_advisor.github.publish import DidNotRun
 from review_advisor.github.writer import LAGS
 from review_advisor.mockworld.agents import approve, reject
 from review_advisor.mockworld.fake_forge import FakeForge
-from review_advisor.policy.pull_request_rules import PublicationRules
 
 
 @pytest.fixture
@@ -181,19 +180,18 @@ def test_a_bots_pull_request_is_reviewed_like_anyones(desk: Desk) -> None:
 
 
 def test_pushes_start_so_many_reviews_and_a_person_more_d12_d44(desk: Desk) -> None:
-    desk.rules = PublicationRules(most_rounds=2)
-    for n in range(2):
+    for n in range(10):
         desk.github.pushes(desk.pull, {PATH: LINES + f"more = {n}\n"})
         assert happens(desk, "synchronize").review
         desk.publish(desk.reviewed(reject()))
-    desk.github.pushes(desk.pull, {PATH: LINES + "more = 9\n"})
+    desk.github.pushes(desk.pull, {PATH: LINES + "more = 99\n"})
     assert not happens(desk, "synchronize").review
     assert [check.conclusion for check in desk.checks] == ["action_required"]
     assert said(desk, "/advisor review").review
     desk.publish(desk.reviewed(reject()), asked=True)
     state = desk.state
     assert state is not None
-    assert state.rounds == 2
+    assert state.rounds == 10
 
 
 def test_the_same_failure_on_one_head_opens_a_breaker_that_a_push_closes_d11(desk: Desk) -> None:

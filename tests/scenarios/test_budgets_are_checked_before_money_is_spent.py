@@ -13,10 +13,12 @@ from review_advisor.policy.surfaces import Role
 from review_advisor.review.events import CallEnded
 from review_advisor.review.rulings import Outcome
 
+ONE_DOLLAR = replace(MockWorld().rules, max_usd=1.0)
 TOO_LITTLE = "what is left of $1.00 is too little for another call"
 
 
 def test_a_judgement_nobody_can_pay_calls_a_human_d44(world: MockWorld) -> None:
+    world.rules = ONE_DOLLAR
     world.agents.script(Role.EXECUTOR, approve().costing(1.0))
     document = world.review()
     assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
@@ -28,6 +30,7 @@ def test_a_judgement_nobody_can_pay_calls_a_human_d44(world: MockWorld) -> None:
 
 
 def test_a_report_nobody_can_pay_calls_a_human_and_the_files_are_named(world: MockWorld) -> None:
+    world.rules = ONE_DOLLAR
     world.agents.script(Role.PRE_FLIGHT, plan().costing(1.5))
     document = world.review()
     assert document.outcome is Outcome.ESCALATED
@@ -45,6 +48,7 @@ def test_a_refused_call_is_an_event_with_its_reason(world: MockWorld) -> None:
 
 
 def test_each_call_may_spend_what_is_left(world: MockWorld) -> None:
+    world.rules = ONE_DOLLAR
     world.agents.script(Role.PRE_FLIGHT, plan().costing(0.25))
     world.agents.script(Role.EXECUTOR, approve().costing(0.5))
     world.review()
@@ -57,20 +61,20 @@ DEAR = tuple(Price(model, date(2026, 1, 1), 100.0, 100.0, 10.0, 125.0) for model
 
 def test_a_judgement_that_the_remaining_money_cannot_pay_is_not_made_and_calls_a_human(world: MockWorld) -> None:
     """Who makes a change so expensive that its judge cannot be paid buys no approval."""
+    world.rules = ONE_DOLLAR
     world.prices = DEAR
-    world.rules = replace(world.rules, usd_by_blast={BlastRadius.LOW: 2.0})
-    world.agents.script(Role.EXECUTOR, approve().costing(1.9))
+    world.agents.script(Role.EXECUTOR, approve().costing(0.9))
     document = world.review()
     assert (document.outcome, document.exit_code) == (Outcome.ESCALATED, 11)
     assert world.asked == ["pre_flight", "executor"]
     (why,) = document.because
     assert "post-verify was refused (it costs at least $" in why
-    assert "of $2.00 are $" in why
+    assert "of $1.00 are $" in why
 
 
 def test_a_report_that_the_money_cannot_pay_is_not_asked_for_and_the_files_are_named(world: MockWorld) -> None:
     world.prices = DEAR
-    world.rules = replace(world.rules, usd_by_blast={BlastRadius.LOW: 0.2})
+    world.rules = replace(world.rules, max_usd=0.2)
     document = world.review()
     assert world.asked == ["pre_flight"]
     assert document.outcome is Outcome.ESCALATED
@@ -79,17 +83,16 @@ def test_a_report_that_the_money_cannot_pay_is_not_asked_for_and_the_files_are_n
 
 
 def test_with_enough_money_the_same_calls_are_made(world: MockWorld) -> None:
-    world.rules = replace(world.rules, usd_by_blast={BlastRadius.LOW: 9.0})
     plain = world.review().outcome, [(call.role, call.max_usd) for call in world.agents.asked]
     priced = MockWorld()
     priced.rules, priced.prices = world.rules, DEAR
     assert (priced.review().outcome, [(call.role, call.max_usd) for call in priced.agents.asked]) == plain
 
 
-@pytest.mark.parametrize("path, lines, usd", [("a.py", 1, 1.0), ("a.py", 201, 3.0), ("auth/a.py", 1, 10.0)])
+@pytest.mark.parametrize("path, lines, usd", [("a.py", 1, 1.0), ("a.py", 201, 1.5), ("auth/a.py", 1, 2.0)])
 def test_a_wider_blast_may_cost_more(world: MockWorld, path: str, lines: int, usd: float) -> None:
     world.change(edited(path, lines))
-    assert world.review().policy.budgets.max_usd == usd
+    assert world.review().policy.budgets.max_usd == pytest.approx(usd, abs=0.1)
 
 
 def test_a_review_that_takes_too_long_calls_a_human_d44(world: MockWorld) -> None:
@@ -161,7 +164,6 @@ MEASURED = {200: (0.52, 0.46), 1_000: (0.72, 0.36), 4_000: (1.70, 0.90)}
 @pytest.mark.parametrize("lines", MEASURED)
 def test_vetoes_do_not_drain_the_money_into_an_escalation(world: MockWorld, lines: int, path: str) -> None:
     """Whatever the blast radius, the measured cost of all retries that it gives is within the money."""
-    world.rules = replace(world.rules, usd_by_blast={})
     world.change(edited(path, lines, "value_{n} = compute(left, right)  # forty-odd"))
     first, further = MEASURED[lines]
     retries = {BlastRadius.LOW: 1, BlastRadius.MEDIUM: 2, BlastRadius.HIGH: 3}
@@ -173,17 +175,10 @@ def test_vetoes_do_not_drain_the_money_into_an_escalation(world: MockWorld, line
     assert not calls_by_end(document).get("refused")
 
 
-def test_what_the_team_gives_each_part_counts_instead_of_the_measured_cost(world: MockWorld) -> None:
-    world.rules = replace(world.rules, usd_by_blast={BlastRadius.LOW: 0.25})
-    assert world.review().policy.budgets.max_usd == 0.25
-    world.change(edited("auth/login.py", 1))
-    assert world.review().policy.budgets.max_usd == pytest.approx(4 * 0.5, abs=0.02)
-
-
 @pytest.mark.every_case
 def test_a_line_that_is_not_sent_brings_no_money(world: MockWorld) -> None:
     """An author cannot raise what a review may spend by lines that nobody reads."""
-    world.rules = replace(world.rules, usd_by_blast={}, shard_tokens=2_000)
+    world.rules = replace(world.rules, shard_tokens=2_000)
     world.change(edited("src/app.py", 1, text="x" * 900_000))
     policy = world.review().policy
     attempts = 1 + policy.surfaces[0].retry_budget

@@ -9,9 +9,9 @@ import pytest
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 
 from review_advisor.change.git_diff import GitPatcher
-from review_advisor.change.pull_request import CommentEvent, MergeGroupEvent, PullRequestEvent
+from review_advisor.change.pull_request import MergeGroupEvent, PullRequestEvent
 from review_advisor.github.begin import BeginPhase, Begun
-from review_advisor.github.beginning import draft_waits, left_out_by_draw
+from review_advisor.github.beginning import draft_waits
 from review_advisor.github.check_text import check_waiting
 from review_advisor.github.log_text import log_lines
 from review_advisor.github.memory import believed_memory
@@ -185,54 +185,6 @@ def test_what_the_configuration_leaves_out_gets_no_shadow_check() -> None:
     desk = ShadowDesk(PublicationRules(skip_bases=("main",)))
     assert not desk.begins().review
     assert desk.every_check() == []
-
-
-def place_of(desk: ShadowDesk) -> float:
-    """The place of the pull request among those that shadow mode may review."""
-    never = PublicationRules(shadow_percent=0).of_mode("shadow")
-    why = left_out_by_draw(desk.forge.pull_request(desk.pull.number), never)
-    assert why is not None
-    return float(why.removeprefix("it has place ").partition(" ")[0])
-
-
-def test_a_pull_request_that_is_not_drawn_is_not_reviewed_and_gets_no_check(desk: ShadowDesk) -> None:
-    desk.rules = desk.rules.model_copy(update={"shadow_percent": place_of(desk) - 0.1})
-    for action in ("opened", "synchronize", "reopened"):
-        begun = desk.begins(action)
-        assert (begun.review, "github.shadow_percent is" in begun.because) == (False, True)
-    assert desk.every_check() == []
-    desk.assert_quiet()
-
-
-def test_one_that_is_drawn_is_reviewed_at_every_push_whatever_its_author_pushes(desk: ShadowDesk) -> None:
-    desk.rules = desk.rules.model_copy(update={"shadow_percent": place_of(desk) + 0.1})
-    assert desk.begins().review
-    for number in range(5):
-        before = desk.pull.head_sha
-        desk.github.pushes(desk.pull, {PATH: f"{LINES}more = {number}\n"})
-        assert desk.begins("synchronize", before=before).review
-    assert {name for name, _ in desk.every_check()} == {SHADOW}
-
-
-def test_a_drawn_review_that_did_not_run_fails_like_any_other(desk: ShadowDesk) -> None:
-    desk.rules = desk.rules.model_copy(update={"shadow_percent": place_of(desk) + 0.1})
-    desk.begins()
-    desk.shadows(no_outcome(desk))
-    assert desk.every_check() == [(SHADOW, "failure")]
-
-
-def test_a_person_gets_a_review_of_what_is_not_drawn(desk: ShadowDesk) -> None:
-    desk.rules = desk.rules.model_copy(update={"shadow_percent": 0.0})
-    number = desk.github.comments(desk.pull, by=MAINTAINER, body="/advisor review").id
-    event = CommentEvent("created", REPOSITORY, desk.pull.number, number, MAINTAINER, "/advisor review", True)
-    assert BeginPhase(desk.bot()).begin(event).review
-    assert desk.every_check() == [(SHADOW, None)]
-
-
-def test_a_share_is_shadow_modes_alone() -> None:
-    desk = Desk(PublicationRules(shadow_percent=0, skip_bases=("legacy",)))
-    number, head = desk.pull.number, desk.pull.head_sha
-    assert BeginPhase(desk.bot()).begin(PullRequestEvent("opened", REPOSITORY, number, head, AUTHOR, None)).review
 
 
 def test_a_merge_queue_gets_no_check_in_shadow_mode(desk: ShadowDesk) -> None:

@@ -23,7 +23,6 @@ from review_advisor.change.git import (
     open_repository,
 )
 from review_advisor.github.forge import ForgeError
-from review_advisor.policy.budgets import JOBS
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.switches import SwitchError, read_jobs, read_switches
 from review_advisor.safety.clock import SystemClock
@@ -118,7 +117,7 @@ def examine(environ: Mapping[str, str], claude_bin: str, repo: Path) -> tuple[Di
 
     def switches() -> str:
         read_switches(environ)
-        read_jobs(environ, JOBS)
+        read_jobs(environ)
         return "every variable that configures a review is readable"
 
     checks = [

@@ -422,7 +422,7 @@ def run_begin(event_file: str, environ: Mapping[str, str]) -> Begun:
     if broken is None and isinstance(event, CommentEvent) and read_command(event.body) == ReviewAgain(consult=True):
         bot = replace(bot, consults=_consults(forge, believed.commit))
     if broken is not None:
-        nothing_left_out = {"skip_paths": (), "skip_bases": (), "skip_authors": (), "shadow_percent": 100.0}
+        nothing_left_out = {"skip_paths": (), "skip_bases": (), "skip_authors": ()}
         bot = replace(bot, rules=rules.model_copy(update=nothing_left_out))
     elif rules.skip_paths or rules.skip_authors:
         never = _never_left_out(forge, believed.commit, github, event.repository)

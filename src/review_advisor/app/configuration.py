@@ -48,7 +48,7 @@ from review_advisor.ledger.chain import LedgerError
 from review_advisor.policy.escalation_rules import EscalationProfile, Threshold
 from review_advisor.policy.exclusion import excluding_glob
 from review_advisor.policy.lenses import roster_for
-from review_advisor.policy.policy import Mode, Rules
+from review_advisor.policy.policy import RECORDING_DAYS, Mode, Rules
 from review_advisor.policy.prices import NO_PRICES, OwnPrices, Price, PriceError, own_prices, read_prices
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.risk import implementation_globs
@@ -497,12 +497,7 @@ def working_roster(repo: Path, config: Config) -> Roster:
     files = working_files(top)
     roster = roster_of(config.advisors.preset, files)
     unknown = declared_shadows(config.shadow, config.advisors.preset, lambda: files).problems
-    idle = idle_settings(
-        config.shadow,
-        mode=config.mode,
-        percent=config.github.shadow_percent,
-        profile=config.escalation.profile,
-    )
+    idle = idle_settings(config.shadow, profile=config.escalation.profile)
     problems = (*unknown, *instruction_problems(config.shadow, top), *idle)
     if problems:
         raise ConfigError(" ".join(problems))
@@ -558,7 +553,7 @@ def examine_recordings(repo: Path, artifacts: Path) -> tuple[Diagnosis, ...]:
     kept = folder.kept()
     says = f'recording = "{config.recording}" keeps {_RECORDED[config.recording]}'
     if kept.recordings:
-        days = counted(config.recording_days, "day")
+        days = counted(RECORDING_DAYS, "day")
         says += f"; {counted(kept.recordings, 'recording')}, {kept.size:,} bytes, in {folder.path}, kept for {days}"
     if kept.others_may_read:
         says += f". Others on this machine may read them: chmod 700 {folder.path}"

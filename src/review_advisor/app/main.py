@@ -12,6 +12,7 @@ from importlib import import_module
 import click
 
 from review_advisor import __version__
+from review_advisor.app.help import ALL, take_all
 from review_advisor.app.terminal import ExitWithCode, drop, note, prepare
 
 USAGE = 2
@@ -67,7 +68,6 @@ VERBS: dict[str, dict[str, Verb]] = {
 """The verbs by group, in the order of ``--help``."""
 ONLY_IN_CI = "In CI"
 """The group that ``--help --all`` alone shows."""
-ALL = "--all"
 
 
 class Verbs(Mapping[str, click.Command]):
@@ -90,11 +90,7 @@ class VerbGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take ``--all`` beside ``--help``."""
-        words = {*args[:2]}
-        if ALL in words and words & set(ctx.help_option_names):
-            ctx.meta[ALL] = True
-            args = [word for word in args if word != ALL]
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, take_all(ctx, args))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group."""

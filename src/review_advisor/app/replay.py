@@ -129,14 +129,14 @@ class Replayed:
 
 
 _TRIED = {
-    *("fail_on", "exclude", "budget.low_usd", "budget.medium_usd", "budget.high_usd", "budget.max_usd"),
+    *("fail_on", "exclude", "budget.max_usd"),
     *("github.volume", "github.least_confidence"),
 }
 
 
 _WITHOUT_EFFECT = {
-    *("jobs", "recording", "recording_days", "github.check_name", "github.login", "github.escalation_label"),
-    *("github.fork_label", "github.reviewers", "github.settle_seconds"),
+    *("recording", "github.check_name", "github.login", "github.escalation_label"),
+    *("github.fork_label", "github.reviewers"),
 }
 """What changes no answer, no decision and no comment."""
 
@@ -160,7 +160,6 @@ def tried_rules(config: Path | None, was: Path | None) -> TriedRules:
         fail_on_degraded=rules.fail_on_degraded,
         exclude=rules.exclude,
         max_usd=rules.max_usd,
-        usd_by_blast=rules.usd_by_blast,
         untried=tuple(name for name in _differing(held, tried) if name not in _TRIED | _WITHOUT_EFFECT),
     )
     return TriedRules(other, (held.github, tried.github))

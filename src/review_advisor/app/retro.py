@@ -381,7 +381,7 @@ def _recording_rules(repo: Path, environ: Mapping[str, str]) -> RecordingRules:
     """Those of HEAD; without one no prompt is kept, and none deleted. Raises ``ConfigError``."""
     head = open_head(repo)
     if head is None:
-        return RecordingRules(days=None)
+        return RecordingRules(prunes=False)
     head.store.close()
     with closing(open_commit(repo)) as source:
         return load_settings(repo, None, source.base_file, environ, None, declares=NOBODY).recording

@@ -40,6 +40,7 @@ from review_advisor.app.configuration import (
     mended_by,
     read_text,
 )
+from review_advisor.app.help import CommandWithOptionsOfCI, OptionOfCI
 from review_advisor.app.options import CLAUDE_BIN, PATH, REPO, BoundedNumber, artifacts_option
 from review_advisor.app.refusals import leave_refusal, told_beside
 from review_advisor.app.terminal import NOT_TO_ITS_END, ReviewBrokenError, clear_refusals, note, put
@@ -74,8 +75,9 @@ from review_advisor.ledger.artifacts import (
 )
 from review_advisor.ledger.chain import LEDGER_FILE
 from review_advisor.ledger.recorder import Recorder
+from review_advisor.policy.budgets import MAX_SECONDS
 from review_advisor.policy.escalation_rules import EscalationProfile
-from review_advisor.policy.policy import RecordingRules, RepairMode, Rules
+from review_advisor.policy.policy import RECORDING_DAYS, RecordingRules, RepairMode, Rules
 from review_advisor.policy.prices import read_prices
 from review_advisor.policy.settings import ConfigError, Profile, Settings
 from review_advisor.policy.shadow_rules import Shadows, shadows_due
@@ -118,17 +120,23 @@ Examples:
 """
 
 
-@click.command(short_help="Review a change; the verdict is the exit code.", epilog=EXAMPLES)
+@click.command(cls=CommandWithOptionsOfCI, short_help="Review a change; the verdict is the exit code.", epilog=EXAMPLES)
 @click.option("--range", "revisions", metavar="A..B", help="From A to B (A...B: from their merge base).")
 @click.option("--base", metavar="REF", help="The changes on HEAD since its merge base with REF.")
 @click.option("--staged", is_flag=True, help="The staged changes.")
 @click.option("--untracked", is_flag=True, help="Without a range: untracked files too. Ignored ones are never sent.")
 @click.option("--patch", type=PATH, metavar="FILE", help="A patch file. The models have no tree to read.")
 @click.option("--pr", metavar="PR", help="A pull request: OWNER/REPO#N, its address, or N with GITHUB_REPOSITORY.")
-@click.option("--head", metavar="SHA", help="With --pr: review this head commit only.")
-@click.option("--memory", metavar="WORD", help="With --pr: what `begin` said of the state in the summary comment.")
+@click.option("--head", cls=OptionOfCI, metavar="SHA", help="With --pr: review this head commit only.")
+@click.option(
+    "--memory",
+    cls=OptionOfCI,
+    metavar="WORD",
+    help="With --pr: what `begin` said of the state in the summary comment.",
+)
 @click.option(
     "--settle",
+    cls=OptionOfCI,
     type=click.IntRange(0, 600),
     default=0,
     metavar="SECONDS",
@@ -158,7 +166,7 @@ Examples:
     "--jobs",
     type=click.IntRange(1, 16),
     metavar="N",
-    help="Calls at a time, in a change of several parts.  [default: the configuration's]",
+    help="Calls at a time, in a change of several parts.  [default: REVIEW_ADVISOR_JOBS, or 4]",
 )
 @click.option(
     "--repair",
@@ -570,8 +578,8 @@ def open_recording(
     ``remark`` is told how many those were, and where this one lies; ``warn`` what goes wrong.
     """
     folder = RecordingFolder(artifacts)
-    if rules.days is not None and (gone := folder.prune(SystemClock().now(), rules.days)):
-        remark(f"{counted(gone, 'recording')} older than {counted(rules.days, 'day')} deleted from {folder.path}.")
+    if rules.prunes and (gone := folder.prune(SystemClock().now(), RECORDING_DAYS)):
+        remark(f"{counted(gone, 'recording')} older than {counted(RECORDING_DAYS, 'day')} deleted from {folder.path}.")
     if rules.mode == "none":
         return CallRecording()
     from review_advisor.agents.recordings import CliOutput
@@ -711,7 +719,7 @@ class ShadowRuns:
                 continue
             elapsed = (self.ports.clock.now() - document.started_at).total_seconds()
             in_shadow = sum(each.usd for each in document.shadows)
-            left = Left(request.rules.max_usd - spent - in_shadow, request.rules.max_seconds - elapsed)
+            left = Left(request.rules.max_usd - spent - in_shadow, MAX_SECONDS - elapsed)
             recorder: ChainRecorder[ShadowEvent] = ChainRecorder(self.ledger, self.warn, "shadow", readings_of_shadow)
             counted = _Counted(document, recorder, self.store, self.warn)
             with self.pictures(shadow.rules(request.rules)) as pictures:
@@ -975,7 +983,7 @@ def _command(
 
 
 def _request(options: ReviewOptions, settings: Settings) -> ReviewRequest:
-    rules = replace(settings.rules, allow_unchecked=settings.rules.allow_unchecked or options.allow_unchecked)
+    rules = replace(settings.rules, allow_unchecked=options.allow_unchecked)
     if options.agent.static:
         from review_advisor.change.checker_settings import languages_of
         from review_advisor.policy.exclusion import PYTHON

@@ -40,7 +40,7 @@ from review_advisor.ledger.pages import last_vote_text
 from review_advisor.ledger.recorder import TaskRecorder
 from review_advisor.ledger.task_events import OwedReport, Speaker, TaskEvent, TaskLimits
 from review_advisor.policy.declarations import read_declarations
-from review_advisor.policy.policy import RecordingMode, RecordingRules
+from review_advisor.policy.policy import RECORDING_DAYS, RecordingMode, RecordingRules
 from review_advisor.policy.prices import read_prices
 from review_advisor.policy.risk import own_implementation
 from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
@@ -638,7 +638,7 @@ def _has_work(options: TaskOptions) -> bool:
 
 
 def _recording_rules(options: TaskOptions, work: _Work | None) -> RecordingRules:
-    rules = RecordingRules(days=None) if work is None else work.settings.recording
+    rules = RecordingRules(prunes=False) if work is None else work.settings.recording
     return rules if options.recording is None else replace(rules, mode=options.recording)
 
 
@@ -689,12 +689,14 @@ def _no_files(events: Sequence[TaskEvent]) -> Mapping[str, str]:
 
 def forget_old_prompts(folders: Iterable[Path], rules: RecordingRules, remark: Callable[[str], None]) -> None:
     """Delete the prompts in folders of runs that are older than the rules allow."""
-    if rules.days is None:
+    if not rules.prunes:
         return
     for each in folders:
-        gone = forget_prompts(Path.cwd() / each, SystemClock().now(), rules.days)
+        gone = forget_prompts(Path.cwd() / each, SystemClock().now(), RECORDING_DAYS)
         if gone:
-            remark(f"Prompts of {counted(gone, 'run')} older than {counted(rules.days, 'day')} deleted from {each}.")
+            remark(
+                f"Prompts of {counted(gone, 'run')} older than {counted(RECORDING_DAYS, 'day')} deleted from {each}."
+            )
 
 
 def unbound_backends(sides: Iterable[tuple[str, str]], estimates: CallEstimates, today: date) -> Iterator[str]:

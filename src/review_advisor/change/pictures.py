@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
@@ -29,6 +30,10 @@ MOST_PLACES = 24
 """Places shown in one review: an agent reads two files for each, within the turns of one call."""
 
 _LFS = b"version https://git-lfs"
+
+
+NO_PILLOW = "it is compared by Pillow, which is missing: pip install 'review-advisor[pictures]'"
+
 
 Tree = Callable[[str, int], bytes | None]
 """Reads so many first bytes of a file of one tree; None if there is none."""
@@ -149,6 +154,8 @@ class ComparedPictures:
         settled = _settled(pair, *sides)
         if settled is not None:
             return settled
+        if find_spec("PIL") is None:
+            return PictureDifference(pair.name, "unreadable", why=NO_PILLOW)
         from review_advisor.change.pixels import Gallery, compare  # noqa: PLC0415 (only a pair needs Pillow)
 
         # A key of one length for all: no crop's name is a part of another's.

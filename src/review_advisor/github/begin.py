@@ -23,7 +23,6 @@ from review_advisor.github.beginning import (
     is_untouched,
     left_out_by_author,
     left_out_by_base,
-    left_out_by_draw,
     left_out_by_paths,
     queued_pull_request,
     same_head,
@@ -64,6 +63,10 @@ from review_advisor.review.rulings import Outcome
 
 TRIES = 3
 """So often a dismissal is written, if each time a review that is published meanwhile takes its place."""
+
+
+SETTLE_SECONDS = 60
+"""So long a push waits while the previous head is under review: who pushes twice in a minute pays for one review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +350,7 @@ class BeginPhase:
             # Looked at first: the check there says what was spent.
             superseding = bool(event.before) and writer.checks.in_progress_on(event.before, self._bot.rules.check_name)
             begun = self._decided(writer, pull_request, asked=False, action=event.action)
-            seconds = self._bot.rules.settle_seconds if superseding else 0
+            seconds = SETTLE_SECONDS if superseding else 0
             return replace(begun, settle_seconds=seconds) if begun.review else begun
         if self._bot.forge.permission(event.sender).may_write:
             return self._decided(writer, pull_request, asked=True)
@@ -420,15 +423,14 @@ class BeginPhase:
 
     def _may_leave_out(self) -> bool:
         rules = self._bot.rules
-        drawn = rules.is_shadow and rules.shadow_percent < 100  # noqa: PLR2004
-        return bool(drawn or rules.skip_paths or rules.skip_bases or rules.skip_authors)
+        return bool(rules.skip_paths or rules.skip_bases or rules.skip_authors)
 
     def _left_out(self, pull_request: PullRequest) -> str | None:
         """Why the configuration leaves it unreviewed, in a few words; None if it does not."""
         rules, forge = self._bot.rules, self._bot.forge
         if pull_request.state != "open":
             return None
-        by_base = left_out_by_draw(pull_request, rules) or left_out_by_base(pull_request.base_ref, rules)
+        by_base = left_out_by_base(pull_request.base_ref, rules)
         if by_base is not None or not (rules.skip_paths or rules.skip_authors):
             return by_base
         if pull_request.base_ref != self._bot.believed_branch:  # its author may have put anything on that base

@@ -17,7 +17,6 @@ from review_advisor.github.writes import Conclusion
 from review_advisor.policy.budgets import LEAST_REVIEW_USD
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.risk import gives_orders
-from review_advisor.policy.shadow_rules import drawn
 from review_advisor.safety.markdown import code, phrase
 
 
@@ -72,11 +71,15 @@ def approval_fell(because: str) -> Waiting:
     )
 
 
-def rounds_used_up(rules: PublicationRules) -> Waiting:
+MOST_ROUNDS = 10
+"""So many reviews of a pull request pushes start: what is still not settled then needs a person."""
+
+
+def rounds_used_up() -> Waiting:
     """Pushes have started as many reviews as they may."""
     return Waiting(
-        f"Not reviewed: {rules.most_rounds} automatic reviews are used up",
-        f"Pushes to this pull request have started {rules.most_rounds} reviews, and start no more."
+        f"Not reviewed: {MOST_ROUNDS} automatic reviews are used up",
+        f"Pushes to this pull request have started {MOST_ROUNDS} reviews, and start no more."
         f" `{WORD} review` in a comment reviews this head.",
     )
 
@@ -155,7 +158,7 @@ def _used_up(state: State | None, rules: PublicationRules, spent_usd: float) -> 
     """Why pushes start no further review: the rounds or the money of the pull request are used up."""
     match used_up_of(state.rounds if state is not None else 0, spent_usd, rules):
         case "rounds":
-            return rounds_used_up(rules)
+            return rounds_used_up()
         case "money":
             return money_used_up(rules, spent_usd)
     return None
@@ -163,7 +166,7 @@ def _used_up(state: State | None, rules: PublicationRules, spent_usd: float) -> 
 
 def used_up_of(rounds: int, spent_usd: float, rules: PublicationRules) -> Literal["rounds", "money"] | None:
     """Which cap of a pull request pushes have used up; None while they start reviews."""
-    if rounds >= rules.most_rounds:
+    if rounds >= MOST_ROUNDS:
         return "rounds"
     return "money" if _left(rules, spent_usd) < LEAST_REVIEW_USD else None
 
@@ -190,8 +193,6 @@ _WEB = "web-flow"
 
 _FURTHER_AUTHOR = "co-authored-by"
 
-_MODE = "shadow mode"
-"""What the draw of pull requests is for: no shadow draws the same ones by chance."""
 
 LEFT_OUT = "Not reviewed: configured"
 """The title of the check of what is left unreviewed."""
@@ -231,16 +232,6 @@ def is_untouched(head_sha: str, checks: Iterable[StandingCheck], state: State | 
 def left_out_by_base(base_ref: str, rules: PublicationRules) -> str | None:
     """Why a pull request into this base branch is not reviewed, in a few words; None if it is."""
     return f"its base branch {base_ref} is in github.skip_bases" if base_ref in rules.skip_bases else None
-
-
-def left_out_by_draw(pull_request: PullRequest, rules: PublicationRules) -> str | None:
-    """Why shadow mode does not review this pull request, whatever is pushed to it; None in mode ``enforce``."""
-    if not rules.is_shadow:
-        return None
-    repository = pull_request.repository.casefold()
-    found = drawn(rules.shadow_percent, _MODE, repository, str(pull_request.number))
-    share = f"github.shadow_percent is {rules.shadow_percent:g}"
-    return None if found.is_in else f"it has place {found.place:.2f} of 100, and {share}"
 
 
 def left_out_by_author(

@@ -89,15 +89,10 @@ def mode_remark(rules: PublicationRules) -> tuple[GateRemark, ...]:
     if not rules.is_shadow:
         return ()
     says = (
-        f"The mode is shadow: nothing is enforced. Reviews{_share(rules)} are shown in the check {rules.check_name!r},"
+        f"The mode is shadow: nothing is enforced. Reviews are shown in the check {rules.check_name!r},"
         f' and the check {rules.enforcing_name!r} is never reported. Set mode = "enforce" to make it a gate.'
     )
     return (GateRemark("mode", ok=True, says=says),)
-
-
-def _share(rules: PublicationRules) -> str:
-    percent = rules.shadow_percent
-    return f" of {percent:g}% of pull requests (github.shadow_percent)" if percent < 100 else ""  # noqa: PLR2004
 
 
 def shadow_remarks(gate: Gate, rules: PublicationRules) -> tuple[GateRemark, ...]:

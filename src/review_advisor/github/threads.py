@@ -220,9 +220,8 @@ def _held_back(finding: Finding, blocking: Collection[str], narrowing: Narrowing
     """Why a finding is not posted; empty if it is."""
     if is_grave_or_blocks(finding, blocking):
         return ""
-    least = narrowing.least_for.get(finding.category.casefold(), narrowing.least)
-    if finding.confidence < least:
-        return f"its confidence is below {least:g}"
+    if finding.confidence < narrowing.least:
+        return f"its confidence is below {narrowing.least:g}"
     if finding.id in narrowing.few:
         return narrowing.few[finding.id]
     if finding.age is Age.UNCHANGED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from review_advisor.policy.exclusion import excluding_glob
 from review_advisor.policy.policy import Policy
 from review_advisor.policy.prices import Price
 from review_advisor.policy.pull_request_rules import PublicationRules
-from review_advisor.policy.risk import BlastRadius
 from review_advisor.review.document import (
     OutcomeDocument,
     blocking_findings,
@@ -65,24 +64,20 @@ def wanted_money(questions: Iterable[WantedQuestion], prices: Iterable[Price]) -
 
 @dataclass(frozen=True, slots=True)
 class OtherRules:
-    """What another configuration changes about stored reviews.
-
-    ``usd_by_blast`` is the money of each part, and ``max_usd`` the most that one review may spend. ``exclude`` are the
-    globs of files that nobody reads. ``untried`` names what differs otherwise: no record tells what it leads to.
-    """
+    """What another configuration changes about stored reviews."""
 
     fail_on_degraded: bool
     exclude: tuple[str, ...]
+    """Globs of files that nobody reads."""
     max_usd: float
-    usd_by_blast: Mapping[BlastRadius, float]
+    """The most that one review may spend."""
     untried: tuple[str, ...] = ()
+    """What differs otherwise, by name: no record tells what it leads to."""
 
     def policy(self, first: PolicyFrozen) -> Policy:
         """The whole policy of a review."""
         policy = first.policy
-        given = self.usd_by_blast.get(policy.blast.radius)
-        most = policy.budgets.max_usd if given is None else given * max(1, first.shards)
-        budgets = replace(policy.budgets, max_usd=min(most, self.max_usd))
+        budgets = replace(policy.budgets, max_usd=min(policy.budgets.max_usd, self.max_usd))
         return replace(policy, budgets=budgets, fail_on_degraded=self.fail_on_degraded)
 
 

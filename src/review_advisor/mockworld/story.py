@@ -15,13 +15,11 @@ from review_advisor.change.pull_request import Permission
 from review_advisor.github.state import FindingStatus
 from review_advisor.ledger.shadow_rollup import ShadowDecision
 from review_advisor.mockworld.copies import Edit, EditVerb
-from review_advisor.mockworld.world import STATED_USD
 from review_advisor.policy.budgets import CALL_SECONDS, REVIEW_SECONDS
 from review_advisor.policy.escalation_rules import EscalationProfile, EscalationRules
 from review_advisor.policy.outage_rules import OutageRules
 from review_advisor.policy.policy import Mode, RepairMode, Rules
 from review_advisor.policy.pull_request_rules import PublicationRules
-from review_advisor.policy.risk import BlastRadius
 from review_advisor.policy.roster import DEFAULT_ROSTER, Advisor, Roster
 from review_advisor.policy.shadow_rules import Shadow, ShadowPart, ShadowRule
 from review_advisor.policy.surfaces import Surface
@@ -597,9 +595,6 @@ class ConfigBlock(Block):
     adr_folders: tuple[str, ...] = Field(default=Rules().adr_folders, description="Folders of decision records.")
     fail_on: Literal["verdict", "degraded"] = Field(default="verdict", description="`degraded`: see the configuration.")
     shard_tokens: int = Field(default=60_000, ge=150, le=400_000, description="Tokens of diff in one call.")
-    low_usd: float = Field(default=STATED_USD[BlastRadius.LOW], gt=0, description="Money at low blast radius.")
-    medium_usd: float = Field(default=STATED_USD[BlastRadius.MEDIUM], gt=0, description="The same for medium.")
-    high_usd: float = Field(default=STATED_USD[BlastRadius.HIGH], gt=0, description="The same for high.")
     max_usd: float = Field(default=30.0, gt=0, description="The most that one review may spend.")
     call_seconds: float = Field(default=CALL_SECONDS, ge=1, description="Wall clock of one call.")
     review_seconds: float = Field(default=REVIEW_SECONDS, ge=1, description="Wall clock of the review.")
@@ -627,11 +622,6 @@ class ConfigBlock(Block):
         return Rules(
             critical_paths=CRITICAL_PATHS_ADR if own is None else CriticalPaths(globs=own),
             adr_folders=self.adr_folders,
-            usd_by_blast={
-                BlastRadius.LOW: self.low_usd,
-                BlastRadius.MEDIUM: self.medium_usd,
-                BlastRadius.HIGH: self.high_usd,
-            },
             max_usd=self.max_usd,
             call_seconds=self.call_seconds,
             review_seconds=self.review_seconds,

@@ -29,7 +29,6 @@ from review_advisor.mockworld.copies import text_tree_name as tree_name
 from review_advisor.policy.outage_rules import NO_SECOND_TRY
 from review_advisor.policy.policy import RepairMode, Rules
 from review_advisor.policy.prices import Price
-from review_advisor.policy.risk import BlastRadius
 from review_advisor.policy.shadow_rules import Shadow
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.policy.switches import read_switches
@@ -232,8 +231,6 @@ DEFAULT_CHANGE = Change(
     files=(edited("src/app.py"),),
 )
 
-STATED_USD = {BlastRadius.LOW: 1.0, BlastRadius.MEDIUM: 3.0, BlastRadius.HIGH: 10.0}
-"""Round numbers for the money of each part, so that stories can count it."""
 
 PLENTY = Left(100.0, 3_600.0)
 """Money and time that no shadow of a story uses up."""
@@ -256,7 +253,7 @@ class MockWorld:
         self.pictures = FakePictures()
         self.wiki = MemoryWiki()
         self.environment: dict[str, str] = {}
-        self.rules = Rules(outage=NO_SECOND_TRY, usd_by_blast=STATED_USD)
+        self.rules = Rules(outage=NO_SECOND_TRY)
         self.static = False
         self.tool_remarks: tuple[ToolRemark, ...] = ()
         self.consult_requested = False

@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 WAIT_SECONDS = 60.0
+"""After an outage the judge is asked once more: most outages are over by then."""
 
 
 BUSY_TRIES = 3
 """The pauses are 15, 30 and 60 seconds: limits are per minute, so the last try comes after a whole quiet one."""
-
-
-MOST_BUSY_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from review_advisor.change.risky_code import risky_code
 from review_advisor.change.shards import CHARACTERS_PER_TOKEN, tokens_of
 from review_advisor.policy.budgets import (
     CALL_SECONDS,
-    MAX_SECONDS,
     REVIEW_SECONDS,
     Budgets,
     EffortTable,
@@ -48,7 +47,6 @@ from review_advisor.policy.risk import (
     MEDIUM_ABOVE_LINES,
     AlwaysTrigger,
     Blast,
-    BlastRadius,
     CompositeTrigger,
     Guard,
     Trigger,
@@ -95,11 +93,9 @@ class Rules:
 
     critical_paths: CriticalPaths = CRITICAL_PATHS_ADR
     adr_folders: tuple[str, ...] = ("docs/adr", "docs/adrs", "doc/adr", "docs/decisions")
-    usd_by_blast: Mapping[BlastRadius, float] = field(default_factory=dict)
     max_usd: float = 30.0
     call_seconds: float = CALL_SECONDS
     review_seconds: float = REVIEW_SECONDS
-    max_seconds: float = MAX_SECONDS
     shard_tokens: int = 60_000
     fail_on_degraded: bool = False
     config_path: str | None = None
@@ -116,7 +112,6 @@ class Rules:
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     secret_samples: tuple[str, ...] = ()
     roster: Roster = DEFAULT_ROSTER
-    effort: EffortTable = field(default_factory=dict)
     escalation: EscalationRules = NO_ESCALATION
     mode: Mode = "enforce"
 
@@ -247,11 +242,9 @@ def decide_policy(
         critical_touched=critical,
         code_lines=lines,
         budgets=Budgets(
-            max_usd=money_for(rules, rows, blast.radius, shards, tokens, blind=blind.runs),
+            max_usd=money_for(rules, rows, shards, tokens, blind=blind.runs),
             call_seconds=rules.call_seconds,
-            review_seconds=review_seconds(
-                rules.review_seconds, shards, rules.max_seconds, panel=len(rules.roster.panel)
-            ),
+            review_seconds=review_seconds(rules.review_seconds, shards, panel=len(rules.roster.panel)),
             max_consults=max_consults,
             max_consult_tokens=max_consult_tokens,
         ),
@@ -267,7 +260,6 @@ def decide_policy(
         risky=risky,
         excluded=excluded,
         roster=rules.roster,
-        effort={} if switches.static else rules.effort,
         escalation=NO_ESCALATION if switches.static else rules.escalation,
         consult_requested=consult_requested,
         mode=rules.mode,
@@ -295,13 +287,8 @@ def watched_paths(change: Change, rules: Rules) -> frozenset[str]:
     return frozenset((*held.paths, *rules.critical_paths.touched_by(change.files)))
 
 
-def money_for(
-    rules: Rules, rows: Sequence[SurfacePolicy], radius: BlastRadius, shards: int, tokens: int, *, blind: bool
-) -> float:
-    """Money for the review: what the configuration gives each part, else what a review of that size costs at most."""
-    given = rules.usd_by_blast.get(radius)
-    if given is not None:
-        return min(rules.max_usd, given * max(1, shards))
+def money_for(rules: Rules, rows: Sequence[SurfacePolicy], shards: int, tokens: int, *, blind: bool) -> float:
+    """Money for the review: what one of that size costs at most, by measured costs, up to the configuration's cap."""
     roster, retries = rules.roster, [row.retry_budget for row in rows]
     panel, opening = len(roster.panel), len(roster.opening) + bool(roster.voices)
     attempts = attempts_of(retries, blind=blind, panel=panel, opening=opening)
@@ -421,15 +408,14 @@ def _pre_flight(surface: Surface, facts: TriggerFacts, switches: Switches) -> Ro
 RecordingMode = Literal["none", "answers", "full"]
 
 
-DAYS = 14
+RECORDING_DAYS = 14
+"""So long a recording is kept: two weeks are time to look into a review, and prompts hold the team's code."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingRules:
-    """``answers`` keeps replies, ``full`` also prompts and the output of the CLI. A recording is kept for ``days``.
-
-    Without ``days`` no configuration was read, and nothing is deleted.
-    """
+    """``answers`` keeps replies, ``full`` also prompts and the output of the CLI."""
 
     mode: RecordingMode = "none"
-    days: int | None = DAYS
+    prunes: bool = True
+    """Whether old recordings are deleted: not where no configuration was read."""

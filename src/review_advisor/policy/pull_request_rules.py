@@ -19,14 +19,13 @@ Volume = Literal["quiet", "normal", "thorough"]
 class Narrowing:
     """What holds for the comments of one review: the ``number`` of the complete review that it is, and the settings.
 
-    ``least_confidence`` is by category, as ``least_confidence_for`` says, and ``least`` for every other. ``few`` says
-    of findings, by id, how few members of a council raise them.
+    ``least`` is the confidence that is enough. ``few`` says of findings, by id, how few members of
+    a council raise them.
     """
 
     number: int
     volume: Volume
     least: float
-    least_for: Mapping[str, float]
     few: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -113,15 +112,6 @@ class PublicationRules(BaseModel):
         default=0.6,
         description="Findings of less confidence are folded, except critical, high and blocking ones.",
     )
-    least_confidence_for: Mapping[str, Confidence] = Field(
-        default={}, description="The same by category, such as `{ performance = 0.8 }`."
-    )
-    most_rounds: int = Field(
-        default=10,
-        ge=1,
-        le=100,
-        description="The most reviews of a pull request that pushes start.",
-    )
     most_usd: float = Field(
         default=50.0,
         gt=0,
@@ -135,12 +125,6 @@ class PublicationRules(BaseModel):
         le=100_000,
         allow_inf_nan=False,
         description="US dollars a day (UTC) for all reviews that pushes start: at the limit `begin` only warns.",
-    )
-    settle_seconds: int = Field(
-        default=60,
-        ge=0,
-        le=600,
-        description="Seconds that a push waits while the previous head is under review; a newer push replaces it.",
     )
     review: Literal["every_push", "opened", "on_request"] = Field(
         default="every_push",
@@ -156,13 +140,6 @@ class PublicationRules(BaseModel):
     skip_authors: tuple[BotLogin, ...] = Field(
         default=(),
         description="Bots, such as `dependabot[bot]`, whose own work is not reviewed.",
-    )
-    shadow_percent: float = Field(
-        default=100.0,
-        ge=0,
-        le=100,
-        allow_inf_nan=False,
-        description="The share of pull requests that [shadow mode](shadow.md) reviews.",
     )
     push_repairs: bool = Field(
         default=False, description="Push an accepted repair to the pull request's branch; needs a GitHub App."
@@ -183,8 +160,7 @@ class PublicationRules(BaseModel):
 
     def narrowing(self, number: int) -> Narrowing:
         """What holds for the comments of the ``number``-th complete review."""
-        least_for = {category.casefold(): least for category, least in self.least_confidence_for.items()}
-        return Narrowing(number, self.volume, self.least_confidence, least_for)
+        return Narrowing(number, self.volume, self.least_confidence)
 
     def of_mode(self, mode: Mode) -> PublicationRules:
         """The rules by which the bot publishes in ``mode``: shadow mode has a check of its own."""

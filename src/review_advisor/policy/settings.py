@@ -26,21 +26,17 @@ from review_advisor.policy.budgets import (
     CALL_SECONDS,
     JOBS,
     MAX_SECONDS,
-    MOST_JOBS,
     REVIEW_SECONDS,
     SECONDS_FOR_EACH_PART,
-    Effort,
-    EffortTable,
 )
 from review_advisor.policy.escalation_rules import EscalationProfile, EscalationRules, Handoff, Threshold
-from review_advisor.policy.outage_rules import DEFAULT_OUTAGE_RULES, MOST_BUSY_TRIES, OutageRules
-from review_advisor.policy.policy import DAYS, ENGLISH, Mode, RecordingMode, RecordingRules, Rules
+from review_advisor.policy.outage_rules import BUSY_TRIES, DEFAULT_OUTAGE_RULES, WAIT_SECONDS, OutageRules
+from review_advisor.policy.policy import ENGLISH, Mode, RecordingMode, RecordingRules, Rules
 from review_advisor.policy.prices import NO_PRICES, OwnPrices
 from review_advisor.policy.pull_request_rules import PublicationRules
-from review_advisor.policy.risk import BlastRadius, gives_orders
+from review_advisor.policy.risk import gives_orders
 from review_advisor.policy.roster import DEFAULT_ROSTER, PresetName, Roster
 from review_advisor.policy.shadow_rules import ShadowRule, ShadowRules, Shadows
-from review_advisor.policy.surfaces import REVIEW_ROLES, Role
 from review_advisor.policy.switches import Switches, read_jobs, read_switches
 from review_advisor.safety.setup_watch import SETUP_SECONDS
 from review_advisor.safety.stated_values import TomlError, read_toml, value_mistake
@@ -146,19 +142,11 @@ class GuidelineConfig(_Table):
 
 
 class OutageConfig(_Table):
-    """What is tried again after an outage."""
+    """Who judges after an outage, and what a rate limit means."""
 
-    wait_minutes: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = Field(
-        default=DEFAULT_OUTAGE_RULES.wait_seconds / 60,
-        description="Minutes after an outage until the judge is asked once more. 0: never.",
-    )
     fallback_models: Annotated[tuple[ModelName, ...], Field(max_length=5)] = Field(
         default=(),
-        description="Models to judge if that fails, in order. Their veto counts; their approval stays degraded.",
-    )
-    busy_tries: Annotated[int, Field(ge=0, le=MOST_BUSY_TRIES)] = Field(
-        default=DEFAULT_OUTAGE_RULES.busy_tries,
-        description="Further tries of a call after a rate limit or server error. All calls slow down.",
+        description="Models to judge after the second outage, in order. Their approval stays degraded.",
     )
     rate_limits: Literal["escalate", "soft"] = Field(
         default=DEFAULT_OUTAGE_RULES.rate_limits,
@@ -183,50 +171,19 @@ class EscalationConfig(_Table):
 
 
 class BudgetConfig(_Table):
-    """What one review may spend: money by blast radius, and time."""
+    """What one review may spend: money and time."""
 
-    low_usd: Usd | None = Field(
-        default=None, description="US dollars for each part at low blast radius, instead of the computed amount."
-    )
-    medium_usd: Usd | None = Field(default=None, description="The same for medium.")
-    high_usd: Usd | None = Field(default=None, description="The same for high.")
     max_usd: Usd = Field(
         default=Rules().max_usd, description="The most that one review may spend; 100,000 lines cost about 27."
     )
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,
-        description=f"Wall clock of a review; a part or member adds {SECONDS_FOR_EACH_PART:g}. No call starts later.",
-    )
-    max_seconds: Seconds = Field(
-        default=MAX_SECONDS, description="The most wall clock of a review, however many parts."
+        description=f"Wall clock of a review; a part or member adds {SECONDS_FOR_EACH_PART:g}, to {MAX_SECONDS:g}.",
     )
     setup_seconds: Seconds = Field(
         default=SETUP_SECONDS, description="Wall clock of all work before the first call; past it nothing is asked."
     )
-
-
-_ByRadius = Mapping[Literal["low", "medium", "high"], Effort]
-
-
-class EffortConfig(_Table):
-    """The ``--effort`` of each role's calls, by blast radius."""
-
-    pre_flight: _ByRadius = Field(
-        default={},
-        description='`--effort` of the plan by blast radius, such as `{ high = "max" }`. Unset: the CLI decides.',
-    )
-    executor: _ByRadius = Field(default={}, description="The same for the executor.")
-    mid_flight: _ByRadius = Field(default={}, description="The same for consults.")
-    post_verify: _ByRadius = Field(default={}, description="The same for the judgement.")
-
-    @property
-    def table(self) -> EffortTable:
-        """By role; a role for which nothing is set is not in it."""
-        given: dict[Role, _ByRadius] = {role: getattr(self, role.value) for role in REVIEW_ROLES}
-        return {
-            role: {BlastRadius(radius): effort for radius, effort in its.items()} for role, its in given.items() if its
-        }
 
 
 class AdvisorsConfig(_Table):
@@ -274,10 +231,6 @@ class Config(_Table):
         default=Rules().shard_tokens,
         description="Tokens of diff in one call, roughly; a larger change is reviewed in parts.",
     )
-    jobs: Annotated[int, Field(ge=1, le=MOST_JOBS)] = Field(
-        default=JOBS,
-        description="Calls at a time in a change of several parts; `REVIEW_ADVISOR_JOBS` takes precedence.",
-    )
     metadata_blind: bool = Field(
         default=Rules().metadata_blind,
         description="First judge each diff without its title and description; a verdict that changes calls a human.",
@@ -302,21 +255,13 @@ class Config(_Table):
         default=(),
         description="More rules, as tables `[[guidelines]]`.",
     )
-    allow_unchecked: bool = Field(
-        default=Rules().allow_unchecked,
-        description="Let `--agent embedded` pass code that no rule reads.",
-    )
     recording: RecordingMode = Field(
         default=RecordingRules().mode,
         description="Keep each call's replies, or also prompts and output: see [Recordings](ledger.md#recordings).",
     )
-    recording_days: Annotated[int, Field(ge=1, le=3_650)] = Field(
-        default=DAYS, description="Days to keep a recording; the next run after that deletes it."
-    )
     advisors: AdvisorsConfig = Field(default=AdvisorsConfig(), description="Who advises.")
     outage: OutageConfig = Field(default=OutageConfig(), description="What is tried when a judge is lost to an outage.")
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
-    effort: EffortConfig = Field(default=EffortConfig(), description="How much effort each role's model makes.")
     escalation: EscalationConfig = Field(default=EscalationConfig(), description="When the review itself consults.")
     shadow: ShadowRules = Field(default=(), description="Tables `[[shadow]]`: see [Shadow runs](shadow.md).")
     github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
@@ -373,7 +318,6 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "github": PublicationRules,
     "guidelines": GuidelineConfig,
     "outage": OutageConfig,
-    "effort": EffortConfig,
     "advisors": AdvisorsConfig,
     "escalation": EscalationConfig,
     "shadow": ShadowRule,
@@ -390,11 +334,6 @@ def critical_paths(config: Config, profile: Profile | None = None) -> CriticalPa
     """The critical paths: the configuration's own globs, or else those of the profile, which ``profile`` overrides."""
     own = config.critical_paths
     return CRITICAL_PATHS[profile or config.profile] if own is None else CriticalPaths(globs=own)
-
-
-def _given(budget: BudgetConfig) -> dict[BlastRadius, float]:
-    every = zip(BlastRadius, (budget.low_usd, budget.medium_usd, budget.high_usd), strict=True)
-    return {radius: usd for radius, usd in every if usd is not None}
 
 
 def make_settings(
@@ -416,11 +355,9 @@ def make_settings(
     rules = Rules(
         critical_paths=critical_paths(config, profile),
         adr_folders=tuple(folder.strip("/") for folder in config.adr_folders),
-        usd_by_blast=_given(budget),
         max_usd=budget.max_usd,
         call_seconds=budget.call_seconds,
         review_seconds=budget.review_seconds,
-        max_seconds=budget.max_seconds,
         shard_tokens=config.shard_tokens,
         fail_on_degraded=config.fail_on == "degraded",
         config_path=config_path,
@@ -430,21 +367,21 @@ def make_settings(
         visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
-        allow_unchecked=config.allow_unchecked,
         guidelines=guideline_rules(config),
         language=config.language,
         exclude=config.exclude,
         secret_samples=config.secret_samples,
         escalation=EscalationRules(config.escalation.profile, config.escalation.handoff, thresholds),
         outage=OutageRules(
-            config.outage.wait_minutes * 60,
+            WAIT_SECONDS,
             config.outage.fallback_models,
-            config.outage.busy_tries,
+            BUSY_TRIES,
             config.outage.rate_limits,
         ),
-        effort=config.effort.table,
         roster=roster,
     )
-    recording = RecordingRules(config.recording, config.recording_days)
-    jobs, setup = read_jobs(environ, config.jobs), config.budget.setup_seconds
-    return Settings(rules, read_switches(environ), redactor(environ), jobs, recording, setup_seconds=setup)
+    recording = RecordingRules(config.recording)
+    setup = config.budget.setup_seconds
+    return Settings(
+        rules, read_switches(environ), redactor(environ), read_jobs(environ), recording, setup_seconds=setup
+    )

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from review_advisor.change.kinds import Glob
 from review_advisor.policy.budgets import GivenEffort
 from review_advisor.policy.escalation_rules import EscalationProfile
-from review_advisor.policy.policy import Mode, Rules
+from review_advisor.policy.policy import Rules
 from review_advisor.policy.roster import ADR_ADVISOR, Advisor, Roster
 from review_advisor.policy.surfaces import REVIEW_ROLES, REVIEW_SURFACES, SURFACE_DEFAULTS, Role, Surface
 from review_advisor.policy.switches import Switches
@@ -57,9 +57,6 @@ SHADOW_ID = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 
 
 MOST_SHADOWS = 10
-
-
-_EVERY_PULL_REQUEST = 100.0
 
 
 _Surface = Annotated[Surface, WithJsonSchema({"type": "string", "enum": [each.value for each in REVIEW_SURFACES]})]
@@ -247,19 +244,12 @@ def shadows_due(
     return tuple((each, why) for each, why in decided if why is not None)
 
 
-def idle_settings(
-    rules: Sequence[ShadowRule], *, mode: Mode, percent: float, profile: EscalationProfile
-) -> tuple[str, ...]:
-    """A sentence on each setting about shadows that can never do anything, beside the rest of a configuration.
-
-    ``percent`` is the share of pull requests that ``mode = "shadow"`` reviews.
-    """
-    return tuple(_idle(rules, mode=mode, percent=percent, profile=profile))
+def idle_settings(rules: Sequence[ShadowRule], *, profile: EscalationProfile) -> tuple[str, ...]:
+    """A sentence on each setting about shadows that can never do anything, beside the rest of a configuration."""
+    return tuple(_idle(rules, profile=profile))
 
 
-def _idle(rules: Sequence[ShadowRule], *, mode: Mode, percent: float, profile: EscalationProfile) -> Iterator[str]:
-    if mode != "shadow" and percent != _EVERY_PULL_REQUEST:
-        yield f'github.shadow_percent: it is that of `mode = "shadow"`, and the mode is {mode!r}.'
+def _idle(rules: Sequence[ShadowRule], *, profile: EscalationProfile) -> Iterator[str]:
     for rule in rules:
         if rule.part != "consulted":
             continue

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from review_advisor.policy.budgets import MAX_CONSULTS, MAX_CONSULTS_CEILING, MOST_JOBS
+from review_advisor.policy.budgets import JOBS, MAX_CONSULTS, MAX_CONSULTS_CEILING, MOST_JOBS
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.safety.stop import Refusal
 
@@ -104,9 +104,9 @@ def read_switches(environ: Mapping[str, str]) -> Switches:
     )
 
 
-def read_jobs(environ: Mapping[str, str], configured: int) -> int:
-    """Calls at a time: what the environment says, else what is ``configured``. Raises ``SwitchError`` for nonsense."""
-    return _count(environ, JOBS_VARIABLE, configured, MOST_JOBS, least=1)
+def read_jobs(environ: Mapping[str, str]) -> int:
+    """Calls at a time in a change of several parts. Raises ``SwitchError`` for nonsense."""
+    return _count(environ, JOBS_VARIABLE, JOBS, MOST_JOBS, least=1)
 
 
 def _value(environ: Mapping[str, str], name: str) -> str:

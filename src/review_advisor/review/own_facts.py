@@ -120,14 +120,14 @@ def _milder(policy: Policy, known: OwnFacts, shards: int) -> str | None:
         return "its policy leaves out `escalation` of the configuration"
     full = shards * rules.shard_tokens
     council = replace(rules, roster=policy.roster)
-    usd = money_for(council, policy.surfaces, policy.blast.radius, shards, full, blind=rules.metadata_blind)
+    usd = money_for(council, policy.surfaces, shards, full, blind=rules.metadata_blind)
     most = (
         ("USD", budgets.max_usd, usd),
         ("seconds for a call", budgets.call_seconds, rules.call_seconds),
         (
             "seconds for the review",
             budgets.review_seconds,
-            review_seconds(rules.review_seconds, shards, rules.max_seconds, panel=len(policy.roster.panel)),
+            review_seconds(rules.review_seconds, shards, panel=len(policy.roster.panel)),
         ),
     )
     for unit, said, allowed in most:

@@ -146,12 +146,12 @@ def test_recordings_that_are_too_old_are_deleted_and_the_user_is_told(talking: T
     folder = talking.folder / "review_logs" / ".recordings"
     folder.mkdir(parents=True)
     old, young, foreign = (folder / name for name in ("run_1_a.jsonl", "run_2_b.jsonl", "notes.txt"))
-    for path, days in ((old, 4), (young, 2), (foreign, 40)):
+    for path, days in ((old, 15), (young, 13), (foreign, 40)):
         path.write_text("{}\n")
         os.utime(path, (time.time() - days * 86_400,) * 2)
-    configured(talking, f'recording = "{mode}"\nrecording_days = 3\n')
+    configured(talking, f'recording = "{mode}"\n')
     done = reviewed(talking)
-    assert "1 recording older than 3 days deleted" in done.err
+    assert "1 recording older than 14 days deleted" in done.err
     assert (old.exists(), young.exists(), foreign.exists()) == (False, True, True)
 
 
@@ -216,7 +216,7 @@ def test_a_run_that_reads_no_configuration_deletes_no_recording(terminal: Termin
     kept.parent.mkdir(parents=True)
     kept.write_text("{}\n")
     os.utime(kept, (time.time() - 40 * 86_400,) * 2)
-    configured(terminal, "recording_days = 365\n")
+    configured(terminal, 'recording = "full"\n')
     done = terminal.run("run", "fake smoke task", "--executor", "fake", "--advisor", "fake")
     assert (done.code, kept.exists()) == (0, True)
 

@@ -267,3 +267,11 @@ def test_help_cuts_no_sentence_short(terminal: Terminal, words: list[str]) -> No
 def test_help_lists_every_exit_code(terminal: Terminal) -> None:
     shown = " ".join(terminal.run("--help").out.split())
     assert [code for code in ("0 ", "10 ", "11 ", "12 ", "2 ", "130 ", "143 ", "1 ") if f" {code}" not in shown] == []
+
+
+def test_options_that_only_ci_uses_are_shown_with_all_others(terminal: Terminal) -> None:
+    of_ci = ("--head SHA", "--memory WORD", "--settle SECONDS")
+    shown, everything = terminal.run("review", "--help").out, terminal.run("review", "--help", "--all").out
+    assert [option for option in of_ci if option in shown] == []
+    assert [option for option in of_ci if option in everything] == list(of_ci)
+    assert "--help --all" in shown

@@ -163,9 +163,9 @@ def test_a_claude_newer_than_tested_is_a_warning(terminal: Terminal, tmp_path: P
     "text,said",
     [
         (b"budgte = 3\n", "unknown key 'budgte'; did you mean 'budget'?"),
-        (b"[budget]\nlow = 3\n", "unknown key 'budget.low'; did you mean 'low_usd'?"),
+        (b"[budget]\nmax = 3\n", "unknown key 'budget.max'; did you mean 'max_usd'?"),
         (b"zzz = 3\n", "unknown key 'zzz'; known keys: mode, profile, critical_paths, adr_folders, "),
-        (b"[budget]\nlow_usd = 0\n", "budget.low_usd: should be more than 0."),
+        (b"[budget]\nmax_usd = 0\n", "budget.max_usd: should be more than 0."),
         (b'profile = "mine"\n', "profile: should be 'adr' or 'hydraflow'."),
         (b"profile = \n", " is not valid TOML: Invalid value (at line 1, column 11)."),
         (b"x = " + b"[" * 5000, " is not valid TOML: nested too deeply."),

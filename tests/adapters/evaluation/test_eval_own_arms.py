@@ -174,7 +174,7 @@ def test_the_outcomes_of_an_arm_of_ones_own_can_be_scored_again(
     "files,says",
     [
         ({".review-advisor.toml": "no_such_key = 1\n"}, "no_such_key"),
-        ({".review-advisor.toml": "jobs = \n"}, "is not valid TOML"),
+        ({".review-advisor.toml": "mode = \n"}, "is not valid TOML"),
         ({".review-advisor__thresholds.toml": "[[threshold]]\nvalue = 8\n"}, ".review-advisor/thresholds.toml: "),
         ({"REVIEW.md": "#", ".review-advisor__advisors__a.toml": ""}, ".review-advisor/advisors/a.toml is not read"),
         ({"REVIEW.md": "#", ".review-advisor__calibration.toml": ""}, ".review-advisor/calibration.toml is not read"),

@@ -117,7 +117,7 @@ def test_what_no_record_tells_is_counted_with_what_it_would_ask(terminal: Termin
 
 
 def test_what_changes_no_decision_may_differ(terminal: Terminal, ledger: Path) -> None:
-    told = 'jobs = 2\nrecording_days = 3\n[github]\nescalation_label = "look"\nreviewers = ["maria"]\n'
+    told = 'recording = "full"\n[github]\nescalation_label = "look"\nreviewers = ["maria"]\n'
     assert replayed(terminal, ledger, told, "--all")["totals"]["unknown"] == 0
 
 

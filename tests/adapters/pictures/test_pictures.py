@@ -507,6 +507,21 @@ def compared(repo: Repo) -> Iterator[Callable[..., tuple[ComparedPictures, tuple
         each.close()
 
 
+def test_without_pillow_a_picture_that_differs_counts_as_not_read_and_the_extra_is_named(
+    repo: Repo, compared: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("review_advisor.change.pictures.find_spec", lambda name: None)
+    repo.write("shots/a.png", saved(plain()))
+    repo.write("shots/b.png", saved(spotted((1, 1)), compress_level=1))
+    repo.commit()
+    repo.write("shots/a.png", saved(spotted((9, 9))))
+    repo.write("shots/b.png", saved(spotted((1, 1)), compress_level=9))
+    repo.commit()
+    _, found = compared("shots/")
+    assert [(each.state, each.unread) for each in found] == [("unreadable", True)] * 2
+    assert all("pip install 'review-advisor[pictures]'" in each.why for each in found)
+
+
 def test_pairs_of_a_change_come_from_both_trees(repo: Repo, compared: Any) -> None:
     spot = saved(spotted((9, 9)))
     for name in ("kept", "Changed", "gone", "moved from", "elsewhere"):

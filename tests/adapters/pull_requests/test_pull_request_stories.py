@@ -24,6 +24,7 @@ from tests.adapters.pull_request_world import (
 
 from review_advisor.agents.findings import finding_id
 from review_advisor.change.pull_request import Permission
+from review_advisor.github import beginning
 from review_advisor.ledger.artifacts import BROKEN
 from review_advisor.mockworld.agents import Line, approve, finding, reject, veto
 from review_advisor.mockworld.github import Contents
@@ -431,8 +432,10 @@ def test_two_open_pull_requests_with_one_head_never_pass(actions: Actions) -> No
     assert actions.check(pull).conclusion == "success"
 
 
-def test_automatic_reviews_are_used_up_and_a_person_may_ask_for_more(actions: Actions) -> None:
-    actions.main_becomes({CONFIG: "[github]\nmost_rounds = 1\n"})
+def test_automatic_reviews_are_used_up_and_a_person_may_ask_for_more(
+    actions: Actions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beginning, "MOST_ROUNDS", 1)
     pull = actions.opens({APP: RIGHT})
     actions.happens("opened", pull)
     assert not actions.pushed(pull, {APP: FAULTY}).began
@@ -556,7 +559,7 @@ def test_a_job_that_was_killed_leaves_no_word_and_its_log_is_named(actions: Acti
 @pytest.mark.parametrize(
     "text,says",
     [
-        ("[github]\nmost_round = 1\n", "did you mean"),
+        ("[github]\nmost_us = 1\n", "did you mean"),
         ("[github\n", "is not valid TOML"),
         ("number = " + "9" * 6_000, "a number has too many digits"),
         ("\xff", "is not UTF-8 text"),
@@ -577,11 +580,11 @@ def test_a_broken_base_config_fails_the_check(actions: Actions, text: str, says:
 
 
 def test_a_base_config_that_was_mended_lets_the_same_head_be_reviewed(actions: Actions) -> None:
-    actions.main_becomes({CONFIG: "[github]\nmost_round = 1\n"})
+    actions.main_becomes({CONFIG: "[github]\nmost_us = 1\n"})
     pull = actions.opens({APP: RIGHT})
     for action in ("opened", "reopened", "synchronize"):
         assert not actions.happens(action, pull).began
-    actions.main_becomes({CONFIG: "[github]\nmost_rounds = 1\n"})
+    actions.main_becomes({CONFIG: MENDED})
     assert actions.happens("reopened", pull).began, "no failure of the head was counted"
     assert actions.check(pull).conclusion == "success"
 
@@ -849,11 +852,11 @@ def _basic(token: str) -> str:
     return "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
 
 
-MENDED = "[github]\nmost_rounds = 1\n"
+MENDED = "[github]\nmost_usd = 40\n"
 
 
 def test_a_broken_base_config_names_its_commit_all_mistakes_and_what_to_do(actions: Actions) -> None:
-    tip = actions.main_becomes({CONFIG: "[github]\nmost_round = 1\n[budget]\nusd = 3\n"})
+    tip = actions.main_becomes({CONFIG: "[github]\nmost_us = 1\n[budget]\nusd = 3\n"})
     pull = actions.opens({APP: RIGHT})
     actions.happens("opened", pull)
     told = actions.check(pull).summary or ""
@@ -862,7 +865,7 @@ def test_a_broken_base_config_names_its_commit_all_mistakes_and_what_to_do(actio
 
 
 def test_the_pull_request_that_mends_a_broken_base_config_can_pass_under_the_guard(actions: Actions) -> None:
-    actions.main_becomes({CONFIG: "[github]\nmost_round = 1\n"})
+    actions.main_becomes({CONFIG: "[github]\nmost_us = 1\n"})
     pull = actions.opens({CONFIG: MENDED})
     ran = actions.happens("opened", pull)
     assert ran.began
@@ -880,7 +883,7 @@ def test_the_pull_request_that_mends_a_broken_base_config_can_pass_under_the_gua
 def test_nothing_but_the_mending_is_reviewed_under_a_broken_base_config(
     actions: Actions, contents: dict[str, str]
 ) -> None:
-    actions.main_becomes({CONFIG: "[github]\nmost_round = 1\n"})
+    actions.main_becomes({CONFIG: "[github]\nmost_us = 1\n"})
     pull = actions.opens(contents)
     assert not actions.happens("opened", pull).began
     assert actions.check(pull).conclusion == "failure"

@@ -168,17 +168,9 @@ def test_a_configuration_with_a_slip_fails_the_check_of_its_mode(actions: Action
     assert told(actions, pull) == [(SHADOW, "failure")]
 
 
-def test_what_is_not_drawn_costs_nothing_and_gets_no_check(actions: Actions) -> None:
-    actions.main_becomes({CONFIG: f"{SHADOWED}[github]\nshadow_percent = 0\n"})
-    pull = actions.opens({APP: RIGHT})
-    ran = actions.happens("opened", pull)
-    assert (told(actions, pull), actions.models.asked, ran.outcome.exists()) == ([], [], False)
-    assert is_quiet(pull)
-
-
-def test_who_mends_the_configuration_is_reviewed_whatever_its_share_says(actions: Actions) -> None:
-    share = f"{SHADOWED}[github]\nshadow_percent = 0\n"
-    actions.main_becomes({CONFIG: f'{share}check_naem = "x"\n'})
-    pull = actions.opens({CONFIG: share})
+def test_who_mends_the_configuration_is_reviewed_whatever_it_leaves_out(actions: Actions) -> None:
+    left_out = f'{SHADOWED}[github]\nskip_bases = ["main"]\n'
+    actions.main_becomes({CONFIG: f'{left_out}check_naem = "x"\n'})
+    pull = actions.opens({CONFIG: left_out})
     actions.happens("opened", pull)
     assert told(actions, pull) == [(SHADOW, "neutral")]

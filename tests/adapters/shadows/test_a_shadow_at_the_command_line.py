@@ -278,10 +278,6 @@ def test_a_shadow_that_is_stopped_keeps_a_later_one_only_from_what_nobody_can_as
 @pytest.mark.parametrize(
     "text, says",
     [
-        (
-            "[github]\nshadow_percent = 10\n",
-            "github.shadow_percent: it is that of `mode = \"shadow\"`, and the mode is 'enforce'.",
-        ),
         (f'{SHADOW}part = "consulted"\n', "shadow.other: it answers the consults of the review itself"),
         (
             f'{SHADOW}part = "consulted"\nsurfaces = ["adr_review"]\n[escalation]\nprofile = "attrition"\n',
@@ -301,8 +297,6 @@ def test_a_setting_about_shadows_that_can_do_nothing_fails_the_check_of_the_conf
 @pytest.mark.parametrize(
     "text",
     [
-        'mode = "shadow"\n[github]\nshadow_percent = 10\n',
-        "[github]\nshadow_percent = 100\n",
         f'{SHADOW}part = "consulted"\nsurfaces = ["adr_review", "pr_review"]\n[escalation]\nprofile = "attrition"\n',
         f'{SHADOW}part = "review"\n',
     ],

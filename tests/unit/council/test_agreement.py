@@ -142,7 +142,7 @@ def test_what_is_grave_or_blocks_is_posted_though_few_raise_it(severity: Severit
     told = agreed([lead])
     assert lead.id in told.few
     blocking = {lead.id} if blocks else set()
-    (decided,) = postings((lead,), blocking, (), Narrowing(1, "thorough", 0, {}, told.few))
+    (decided,) = postings((lead,), blocking, (), Narrowing(1, "thorough", 0, told.few))
     assert (decided.because == "") is posted
 
 
@@ -194,7 +194,7 @@ def test_every_finding_ends_posted_folded_or_told_of_its_members(
     every = merged(lead)
     assert {each.finding.id for each in told.lead} == {each.id for each in every}
     blocking = {each.id for each in every if data.draw(st.booleans())}
-    decided = postings(every, blocking, (), Narrowing(1, "thorough", 0, {}, told.few))
+    decided = postings(every, blocking, (), Narrowing(1, "thorough", 0, told.few))
     assert {each.finding.id for each in decided} == {each.id for each in every}
     for each in decided:
         of_council = told.few.get(each.finding.id, "")

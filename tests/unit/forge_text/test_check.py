@@ -170,7 +170,7 @@ WAITING = [
     fork_waits(RULES, "a" * 40),
     draft_waits(),
     same_head(9),
-    rounds_used_up(RULES),
+    rounds_used_up(),
     breaker_open("the CLI <crashed> @ada", 3),
 ]
 

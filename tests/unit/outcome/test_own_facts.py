@@ -108,7 +108,7 @@ def test_a_longer_time_than_the_configuration_allows_is_a_contradiction(field: s
 def test_more_money_than_the_blast_radius_and_the_parts_allow_is_a_contradiction() -> None:
     assert isinstance(FIRST, PolicyFrozen)
     assert FIRST.policy.blast.radius is BlastRadius.LOW
-    rules = replace(WORLD.rules, usd_by_blast={**WORLD.rules.usd_by_blast, BlastRadius.LOW: 1.0}, max_usd=30.0)
+    rules = replace(WORLD.rules, max_usd=30.0)
     for dollars, says in ((1.0, None), (1.5, "its policy allows 1.5 USD, and the configuration 1")):
         first = recorded(budgets=replace(FIRST.policy.budgets, max_usd=dollars))
         assert told(first, rules=rules) == says
@@ -166,7 +166,7 @@ def test_the_money_of_a_council_is_that_of_the_advisors_whom_the_configuration_n
     world = MockWorld()
     member = Advisor("security", "You look for holes.", on="finish")
     roster = Roster((replace(ADR_ADVISOR, weight=2.0), replace(member, by_label=True)))
-    world.rules = replace(world.rules, usd_by_blast={}, roster=roster)
+    world.rules = replace(world.rules, roster=roster)
     first = world.review().events[0]
     assert isinstance(first, PolicyFrozen)
     assert told(first, rules=world.rules) is None

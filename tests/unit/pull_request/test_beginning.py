@@ -140,8 +140,6 @@ def test_the_defaults_of_publishing_are_the_ones_in_the_manual() -> None:
             reviewers=(),
             volume="normal",
             least_confidence=0.6,
-            least_confidence_for={},
-            most_rounds=10,
             push_repairs=False,
         )
         == PublicationRules()

@@ -55,12 +55,10 @@ def test_a_check_that_no_rule_requires_stops_no_merge() -> None:
     assert "(required are: 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')" in named.says
 
 
-def test_who_looks_for_the_mode_is_told_the_share_of_pull_requests() -> None:
-    (some,) = mode_remark(PublicationRules(shadow_percent=12.5).of_mode("shadow"))
+def test_who_looks_for_the_mode_is_told_of_shadow() -> None:
     (every,) = mode_remark(PublicationRules().of_mode("shadow"))
-    assert "Reviews of 12.5% of pull requests (github.shadow_percent) are shown in the check" in some.says
     assert "Reviews are shown in the check" in every.says
-    assert mode_remark(PublicationRules(shadow_percent=12.5)) == ()
+    assert mode_remark(PublicationRules()) == ()
 
 
 @pytest.mark.parametrize("required, words", [(CHECK, "never reports it"), (f"{CHECK} (shadow)", "neutral conclusion")])

@@ -35,8 +35,8 @@ def found(
     )
 
 
-def round_(number: int, volume: Volume = "normal", **least_for: float) -> Narrowing:
-    return Narrowing(number, volume, 0.6, least_for)
+def round_(number: int, volume: Volume = "normal", least: float = 0.6) -> Narrowing:
+    return Narrowing(number, volume, least)
 
 
 def why(finding: Finding, narrowing: Narrowing, *blocking: str) -> str:
@@ -84,12 +84,10 @@ def test_what_is_critical_high_or_blocking_is_posted_at_any_confidence_round_and
     assert because == "" or not (blocks or made[0] in ("critical", "high"))
 
 
-def test_what_is_uncertain_is_held_back_by_its_category_or_by_the_common_limit() -> None:
+def test_what_is_uncertain_is_held_back() -> None:
     assert why(found("medium", confidence=0.59), round_(1)) == "its confidence is below 0.6"
     assert why(found("medium", confidence=0.6), round_(1)) == ""
-    strict = round_(1, performance=0.8)
-    assert why(found("medium", confidence=0.79, category="Performance"), strict) == "its confidence is below 0.8"
-    assert why(found("medium", confidence=0.79), strict) == ""
+    assert why(found("medium", confidence=0.79), round_(1, least=0.8)) == "its confidence is below 0.8"
 
 
 def test_each_reason_says_what_held_the_finding_back() -> None:

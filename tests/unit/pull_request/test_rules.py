@@ -17,11 +17,8 @@ DEFAULTS: dict[str, Any] = {
     "reviewers": (),
     "volume": "normal",
     "least_confidence": 0.6,
-    "least_confidence_for": {},
-    "most_rounds": 10,
     "most_usd": 50.0,
     "repository_day_usd": None,
-    "settle_seconds": 60,
     "review": "every_push",
     "skip_paths": (),
     "skip_bases": (),
@@ -29,7 +26,6 @@ DEFAULTS: dict[str, Any] = {
     "push_repairs": False,
     "trusted_bases": (),
     "self_settle": "never",
-    "shadow_percent": 100.0,
 }
 
 
@@ -54,10 +50,10 @@ def test_each_setting_is_described_and_no_other_is_known() -> None:
 
 def test_the_rules_do_not_change_once_they_are_read() -> None:
     with pytest.raises(ValidationError):
-        PublicationRules().most_rounds = 3
+        PublicationRules().most_usd = 3
 
 
-@pytest.mark.parametrize("key, least, most", [("most_rounds", 1, 100), ("least_confidence", 0, 1)])
+@pytest.mark.parametrize("key, least, most", [("least_confidence", 0, 1)])
 def test_a_number_lies_within_its_limits(key: str, least: int, most: int) -> None:
     assert [configured(key, each) for each in (least, most)] == [least, most]
     assert f"greater than or equal to {least}" in refused(key, least - 1)
@@ -98,12 +94,6 @@ def test_volume_is_one_word(volume: str) -> None:
     assert configured("volume", volume) == volume
     for other in ("loud", "Quiet", "", 3):
         refused("volume", other)
-
-
-def test_a_category_has_its_own_least_confidence_in_any_case() -> None:
-    rules = PublicationRules(least_confidence_for={"Performance": 0.8})
-    assert (rules.narrowing(2).least_for, rules.narrowing(2).least) == ({"performance": 0.8}, 0.6)
-    assert "less than or equal to 1" in refused("least_confidence_for", {"style": 1.5})
 
 
 @pytest.mark.parametrize("branch", ["main", "release-1.x", "team/fix", "a" * 255, "a@b", "x.locked", "a.b"])

@@ -145,7 +145,7 @@ def test_neither_labels_nor_paths_make_a_roster_too_large() -> None:
 
 def test_the_policy_of_a_change_has_the_members_of_its_paths_and_their_money() -> None:
     world = MockWorld()
-    rules = replace(world.rules, roster=mapped(), usd_by_blast={})
+    rules = replace(world.rules, roster=mapped())
 
     def policy(path: str) -> Policy:
         return decide_policy(Change("x", files=(edited(path),)), rules, read_switches({}))

@@ -177,13 +177,8 @@ def test_places_are_those_of_a_surface() -> None:
 # --- settings that can do nothing -------------------------------------------------------------------------------------
 
 
-def told(*rules: ShadowRule, mode: Any = "enforce", percent: float = 100.0, profile: Any = "attrition") -> int:
-    return len(idle_settings(rules, mode=mode, percent=percent, profile=profile))
-
-
-def test_a_share_of_pull_requests_is_that_of_shadow_mode() -> None:
-    assert told(percent=10) == 1
-    assert told(percent=10, mode="shadow") == told(percent=100) == 0
+def told(*rules: ShadowRule, profile: Any = "attrition") -> int:
+    return len(idle_settings(rules, profile=profile))
 
 
 def test_only_a_profile_of_escalation_has_consults_to_answer() -> None:

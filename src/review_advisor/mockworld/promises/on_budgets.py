@@ -19,6 +19,7 @@ REFUNDS = 3
 ASKS = 2
 PENNY = 1e-6
 SECONDS_FOR_EACH_FURTHER_PART = 150
+MOST_SECONDS = 3_000
 
 
 def blast_of(reading: Reading) -> str:
@@ -112,10 +113,10 @@ def consults_stay_within_the_cap(reading: Reading) -> Iterator[str]:
 
 
 def purse_of(reading: Reading) -> float:
-    """The review's money, from the configuration's numbers and the number of parts."""
-    rules = reading.review.rules
-    by_tier = {tier.value: usd for tier, usd in rules.usd_by_blast.items()}
-    return min(rules.max_usd, by_tier[blast_of(reading)] * _parts(reading))
+    """The review's money: what the event stream froze, and never more than the configuration's cap."""
+    document = reading.review.document
+    most = reading.review.rules.max_usd
+    return most if document is None else min(most, document.policy.budgets.max_usd)
 
 
 def money_stays_within_the_purse(reading: Reading) -> Iterator[str]:
@@ -141,7 +142,7 @@ def time_stays_within_the_wall_clock(reading: Reading) -> Iterator[str]:
     rules = reading.review.rules
     members = len(rules.roster.panel) if reading.has_council else 0
     grown = rules.review_seconds + SECONDS_FOR_EACH_FURTHER_PART * (_parts(reading) - 1 + members)
-    seconds = max(rules.review_seconds, min(rules.max_seconds, grown))
+    seconds = max(rules.review_seconds, min(MOST_SECONDS, grown))
     for number, asked in enumerate(reading.review.asked, start=1):
         elapsed = asked.at - reading.review.asked[0].at
         if elapsed >= seconds:

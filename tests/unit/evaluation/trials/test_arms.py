@@ -33,7 +33,7 @@ def test_a_matrix_has_each_model_alone_and_each_pair() -> None:
 
 
 def test_another_configuration_is_another_arm() -> None:
-    digests = {configured("mine", text).facts.settings for text in ("", 'profile = "library"\n', "jobs = 2\n")}
+    digests = {configured("mine", text).facts.settings for text in ("", 'profile = "library"\n', 'mode = "shadow"\n')}
 
     assert len(digests) == 3
     assert configured("mine", "").facts.settings == USUAL["paired"].facts.settings
