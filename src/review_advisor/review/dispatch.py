@@ -207,8 +207,8 @@ class Dispatch:
         """Append one event to the review's stream, with the prompts' version if it is a call's, and journal it."""
         if isinstance(event, OfCall) and event.number and event.prompts != self._prompts:
             event = replace(event, prompts=self._prompts)
-        told = self._redactor.everywhere(event)
-        self._stream.record(told)
+        redacted = self._redactor.everywhere(event)
+        self._stream.record(redacted)
 
     def _told(self, event: Event) -> None:
         self._events.append(event)
@@ -268,22 +268,22 @@ class Dispatch:
         if not isinstance(first.answer, Lost) or first.answer.reason not in REPAIRABLE or asked_again:
             return first
         second = self._ask_once(repair_ask(call, first.number, first.answer), answer)
-        came = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer
+        result = lost_twice(first.answer, second.answer) if isinstance(second.answer, Lost) else second.answer
         receipt = replace(second.receipt, opened=first.receipt.opened + second.receipt.opened)
-        return replace(second, answer=came, consults=first.consults + second.consults, receipt=receipt)
+        return replace(second, answer=result, consults=first.consults + second.consults, receipt=receipt)
 
     def _ask_through_rate_limits(self, call: AgentCall, answer: type[Checked]) -> CallResult[Checked]:
-        came = self._ask_once(call, answer)
-        latest = came.answer
+        result = self._ask_once(call, answer)
+        latest = result.answer
         for number in range(1, 1 + (0 if call.asks_again else self._outage.busy_tries)):
             if not isinstance(latest, Lost) or latest.reason not in BUSY:
                 break
-            lost = came.answer
-            further = self._ask_once(replace(call, asks_again=came.first, further_try=number), answer)
+            lost = result.answer
+            further = self._ask_once(replace(call, asks_again=result.first, further_try=number), answer)
             latest = further.answer
             counts = lost_twice(lost, latest) if isinstance(lost, Lost) and isinstance(latest, Lost) else latest
-            came = replace(further, answer=counts, consults=came.consults + further.consults)
-        return came
+            result = replace(further, answer=counts, consults=result.consults + further.consults)
+        return result
 
     def wait(self, seconds: float) -> bool:
         """Wait this long; return False at once if the review's time would be over by then. Raises ``Stop``."""

@@ -42,10 +42,11 @@ ReasonKey = tuple[ReasonKind, str]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason to consult the advisor. ``subject`` is what it is about: a finding's id, a path, a call."""
+    """One reason to consult the advisor."""
 
     kind: ReasonKind
     subject: str
+    """What it is about: a finding's id, a path, a call."""
     detail: str
 
     @property
@@ -56,29 +57,27 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What in one answered call of the executor can be a reason to consult.
-
-    ``failures`` is the longest run of failed tool calls, and ``readings`` how often the same place of one file was
-    read, both since the last answered consult and as the CLI's own stream tells them. ``number`` is the call's.
-    """
+    """What in one answered call of the executor can be a reason to consult."""
 
     number: int
+    """The call's."""
     report: CheckedReport
     failures: int = 0
+    """The longest run of failed tool calls since the last answered consult, by the CLI's own stream."""
     readings: int = 0
+    """How often the same place of one file was read since then, by that stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What is the same in all turns of a part. ``critical`` are its critical and guarded paths.
-
-    ``requested``: a person asked that the advisor is consulted.
-    """
+    """What holds in all turns of a part."""
 
     rules: EscalationRules
     surface: Surface
     critical: tuple[str, ...] = ()
+    """Its critical and guarded paths."""
     requested: bool = False
+    """A person asked that the advisor is consulted."""
 
 
 def reasons_to_consult(watched: Watched, turn: Turn, consulted: Collection[ReasonKey] = ()) -> tuple[Reason, ...]:
@@ -187,7 +186,7 @@ def left_to_the_advisor(about: Watched | None, notes: Iterable[ConsultNote]) -> 
 
 
 def refused_question(about: Watched | None, notes: Iterable[ConsultNote]) -> str | None:
-    """The same for a question of the executor itself, which counts under the same cap; None if none was refused."""
+    """Why a person decides after a question of the executor was refused by the cap; None if none was."""
     if about is None or about.rules.handoff != "human":
         return None
     denied = next((note for note in notes if note.status == "denied"), None)
@@ -227,20 +226,23 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A report and a recommendation in one. ``wanted`` is all that it recommends, also what it keeps.
-
-    ``refused`` says which changes and findings do not count and why. With a ``conflict`` there is no merged value.
-    ``brought`` are the advisor's own findings whose quotes stand. ``unproven`` are its critical and high ones whose
-    quotes do not: they join what the report refuses, whatever else becomes of the advice.
-    """
+    """A report and a recommendation in one."""
 
     verdict: Literal["approve", "reject"]
     findings: tuple[tuple[str, Severity], ...]
     wanted: tuple[Difference, ...] = ()
+    """All that is recommended, also what it keeps."""
     refused: tuple[str, ...] = ()
+    """Which changes and findings do not count, and why."""
     conflict: str = ""
+    """How report and recommendation contradict one another: then there is no merged value."""
     brought: tuple[Finding, ...] = ()
+    """The advisor's own findings whose quotes stand."""
     unproven: tuple[RefusedFinding, ...] = ()
+    """Its critical and high ones whose quotes do not stand.
+
+    They join what the report refuses, whatever else becomes of the advice.
+    """
 
     @property
     def diff(self) -> tuple[Difference, ...]:
@@ -278,21 +280,21 @@ def merge_recommendations(
     for change in sorted(
         (*guidance.changes, *_chosen(guidance, report)), key=lambda each: each.does == "change_verdict"
     ):
-        told = _wanted(change, report, there, proven)
-        if isinstance(told, str):
-            refused.append(told)
+        diff = _wanted(change, report, there, proven)
+        if isinstance(diff, str):
+            refused.append(diff)
             continue
-        if wanted.setdefault(told.what, told) != told:
-            conflicts.append(f"the advice contradicts itself on {told.what}")
-        elif _is_held(told, report, there, watched, proven) and not (
-            told.what == VERDICT and (_rests_on_nothing(report, wanted) or (told.after == "reject" and stand))
+        if wanted.setdefault(diff.what, diff) != diff:
+            conflicts.append(f"the advice contradicts itself on {diff.what}")
+        elif _is_held(diff, report, there, watched, proven) and not (
+            diff.what == VERDICT and (_rests_on_nothing(report, wanted) or (diff.after == "reject" and stand))
         ):
-            conflicts.append(f"the executor is sure of {told.what} ({told.before}), the advisor wants {told.after}")
+            conflicts.append(f"the executor is sure of {diff.what} ({diff.before}), the advisor wants {diff.after}")
     if _rests_on_nothing(report, wanted):
         wanted.setdefault(VERDICT, Difference(VERDICT, report.verdict, "approve"))
     if any(_makes_grave(each) and not joined[each.what].pre_existing for each in wanted.values()):
-        told = Difference(VERDICT, report.verdict, "reject")
-        if wanted.setdefault(VERDICT, told) != told:
+        diff = Difference(VERDICT, report.verdict, "reject")
+        if wanted.setdefault(VERDICT, diff) != diff:
             conflicts.append("the advice approves a change and brings or raises a critical or high finding")
     if _keeps_the_verdict(guidance):
         wanted.setdefault(VERDICT, Difference(VERDICT, report.verdict, report.verdict))
@@ -318,16 +320,16 @@ def settles(contested: Merged, second: Merged) -> bool:
 
 def _chosen(guidance: Guidance, report: CheckedReport) -> tuple[RecommendedChange, ...]:
     """The change that the chosen answer names, where the advice does not spell out what it wants of the same."""
-    said = guidance.answer.casefold().strip(" .`'\"*").split()
-    if said == ["change", "the", "verdict"]:
+    words = guidance.answer.casefold().strip(" .`'\"*").split()
+    if words == ["change", "the", "verdict"]:
         if any(each.does == "change_verdict" for each in guidance.changes):
             return ()
         other: Literal["approve", "reject"] = "approve" if report.verdict == "reject" else "reject"
         return (RecommendedChange(does="change_verdict", verdict=other),)
-    does = next((each for each in _OF_A_FINDING if said[:1] == [each]), None)
-    if does is None or len(said) != 2 or any(each.finding == said[1] for each in guidance.changes):  # noqa: PLR2004
+    does = next((each for each in _OF_A_FINDING if words[:1] == [each]), None)
+    if does is None or len(words) != 2 or any(each.finding == words[1] for each in guidance.changes):  # noqa: PLR2004
         return ()
-    return (RecommendedChange(does=does, finding=said[1]),)
+    return (RecommendedChange(does=does, finding=words[1]),)
 
 
 def _keeps_the_verdict(guidance: Guidance) -> bool:
@@ -377,18 +379,18 @@ def disposition_of(
     """
     if merged.refused and not merged.diff:  # what it keeps is no advice that could be followed
         return "refused", "; ".join(merged.refused)
-    said = [each for each in stated if each.recommendation == identity]
-    objected = next((each.reason for each in said if _is_overriding(each)), "")
+    answers = [each for each in stated if each.recommendation == identity]
+    objection = next((each.reason for each in answers if _is_overriding(each)), "")
     if merged.wanted and is_applied(merged, report):
         if merged.refused:
             return "applied in part", f"the report shows the rest; refused: {'; '.join(merged.refused)}"
         return (
             "applied",
-            f"the report shows it, and the executor objects: {objected}" if objected else "the report shows it",
+            f"the report shows it, and the executor objects: {objection}" if objection else "the report shows it",
         )
-    if objected:
-        return "overridden", objected
-    for each in said:
+    if objection:
+        return "overridden", objection
+    for each in answers:
         if each.disposition == "applied" and not merged.wanted:
             return "applied", each.reason
     return "open", ""
@@ -399,8 +401,8 @@ def overridden_in(stated: Iterable[DispositionAnswer]) -> frozenset[str]:
     return frozenset(each.recommendation for each in stated if _is_overriding(each))
 
 
-def _is_overriding(said: DispositionAnswer) -> bool:
-    return said.disposition == "overridden" and bool(said.reason.strip())
+def _is_overriding(answer: DispositionAnswer) -> bool:
+    return answer.disposition == "overridden" and bool(answer.reason.strip())
 
 
 def same_advice(guidance: Guidance) -> str:
@@ -463,18 +465,18 @@ def _joins(brought: Finding, there: Finding | None) -> Difference:
     return Difference(brought.id, there.severity, worse)
 
 
-def _is_stricter(told: Difference) -> bool:
-    if told.what == VERDICT or told.after == DROPPED:
-        return told.after == "reject"
-    return told.before == ABSENT or _is_worse(told.after, told.before)
+def _is_stricter(diff: Difference) -> bool:
+    if diff.what == VERDICT or diff.after == DROPPED:
+        return diff.after == "reject"
+    return diff.before == ABSENT or _is_worse(diff.after, diff.before)
 
 
 def _is_worse(one: str, other: str) -> bool:
     return SEVERITIES.index(_severity(one)) < SEVERITIES.index(_severity(other))
 
 
-def _makes_grave(told: Difference) -> bool:
-    return told.what != VERDICT and told.after in GRAVE and told.before not in GRAVE
+def _makes_grave(diff: Difference) -> bool:
+    return diff.what != VERDICT and diff.after in GRAVE and diff.before not in GRAVE
 
 
 def _rests_on_nothing(report: CheckedReport, wanted: dict[str, Difference]) -> bool:
@@ -485,16 +487,16 @@ def _rests_on_nothing(report: CheckedReport, wanted: dict[str, Difference]) -> b
 
 
 def _is_held(
-    told: Difference, report: CheckedReport, there: dict[str, Finding], watched: Watched, proven: Collection[str]
+    diff: Difference, report: CheckedReport, there: dict[str, Finding], watched: Watched, proven: Collection[str]
 ) -> bool:
     """Whether the executor is sure of what the advice would take away from it."""
-    if told.before == told.after:
+    if diff.before == diff.after:
         return False
-    if told.what == VERDICT:
+    if diff.what == VERDICT:
         return report.confidence >= watched.rules.threshold(watched.surface, VERDICT)
-    finding = there[told.what]
+    finding = there[diff.what]
     return (
-        not _is_stricter(told) and told.what not in proven and finding.confidence >= finding_threshold(watched, finding)
+        not _is_stricter(diff) and diff.what not in proven and finding.confidence >= finding_threshold(watched, finding)
     )
 
 
@@ -522,10 +524,11 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A report after advice. ``put_back`` are the ids of the findings that stay as grave as they have to."""
+    """A report after advice."""
 
     report: CheckedReport
     put_back: tuple[str, ...] = ()
+    """The ids of the findings that stay as grave as they have to."""
 
 
 def held_by_advice(merges: Iterable[Merged]) -> frozenset[str]:

@@ -104,19 +104,19 @@ class Observed:
         for this head. That nothing had happened is true of its moment only, and is not kept.
         """
         known = {(each.finding, each.name): each for each in before.labels if each.has_happened}
-        told = {(each.finding, each.name): each for each in self.labels}
+        seen_now = {(each.finding, each.name): each for each in self.labels}
         if before.head_sha != self.head_sha:
             known = {(finding, name): each for (finding, name), each in known.items() if finding}
-        kept = [known.get(key, each) if each.value == UNKNOWN else each for key, each in told.items()]
-        gone = [each for (finding, name), each in known.items() if finding and (finding, name) not in told]
+        kept = [known.get(key, each) if each.value == UNKNOWN else each for key, each in seen_now.items()]
+        gone = [each for (finding, name), each in known.items() if finding and (finding, name) not in seen_now]
         there = {each.finding for each in (*kept, *gone) if (each.name, each.value) == ("at_merge", "there")}
         return replace(self, labels=(*kept, *(e for e in gone if e.name != "later" or e.finding in there)))
 
     def as_json(self) -> dict[str, Any]:
         """Its fields."""
-        told = [{"finding": e.finding, "name": e.name, "value": e.value, "source": e.source} for e in self.labels]
+        labels = [{"finding": e.finding, "name": e.name, "value": e.value, "source": e.source} for e in self.labels]
         about = {"run": self.run_id, "repository": self.repository, "pull_request": self.pull_request}
-        return {**about, "at": self.at.isoformat(), "head_sha": self.head_sha, "labels": told}
+        return {**about, "at": self.at.isoformat(), "head_sha": self.head_sha, "labels": labels}
 
 
 def of_findings(labels: Iterable[ObservedLabel]) -> dict[str, dict[LabelName, Value]]:

@@ -99,9 +99,9 @@ def _of_other_secrets(first: PolicyFrozen, known: OwnFacts) -> str | None:
 
 
 def _unsaid(
-    paths: Iterable[str], covers: Callable[[str], bool], said: tuple[str, ...], redact: Callable[[str], str]
+    paths: Iterable[str], covers: Callable[[str], bool], recorded: tuple[str, ...], redact: Callable[[str], str]
 ) -> str | None:
-    return next((redact(path) for path in paths if covers(path) and redact(path) not in said), None)
+    return next((redact(path) for path in paths if covers(path) and redact(path) not in recorded), None)
 
 
 def _milder(policy: Policy, known: OwnFacts, shards: int) -> str | None:
@@ -130,22 +130,22 @@ def _milder(policy: Policy, known: OwnFacts, shards: int) -> str | None:
             review_seconds(rules.review_seconds, shards, panel=len(policy.roster.panel)),
         ),
     )
-    for unit, said, allowed in most:
-        if said > allowed:
-            return f"its policy allows {said:g} {unit}, and the configuration {allowed:g}"
+    for unit, granted, allowed in most:
+        if granted > allowed:
+            return f"its policy allows {granted:g} {unit}, and the configuration {allowed:g}"
     return None
 
 
-def _of_another_roster(said: Roster, known: OwnFacts) -> str | None:
+def _of_another_roster(recorded: Roster, known: OwnFacts) -> str | None:
     """What makes a roster milder than the known one.
 
     Every known advisor has to be in it as declared. A further one could outvote them, and brings money of its own, so
     where not every path is known it has to be one that the map of paths adds for some path.
     """
     named = known.rules.roster.advisors
-    missing = [each.id for each in named if each not in said.advisors]
+    missing = [each.id for each in named if each not in recorded.advisors]
     if missing:
         return f"its policy leaves out the advisor {missing[0]!r} of the configuration, or changes it"
     may_join = known.of_map if known.cut or any(UNREADABLE in path for path in known.paths) else ()
-    further = [each.id for each in said.advisors if each not in (*named, *may_join)]
+    further = [each.id for each in recorded.advisors if each not in (*named, *may_join)]
     return f"its policy adds the advisor {further[0]!r}, whom the configuration does not name" if further else None

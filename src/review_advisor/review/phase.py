@@ -152,7 +152,7 @@ class RunningReview:
         self._pre_flight_advisor = PreFlightAdvisor(briefing)
         self._loop = ReviewLoop(ports.source, dispatch)
         self._plans: dict[Surface, ReviewPlan] = {}
-        self._heard: dict[Surface, Sequence[SpokenOpinion]] = {}
+        self._spoken: dict[Surface, Sequence[SpokenOpinion]] = {}
         self._subject = subject_of(ports, request, briefing, lambda: dispatch.events)
 
     def surfaces(self, joined: Callable[[Sequence[Ending]], Ending]) -> list[Ending]:
@@ -193,8 +193,8 @@ class RunningReview:
 
         if found is None:
             plan = self._pre_flight(row, parts)
-            told = opinions_section(self._opinions(row, parts), self._briefing.nonce)
-            parts = [replace(part, opinions=told) for part in parts] if told else parts
+            section = opinions_section(self._opinions(row, parts), self._briefing.nonce)
+            parts = [replace(part, opinions=section) for part in parts] if section else parts
             ending = join_parts(self._dispatch.together(parts, lambda part: self._loop.review(head(part), plan)))
         else:
             ending = join_parts([self._loop.judge(head(parts[0]), found)])
@@ -247,11 +247,11 @@ class RunningReview:
     def _opinions(self, row: SurfacePolicy, parts: Sequence[Part]) -> Sequence[SpokenOpinion]:
         """What the declared advisors say before the executor begins, where there is a plan to be made."""
         if SURFACE_DEFAULTS[row.surface].pre_flight is PreFlightRule.REUSE:
-            return self._heard.get(Surface.PR_REVIEW, ())
+            return self._spoken.get(Surface.PR_REVIEW, ())
         if row.roles[Role.PRE_FLIGHT].runs:
-            heard = self._dispatch.together(self._policy.roster.opening, partial(self._opinion, row, parts))
-            self._heard[row.surface] = tuple(each for each in heard if each is not None)
-        return self._heard.get(row.surface, ())
+            opinions = self._dispatch.together(self._policy.roster.opening, partial(self._opinion, row, parts))
+            self._spoken[row.surface] = tuple(each for each in opinions if each is not None)
+        return self._spoken.get(row.surface, ())
 
     def _opinion(self, row: SurfacePolicy, parts: Sequence[Part], advisor: Advisor) -> SpokenOpinion | None:
         """One advisor's opinion; a lost or refused one is simply none."""
@@ -259,16 +259,16 @@ class RunningReview:
         asked = self._dispatch.ask(opening.call(row, parts[0] if len(parts) == 1 else None), opening.form)
         if not isinstance(asked.answer, Opinion):
             return None
-        said = opening.spoken(asked.answer)
+        spoken = opening.spoken(asked.answer)
         self._dispatch.record_step(
             Opined,
             row,
             parts[0],
             number=asked.number,
-            advisor=said.advisor,
-            opinion=said.opinion,
-            instances=said.instances,
-            own=said.own,
-            missing=said.missing,
+            advisor=spoken.advisor,
+            opinion=spoken.opinion,
+            instances=spoken.instances,
+            own=spoken.own,
+            missing=spoken.missing,
         )
-        return said
+        return spoken

@@ -62,8 +62,8 @@ class Version:
     def believed(self, advised: Sequence[ReportedFinding], advisor: str) -> tuple[Finding | RefusedFinding, ...]:
         """The findings of an advisor, held against this version by the rules of the executor's."""
         checker = SURFACE_INPUTS[self.row.surface].checker(self.subject, self.part.shard.files)
-        said = ReviewReport.model_construct(verdict="reject", summary="", confidence=0.0, findings=tuple(advised))
-        checked = checker.check(said, ())
+        report = ReviewReport.model_construct(verdict="reject", summary="", confidence=0.0, findings=tuple(advised))
+        checked = checker.check(report, ())
         refused = (replace(each, raised_by=advisor) for each in checked.refused)
         return (*(replace(each, raised_by=advisor, rule="") for each in checked.findings), *refused)
 
