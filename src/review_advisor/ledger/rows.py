@@ -259,9 +259,10 @@ def readings_so_far(events: Sequence[Event]) -> Readings:
     if not isinstance(first, PolicyFrozen):
         raise TypeError("a review's events begin with PolicyFrozen")
     casting, done = used_so_far(first.policy, events)
-    run = {**row(status=UNFINISHED, pull_request=first.pull_request), **done, **_letters(first)}
+    unsettled = dict.fromkeys(("findings", "degraded", "disabled", "recovered", "exhausted", "vetoed"), 0)
+    run = row(status=UNFINISHED, pull_request=first.pull_request, wall_ms=None, **unsettled)
     tables = {**_about(first), **_shadow_mode(first, None), **rows_of_events(first.policy, events)}
-    return Readings(_name(first), casting, run, tables)
+    return Readings(_name(first), casting, {**run, **done, **_letters(first)}, tables)
 
 
 def used_so_far(policy: Policy, events: Iterable[Event]) -> tuple[tuple[Participant, ...], Row]:
