@@ -203,7 +203,7 @@ def is_replaced(path: Path) -> bool:
 
 
 def write_as_it_comes(path: Path, texts: Iterable[str]) -> None:
-    """The same for a text in parts, which are never in memory together: if getting one fails, nothing is written."""
+    """Write a text in parts, which are never in memory together: if getting one fails, nothing is written."""
     try:
         if _is_device(path):
             with tempfile.TemporaryFile() as parts:

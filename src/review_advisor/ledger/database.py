@@ -383,7 +383,7 @@ def all_of(asked: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 
 def where_within(period: Period) -> tuple[str, list[Any]]:
-    """The same for a period."""
+    """The condition that a run began in a period, and the values for its marks."""
     return all_of(within(period))
 
 

@@ -294,7 +294,7 @@ class Rollup:
     kpis: tuple[Kpi, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The same as one JSON object."""
+        """Its parts as one JSON object."""
         return {
             "kpis": [kpi.as_json() for kpi in self.kpis],
             "sums": asdict(self.sums),

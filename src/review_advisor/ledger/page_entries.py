@@ -68,7 +68,7 @@ def page_text(text: str) -> str:
 
 
 def page_lines(texts: Iterable[str]) -> list[str]:
-    """The same for the lines of a list, which is clipped with a note, too."""
+    """The lines of a list as a page shows them, clipped with a note."""
     lines = list(texts)
     shown = [page_text(line) for line in lines[:MOST_LINES]]
     left = len(lines) - MOST_LINES
@@ -76,7 +76,7 @@ def page_lines(texts: Iterable[str]) -> list[str]:
 
 
 def page_block(block: str | tuple[str, ...]) -> str | list[str]:
-    """The same for a text or a list of lines."""
+    """A text or a list of lines as a page shows it."""
     return page_text(block) if isinstance(block, str) else page_lines(block)
 
 

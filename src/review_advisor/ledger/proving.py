@@ -189,7 +189,7 @@ def _other_rows(connection: sqlite3.Connection, row: int, chain: Chain, free: in
     """Where a chain's rows are not what its events say. Every moment from ``free`` to ``row`` is another chain's."""
     try:
         begun = microseconds(begun_at(chain))
-        tables = _rows_of_events(chain, _defaults(connection))
+        tables = _rows_of_events(chain)
     except LedgerError as refusal:
         return Break(chain.run_id, None, str(refusal))
     if not free <= begun <= row:
@@ -200,23 +200,17 @@ def _other_rows(connection: sqlite3.Connection, row: int, chain: Chain, free: in
     return None
 
 
-def _rows_of_events(chain: Chain, defaults: Row) -> dict[str, _Rows]:
+def _rows_of_events(chain: Chain) -> dict[str, _Rows]:
     """Every table's rows of one chain, as they are read from its events."""
     tables: dict[str, tuple[Row, ...]] = dict.fromkeys((*TABLES, *OTHER_TABLES, "runs", "casting_parts"), ())
     readings = readings_of_chain(chain)
     if isinstance(readings, Readings):
         parts = tuple(asdict(part) for part in readings.casting)
         named = {"repository": readings.repository, "casting": canonical(parts)}
-        tables |= {**readings.tables, "runs": ({**defaults, **readings.run, **named},), "casting_parts": parts}
+        tables |= {**readings.tables, "runs": ({**readings.run, **named},), "casting_parts": parts}
     else:
         tables |= readings
     return {table: Counter(tuple(sorted(each.items())) for each in its) for table, its in tables.items()}
-
-
-def _defaults(connection: sqlite3.Connection) -> Row:
-    """What stands in the table of runs where a reading has no value."""
-    columns = connection.execute("SELECT name, dflt_value FROM pragma_table_info('runs') WHERE name <> 'chain'")
-    return {name: None if value is None else int(value) for name, value in columns}
 
 
 _QUESTIONS = {

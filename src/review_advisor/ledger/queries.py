@@ -153,7 +153,7 @@ class RunRecord:
     advice: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The same as one JSON object."""
+        """Its fields as one JSON object."""
         return {"run": self.line.as_json(), **{name: list(rows) for name, rows in self.tables.items()}} | {
             "events": list(self.events),
             "broken": self.broken,

@@ -160,7 +160,7 @@ def add_readings(
 
 
 def write_tables(connection: sqlite3.Connection, chain: int, tables: Tables) -> None:
-    """The same for a chain that is no review's: of an observation, a task or a shadow."""
+    """Put these rows in the place of the present ones of an observation, a task or a shadow."""
     for table in tables:
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
     _insert_tables(connection, chain, tables)

@@ -92,7 +92,7 @@ def storable(value: Scalar) -> Scalar:
 
 
 def storable_text(text: str) -> str:
-    """The same for a text."""
+    """A text without half characters and NUL."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
@@ -125,7 +125,7 @@ def event_rows(policy: Policy, number: int, event: Event) -> Tables:
 
 
 def rows_of_events(policy: Policy, events: Iterable[Event]) -> Tables:
-    """The same for all events of a review."""
+    """The rows of all events of a review, by table."""
     found: dict[str, list[Row]] = {}
     for number, event in enumerate(events):
         for table, rows in event_rows(policy, number, event).items():
@@ -259,9 +259,10 @@ def readings_so_far(events: Sequence[Event]) -> Readings:
     if not isinstance(first, PolicyFrozen):
         raise TypeError("a review's events begin with PolicyFrozen")
     casting, done = used_so_far(first.policy, events)
-    run = {**row(status=UNFINISHED, pull_request=first.pull_request), **done, **_letters(first)}
+    unsettled = dict.fromkeys(("findings", "degraded", "disabled", "recovered", "exhausted", "vetoed"), 0)
+    run = row(status=UNFINISHED, pull_request=first.pull_request, wall_ms=None, **unsettled)
     tables = {**_about(first), **_shadow_mode(first, None), **rows_of_events(first.policy, events)}
-    return Readings(_name(first), casting, run, tables)
+    return Readings(_name(first), casting, {**run, **done, **_letters(first)}, tables)
 
 
 def used_so_far(policy: Policy, events: Iterable[Event]) -> tuple[tuple[Participant, ...], Row]:
@@ -390,7 +391,7 @@ def _parts(call: CallEnded) -> Iterator[Participant]:
 
 
 def _consulted(event: Consulted, advisors: Mapping[Surface, str]) -> Iterator[Participant]:
-    """The same for a consult. Why it failed is told in the CLI's words."""
+    """A consult by the model that was asked for, and by the one that answered; why it failed is in the words of the CLI."""
     note = event.note
     error = "" if note.status == "answered" else (note.reason or note.status)[:_LONGEST_REASON]
     for model in _models(advisors[event.surface], note.resolved_model):

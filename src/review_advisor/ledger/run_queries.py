@@ -237,7 +237,7 @@ def _of_runs(wanted: RunFilter) -> tuple[str, list[Any]]:
 
 
 def _of_tasks(wanted: TaskFilter) -> tuple[str, list[Any]]:
-    """The same of tasks."""
+    """The conditions that choose tasks, as one, and the values for its marks."""
     is_any = wanted.error == ANY_ERROR
     return all_of(
         {

@@ -84,24 +84,24 @@ CREATE TABLE runs (
     casting INTEGER NOT NULL REFERENCES castings (id),
     letters INTEGER NOT NULL,         -- which pairs of letters its title holds: most titles need not be read
     cost_usd REAL,                    -- NULL: no call reported its cost
-    consults INTEGER NOT NULL DEFAULT 0,
-    findings INTEGER NOT NULL DEFAULT 0,
-    vetoes INTEGER NOT NULL DEFAULT 0,
-    degraded INTEGER NOT NULL DEFAULT 0,
-    disabled INTEGER NOT NULL DEFAULT 0,
-    recovered INTEGER NOT NULL DEFAULT 0,
-    exhausted INTEGER NOT NULL DEFAULT 0,
+    consults INTEGER NOT NULL,
+    findings INTEGER NOT NULL,
+    vetoes INTEGER NOT NULL,
+    degraded INTEGER NOT NULL,
+    disabled INTEGER NOT NULL,
+    recovered INTEGER NOT NULL,
+    exhausted INTEGER NOT NULL,
     wall_ms INTEGER,                  -- NULL while unfinished
-    executor_ms INTEGER NOT NULL DEFAULT 0,      -- the executor's first attempts
-    executor_tokens INTEGER NOT NULL DEFAULT 0,  -- in, out, cache read and cache write
-    advisor_tokens INTEGER NOT NULL DEFAULT 0,   -- the same of the three other roles
-    vetoed INTEGER NOT NULL DEFAULT 0,           -- it had a veto that was the executor's to repair
-    given INTEGER NOT NULL DEFAULT 0,            -- it was given replies that an earlier run paid for
-    consult_tokens INTEGER NOT NULL DEFAULT 0,   -- of the advisor's, those of consults
-    executor_turns INTEGER NOT NULL DEFAULT 0,
-    executor_calls INTEGER NOT NULL DEFAULT 0,
-    prompt_tokens INTEGER NOT NULL DEFAULT 0,    -- all input
-    cached_tokens INTEGER NOT NULL DEFAULT 0     -- of it, what the cache had
+    executor_ms INTEGER NOT NULL,     -- the executor's first attempts
+    executor_tokens INTEGER NOT NULL, -- in, out, cache read and cache write
+    advisor_tokens INTEGER NOT NULL,  -- the same of the three other roles
+    vetoed INTEGER NOT NULL,          -- it had a veto that was the executor's to repair
+    given INTEGER NOT NULL,           -- it was given replies that an earlier run paid for
+    consult_tokens INTEGER NOT NULL,  -- of the advisor's, those of consults
+    executor_turns INTEGER NOT NULL,
+    executor_calls INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL,   -- all input
+    cached_tokens INTEGER NOT NULL    -- of it, what the cache had
 );
 
 CREATE INDEX runs_by_pull_request ON runs (pull_request);

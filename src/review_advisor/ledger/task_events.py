@@ -174,7 +174,7 @@ def _object_in(body: str) -> object:
     return None
 
 
-HarnessStatus = Literal[
+RunStatus = Literal[
     "completed",
     "executor_stopped_without_done",
     "advisor_call_limit_reached",
@@ -184,12 +184,13 @@ HarnessStatus = Literal[
     "advisor_failed",
     "malformed_block",
     "running",
+    "voted_down",
+    "conflict_needs_human",
+    "budget_exceeded",
+    "disabled",
+    "degraded",
 ]
-"""The closed list of advisor-harness. ``running`` is also a run that was killed."""
-
-
-RunStatus = Literal[HarnessStatus, "voted_down", "conflict_needs_human", "budget_exceeded", "disabled", "degraded"]
-"""That list, and five of ours."""
+"""The nine of advisor-harness, of which ``running`` is also a run that was killed, and five of ours."""
 
 
 _ENDS: Mapping[RunStatus, tuple[int, str]] = {

@@ -203,7 +203,7 @@ def fold_into(
     whole_runs: bool,
     left_out: Iterable[str] = (),
 ) -> Folded:
-    """The same for a ledger that is open. Raises ``LedgerError``, and the database's own errors."""
+    """Fold chains into a ledger that is open. Raises ``LedgerError``, and the database's own errors."""
     counts: Counter[str] = Counter()
     left_out = list(left_out)
     with transaction(connection):
