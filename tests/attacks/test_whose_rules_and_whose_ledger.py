@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import CREDENTIAL, Terminal, project
-from tests.adapters.git_repository import Repo
+from tests.adapters.git_repository import Repo, made_once
 from tests.adapters.ledgers import five, record
 
 from review_advisor.app.ci import read_document
@@ -45,7 +45,12 @@ def terminal(tmp_path: Path) -> Terminal:
 @pytest.fixture
 def branched_early(tmp_path: Path) -> Repo:
     """A branch that left the default one while its rules excluded PHP; they have been tightened since."""
-    upstream = Repo(tmp_path / "upstream")
+    made_once(tmp_path, _rules_are_tightened)
+    return Repo(tmp_path / "clone")
+
+
+def _rules_are_tightened(place: Path) -> None:
+    upstream = Repo(place / "upstream")
     upstream.write(CONFIG, 'exclude = ["*.php"]\n')
     upstream.write(".gitattributes", "*.php linguist-generated\n")
     upstream.write("index.php", "<?php\n")
@@ -54,12 +59,12 @@ def branched_early(tmp_path: Path) -> Repo:
     upstream.write(".gitattributes", "# nothing\n")
     upstream.write("REVIEW.md", "Nobody may call system().\n")
     upstream.commit("Strict rules")
-    upstream.git("clone", "--quiet", ".", str(tmp_path / "clone"))
-    clone = Repo(tmp_path / "clone")
+    upstream.git("clone", "--quiet", ".", str(place / "clone"))
+    clone = Repo(place / "clone")
+    clone.git("remote", "set-url", "origin", "../upstream")
     clone.git("switch", "--quiet", "--create", "topic", "HEAD~1")
     clone.write("index.php", HOLE)
     clone.commit("Tidy up")
-    return clone
 
 
 NAMED = {
@@ -249,12 +254,12 @@ def test_a_ledger_that_a_branch_brings_along_does_not_count(
     assert done.sentence.startswith("The ledger ") or "symbolic link" in done.sentence
 
 
-@pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_no_verb_reads_one(terminal: Terminal, words: tuple[str, ...]) -> None:
+def test_no_verb_reads_one(terminal: Terminal) -> None:
     tracked(Repo(terminal.folder))
-    done = terminal.run(*words, env=CREDENTIAL)
-    assert done.code == 2
-    assert "does not count: git tracks review_logs/ledger/ledger.sqlite3" in done.sentence
+    for words in READERS:
+        done = terminal.run(*words, env=CREDENTIAL)
+        assert done.code == 2, words
+        assert "does not count: git tracks review_logs/ledger/ledger.sqlite3" in done.sentence, words
 
 
 def test_a_linked_work_tree_has_rules_and_a_ledger_like_any_other(tmp_path: Path, branched_early: Repo) -> None:
@@ -324,7 +329,12 @@ def test_neither_an_outcome_nor_a_recording_comes_with_a_branch(terminal: Termin
 @pytest.fixture
 def upstream(tmp_path: Path) -> Repo:
     """A default branch, and a pull request of two commits, merged as GitHub merges it to try it."""
-    repo = Repo(tmp_path / "upstream")
+    made_once(tmp_path / "upstream", _is_tried)
+    return Repo(tmp_path / "upstream")
+
+
+def _is_tried(place: Path) -> None:
+    repo = Repo(place)
     repo.write("a.py", "a = 1\n")
     repo.commit("One")
     repo.commit("Two")
@@ -336,7 +346,6 @@ def upstream(tmp_path: Path) -> Repo:
     repo.git("merge", "--quiet", "--no-ff", "--message", "Try it", "topic")
     repo.git("update-ref", "refs/pull/7/merge", "HEAD")
     repo.git("switch", "--quiet", "main")
-    return repo
 
 
 def checked_out(upstream: Repo, fetched: str, *switch: str, depth: str = "--depth=1") -> Repo:
@@ -460,7 +469,12 @@ ANYTHING = ((), ("--staged",), ("--untracked",))
 @pytest.fixture
 def developed(tmp_path: Path) -> Repo:
     """A default branch called develop, and a branch with a hole and rules of its own, pushed as main and master too."""
-    upstream = Repo(tmp_path / "upstream")
+    made_once(tmp_path / "upstream", _is_developed)
+    return Repo(tmp_path / "upstream")
+
+
+def _is_developed(place: Path) -> None:
+    upstream = Repo(place)
     upstream.git("branch", "--move", "develop")
     upstream.write(CONFIG, 'critical_paths = ["*.php"]\n')
     upstream.commit("Strict rules")
@@ -471,7 +485,6 @@ def developed(tmp_path: Path) -> Repo:
     for name in ("main", "master", "origin/main"):
         upstream.git("branch", name)
     upstream.git("switch", "--quiet", "develop")
-    return upstream
 
 
 @pytest.mark.parametrize("words", ANYTHING, ids=str)
