@@ -80,6 +80,7 @@ NAMED = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("words", NAMED.values(), ids=NAMED)
 def test_an_early_branch_brings_no_old_rules(tmp_path: Path, branched_early: Repo, words: tuple[str, ...]) -> None:
     branched_early.git("tag", "newest", "main")
@@ -244,6 +245,7 @@ READERS = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("brought", BROUGHT, ids=lambda each: each.__name__)
 def test_a_ledger_that_a_branch_brings_along_does_not_count(
     terminal: Terminal, brought: Callable[[Repo], None]
@@ -396,6 +398,7 @@ def followed(sentence: str, clone: Repo) -> None:
         subprocess.run(shlex.split(command), cwd=clone.path, check=True, capture_output=True)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("edited", [False, True], ids=["clean", "edited"])
 @pytest.mark.parametrize("case", CUT_OFF.values(), ids=CUT_OFF)
 def test_a_base_that_is_not_here_is_no_empty_change(
@@ -424,6 +427,7 @@ OF_THE_HEAD = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("words", OF_THE_HEAD, ids=str)
 def test_the_head_itself_is_no_base_in_a_shallow_clone(tmp_path: Path, upstream: Repo, words: tuple[str, ...]) -> None:
     clone = cloned(upstream, "--depth=1")
@@ -568,6 +572,7 @@ def cloned_with_tags(upstream: Repo) -> Repo:
     return clone
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", SHADOWED.values(), ids=SHADOWED)
 def test_no_pushed_name_stands_for_the_base(
     tmp_path: Path, upstream: Repo, case: tuple[Callable[[Repo], None], tuple[str, ...], str]
@@ -593,6 +598,7 @@ FULL = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("words", FULL, ids=str)
 def test_a_full_name_is_that_of_one_ref(tmp_path: Path, upstream: Repo, words: tuple[str, ...]) -> None:
     main = upstream.rev("refs/heads/main")
