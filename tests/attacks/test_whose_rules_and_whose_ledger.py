@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.adapters.command_line import CREDENTIAL, Terminal, project
-from tests.adapters.git_repository import Repo
+from tests.adapters.git_repository import Repo, made_once
 from tests.adapters.ledgers import five, record
 
 from review_advisor.app.ci import read_document
@@ -45,7 +45,12 @@ def terminal(tmp_path: Path) -> Terminal:
 @pytest.fixture
 def branched_early(tmp_path: Path) -> Repo:
     """A branch that left the default one while its rules excluded PHP; they have been tightened since."""
-    upstream = Repo(tmp_path / "upstream")
+    made_once(tmp_path, _rules_are_tightened)
+    return Repo(tmp_path / "clone")
+
+
+def _rules_are_tightened(place: Path) -> None:
+    upstream = Repo(place / "upstream")
     upstream.write(CONFIG, 'exclude = ["*.php"]\n')
     upstream.write(".gitattributes", "*.php linguist-generated\n")
     upstream.write("index.php", "<?php\n")
@@ -54,12 +59,12 @@ def branched_early(tmp_path: Path) -> Repo:
     upstream.write(".gitattributes", "# nothing\n")
     upstream.write("REVIEW.md", "Nobody may call system().\n")
     upstream.commit("Strict rules")
-    upstream.git("clone", "--quiet", ".", str(tmp_path / "clone"))
-    clone = Repo(tmp_path / "clone")
+    upstream.git("clone", "--quiet", ".", str(place / "clone"))
+    clone = Repo(place / "clone")
+    clone.git("remote", "set-url", "origin", "../upstream")
     clone.git("switch", "--quiet", "--create", "topic", "HEAD~1")
     clone.write("index.php", HOLE)
     clone.commit("Tidy up")
-    return clone
 
 
 NAMED = {
@@ -75,6 +80,7 @@ NAMED = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("words", NAMED.values(), ids=NAMED)
 def test_an_early_branch_brings_no_old_rules(tmp_path: Path, branched_early: Repo, words: tuple[str, ...]) -> None:
     branched_early.git("tag", "newest", "main")
@@ -239,6 +245,7 @@ READERS = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("brought", BROUGHT, ids=lambda each: each.__name__)
 def test_a_ledger_that_a_branch_brings_along_does_not_count(
     terminal: Terminal, brought: Callable[[Repo], None]
@@ -249,13 +256,13 @@ def test_a_ledger_that_a_branch_brings_along_does_not_count(
     assert done.sentence.startswith("The ledger ") or "symbolic link" in done.sentence
 
 
-@pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_no_verb_reads_one(terminal: Terminal, words: tuple[str, ...]) -> None:
+def test_no_verb_reads_one(terminal: Terminal) -> None:
     tracked(Repo(terminal.folder))
     (terminal.folder / "other.toml").write_text("")
-    done = terminal.run(*words, env=CREDENTIAL)
-    assert done.code == 2
-    assert "does not count: git tracks review_logs/ledger/ledger.sqlite3" in done.sentence
+    for words in READERS:
+        done = terminal.run(*words, env=CREDENTIAL)
+        assert done.code == 2, words
+        assert "does not count: git tracks review_logs/ledger/ledger.sqlite3" in done.sentence, words
 
 
 def test_a_linked_work_tree_has_rules_and_a_ledger_like_any_other(tmp_path: Path, branched_early: Repo) -> None:
@@ -325,7 +332,12 @@ def test_neither_an_outcome_nor_a_recording_comes_with_a_branch(terminal: Termin
 @pytest.fixture
 def upstream(tmp_path: Path) -> Repo:
     """A default branch, and a pull request of two commits, merged as GitHub merges it to try it."""
-    repo = Repo(tmp_path / "upstream")
+    made_once(tmp_path / "upstream", _is_tried)
+    return Repo(tmp_path / "upstream")
+
+
+def _is_tried(place: Path) -> None:
+    repo = Repo(place)
     repo.write("a.py", "a = 1\n")
     repo.commit("One")
     repo.commit("Two")
@@ -337,7 +349,6 @@ def upstream(tmp_path: Path) -> Repo:
     repo.git("merge", "--quiet", "--no-ff", "--message", "Try it", "topic")
     repo.git("update-ref", "refs/pull/7/merge", "HEAD")
     repo.git("switch", "--quiet", "main")
-    return repo
 
 
 def checked_out(upstream: Repo, fetched: str, *switch: str, depth: str = "--depth=1") -> Repo:
@@ -388,6 +399,7 @@ def followed(sentence: str, clone: Repo) -> None:
         subprocess.run(shlex.split(command), cwd=clone.path, check=True, capture_output=True)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("edited", [False, True], ids=["clean", "edited"])
 @pytest.mark.parametrize("case", CUT_OFF.values(), ids=CUT_OFF)
 def test_a_base_that_is_not_here_is_no_empty_change(
@@ -416,6 +428,7 @@ OF_THE_HEAD = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("words", OF_THE_HEAD, ids=str)
 def test_the_head_itself_is_no_base_in_a_shallow_clone(tmp_path: Path, upstream: Repo, words: tuple[str, ...]) -> None:
     clone = cloned(upstream, "--depth=1")
@@ -461,7 +474,12 @@ ANYTHING = ((), ("--staged",), ("--untracked",))
 @pytest.fixture
 def developed(tmp_path: Path) -> Repo:
     """A default branch called develop, and a branch with a hole and rules of its own, pushed as main and master too."""
-    upstream = Repo(tmp_path / "upstream")
+    made_once(tmp_path / "upstream", _is_developed)
+    return Repo(tmp_path / "upstream")
+
+
+def _is_developed(place: Path) -> None:
+    upstream = Repo(place)
     upstream.git("branch", "--move", "develop")
     upstream.write(CONFIG, 'critical_paths = ["*.php"]\n')
     upstream.commit("Strict rules")
@@ -472,7 +490,6 @@ def developed(tmp_path: Path) -> Repo:
     for name in ("main", "master", "origin/main"):
         upstream.git("branch", name)
     upstream.git("switch", "--quiet", "develop")
-    return upstream
 
 
 @pytest.mark.parametrize("words", ANYTHING, ids=str)
@@ -556,6 +573,7 @@ def cloned_with_tags(upstream: Repo) -> Repo:
     return clone
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", SHADOWED.values(), ids=SHADOWED)
 def test_no_pushed_name_stands_for_the_base(
     tmp_path: Path, upstream: Repo, case: tuple[Callable[[Repo], None], tuple[str, ...], str]
@@ -581,6 +599,7 @@ FULL = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("words", FULL, ids=str)
 def test_a_full_name_is_that_of_one_ref(tmp_path: Path, upstream: Repo, words: tuple[str, ...]) -> None:
     main = upstream.rev("refs/heads/main")

@@ -170,6 +170,7 @@ def test_answers_that_led_to_a_crash_are_not_used_a_second_time(tmp_path: Path) 
     assert (place.paid["ReviewReport"], place.paid["PostVerifyResult"]) == (2, 2)
 
 
+@pytest.mark.every_case
 def test_a_consult_that_was_made_before_a_kill_counts_towards_the_cap(tmp_path: Path) -> None:
     def killed(event: Event) -> None:
         if isinstance(event, Verified):
