@@ -153,7 +153,7 @@ def texts(record: Record) -> Iterator[str]:
             for note in record.annotations:
                 yield from (note.path, str(note.start_line), note.level, note.title or "", note.message)
         case TimelineEntry():
-            yield from (record.by, record.words)
+            yield from (record.by, record.text)
 
 
 def _rejected() -> Story:

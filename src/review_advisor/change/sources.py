@@ -14,12 +14,13 @@ from review_advisor.change.diff_text import shown_path, touched_lines
 from review_advisor.change.git import GitRepository, open_repository
 from review_advisor.change.git_diff import changed_files
 from review_advisor.change.git_store import ContentMissingError, ObjectStore, missing
-from review_advisor.change.git_trees import MaskedFile, collect_uses, exported, patch_between, read_back, small_texts
+from review_advisor.change.git_trees import MaskedFile, collect_uses, exported, small_texts
 from review_advisor.change.guidelines import BaseText
 from review_advisor.change.kinds import OWN_PIPELINE, PYPROJECT, may_configure
 from review_advisor.change.pull_request import LinkedIssue, PullRequest, spec_of_issues, spec_path
 from review_advisor.change.running_workflows import read_workflows
 from review_advisor.change.source import AsShown
+from review_advisor.change.tree_edits import patch_between, read_back
 
 _SHORT = 12
 _LARGEST_RECORD = 200_000

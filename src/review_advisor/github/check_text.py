@@ -87,13 +87,14 @@ def check_of(
     unposted = {each.finding.id for each in held} | set(dismissed)
     posted = tuple(each for each in ordered(document.findings) if each.id not in unposted)
     contested, opened = disputes(document)
+    annotated = f"{MOST_ANNOTATIONS:,} of {len(posted):,} findings" if len(posted) > MOST_ANNOTATIONS else ""
     sections: tuple[Shrinks, ...] = (
         what_it_does(document),
         why(document),
         *with_next(contested, what_next(document, rules, is_open=bool(document.findings if found is None else found))),
         whose_rules(document),
         notes_on(notes),
-        _unannotated(posted),
+        Section((f"**Annotations**: the worst {annotated}; outcome.json holds all of them.",) if annotated else ()),
         Section(
             tuple(listed(each, document).item for each in posted if each.removed),
             "**Findings on removed lines**, which take no annotation:",
@@ -160,7 +161,7 @@ def _shadow_lead(document: OutcomeDocument, rules: PublicationRules) -> str:
 
 
 def _after_the_findings(document: OutcomeDocument, opened: Section, run_page: str | None) -> tuple[Shrinks, ...]:
-    """What a check's page tells below its findings; ``opened`` is what a reader opens of the disagreements."""
+    """The sections of a check's page below its findings; ``opened`` is what a reader opens of the disagreements."""
     return (
         repair(document),
         opened,
@@ -172,13 +173,6 @@ def _after_the_findings(document: OutcomeDocument, opened: Section, run_page: st
     )
 
 
-def _unannotated(findings: Sequence[Finding]) -> Section:
-    if len(findings) <= MOST_ANNOTATIONS:
-        return Section(())
-    shares = f"{MOST_ANNOTATIONS:,} of {len(findings):,} findings"
-    return Section((f"**Annotations**: the worst {shares}; outcome.json holds all of them.",))
-
-
 def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
     """The findings, the worst first, as annotations; none on removed lines, which the head does not have."""
     return tuple(
@@ -187,16 +181,12 @@ def annotations_of(findings: Sequence[Finding]) -> tuple[Annotation, ...]:
             start_line=max(1, each.line),
             end_line=max(1, each.line, each.end_line),
             level=LEVELS[each.severity],
-            title=plain_line(f"{_weight(each)}: {each.title}", MOST_TITLE),
+            title=plain_line(f"{each.severity.capitalize()}{each.marks}: {each.title}", MOST_TITLE),
             message=plain_text(_message(each), MOST_MESSAGE),
         )
         for each in findings[:MOST_ANNOTATIONS]
         if not each.removed
     )
-
-
-def _weight(finding: Finding) -> str:
-    return f"{finding.severity.capitalize()}{finding.marks}"
 
 
 def _message(finding: Finding) -> str:

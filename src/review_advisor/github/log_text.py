@@ -85,20 +85,20 @@ def log_lines(document: OutcomeDocument) -> Iterator[str]:
     is a line of text.
     """
     yield f"review-advisor: {title_of(document)}"
-    yield from (printable_line(f"review-advisor: {words}") for words in last_vetoes(document))
+    yield from (printable_line(f"review-advisor: {veto}") for veto in last_vetoes(document))
     if document.policy.mode == "shadow":
         found = ordered(document.findings)
         yield from (printable_line(f"- {each.severity} {each.path}:{each.line}: {each.title}") for each in found)
         return
-    shown: Counter[str] = Counter()
+    posted: Counter[str] = Counter()
     missing = sum(each.removed for each in document.findings)
     for each in annotations_of(ordered(document.findings)):
         lower = _LEVELS[_LEVELS.index(each.level) :]
-        level = next((level for level in lower if shown[level] < MOST_OF_A_LEVEL), None)
+        level = next((level for level in lower if posted[level] < MOST_OF_A_LEVEL), None)
         if level is None:
             missing += 1
         else:
-            shown[level] += 1
+            posted[level] += 1
             yield _command(each, level)
     if missing:
         yield (

@@ -630,13 +630,20 @@ _HEAD = re.compile(r"[0-9a-f]{7}")
 def why(document: OutcomeDocument) -> Section:
     """The reasons of the outcome, and what the executor said where it arose.
 
-    That the advisor agreed is told by ``how``, and what was said in parts that called a person by ``disputes``.
+    That the advisor agreed stands in ``how``, and what was said in parts that called a person in ``disputes``.
     """
-    every = [] if document.outcome is Outcome.ESCALATED else _executors_words(document)
+    # The parts that ended as the whole review did, of the surfaces that look at the change itself.
+    deciding = [part for part in _parts(document) if part.ended and part.ended.outcome is document.outcome]
+    every = list(dict.fromkeys(part.reports[-1].summary for part in deciding if part.reports))
+    every = [] if document.outcome is Outcome.ESCALATED else every
     quoted = every[:MOST_QUOTED_REPORTS]
-    confirmed = not document.flags.degraded and all(map(_is_confirmed, _deciding(document)))
+    confirmed = not document.flags.degraded and all(map(_is_confirmed, deciding))
     reasons = () if quoted and confirmed else tuple(each for each in document.because if each not in quoted)
-    lines = [*_listed(reasons), *(f"- {phrase(each)}" for each in _resumes(document))]
+    lines = [f"- {phrase(each)}" for each in reasons[:MOST_REASONS]]
+    if len(reasons) > MOST_REASONS:
+        lines.append(f"- and {counted(len(reasons) - MOST_REASONS, 'more reason')}")
+    resumes = [event.resume_at for event in document.events if isinstance(event, ReviewStopped)]
+    lines += [f"- {phrase(f'there is credit again from {at:%Y-%m-%d %H:%M} UTC')}" for at in resumes if at is not None]
     quotes = [quote(prose(each, MOST_QUOTED)) for each in quoted]
     if len(every) > len(quoted):
         quotes.append(f"And {counted(len(every) - len(quoted), 'more part')} said why; outcome.json has their words.")
@@ -651,27 +658,6 @@ def what_it_does(document: OutcomeDocument) -> Section:
     if not lines:
         return Section(())
     return Section((f"**What it does**: {' '.join(lines)}",), gives_way=Order.WHY)
-
-
-def _listed(reasons: tuple[str, ...]) -> Iterable[str]:
-    yield from (f"- {phrase(each)}" for each in reasons[:MOST_REASONS])
-    if len(reasons) > MOST_REASONS:
-        yield f"- and {counted(len(reasons) - MOST_REASONS, 'more reason')}"
-
-
-def _resumes(document: OutcomeDocument) -> list[str]:
-    ends = [event.resume_at for event in document.events if isinstance(event, ReviewStopped)]
-    return [f"there is credit again from {at:%Y-%m-%d %H:%M} UTC" for at in ends if at is not None]
-
-
-def _executors_words(document: OutcomeDocument) -> list[str]:
-    """The last report's summary of each part that ended as the whole review did."""
-    return list(dict.fromkeys(part.reports[-1].summary for part in _deciding(document) if part.reports))
-
-
-def _deciding(document: OutcomeDocument) -> list[PartRecord]:
-    """The parts that ended as the whole review did, of the surfaces that look at the change itself."""
-    return [part for part in _parts(document) if part.ended is not None and part.ended.outcome is document.outcome]
 
 
 def _parts(document: OutcomeDocument) -> list[PartRecord]:

@@ -190,7 +190,7 @@ class Posting:
 def postings(
     findings: Iterable[Finding], blocking: Collection[str], standing_ids: Collection[str], narrowing: Narrowing
 ) -> tuple[Posting, ...]:
-    """The decision on every finding that has no comment yet (its id is not ``said``), the worst first.
+    """The decision on every finding that has no comment yet (its id is not in ``standing_ids``), the worst first.
 
     Comments that stand already count towards the most that there may be, so that deciding again, once these findings
     have their comments, changes nothing for the others.

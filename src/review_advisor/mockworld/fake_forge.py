@@ -193,7 +193,7 @@ class FakeForge:
 
     def checks(self, commit: str, name: str) -> tuple[StandingCheck, ...]:
         """See ``Forge``."""
-        found = self._read(lambda: [_check_record(run) for run in self._session.checks.of_commit(commit, name)])
+        found = self._read(lambda: [_check(run) for run in self._session.checks.of_commit(commit, name)])
         return tuple(sorted(found, key=lambda check: check.id))
 
     def comments(self, number: int) -> tuple[StandingComment, ...]:
@@ -369,7 +369,7 @@ def _failure(refused: RefusedRequest) -> ForgeError:
     return kinds.get(refused.status, ForgeRejected)(refused.message)
 
 
-def _check_record(run: CheckRun) -> StandingCheck:
+def _check(run: CheckRun) -> StandingCheck:
     return StandingCheck(run.id, run.name, run.external_id, run.status, run.conclusion, run.app, run.title or "")
 
 

@@ -128,7 +128,7 @@ def _record(record: Record, patches: Mapping[str, str]) -> str:
         case CheckRun():
             return _check(record)
         case TimelineEntry():
-            return f'<p class="event"><b>{_name(record.by)}</b> {html.escape(record.words)}</p>'
+            return f'<p class="event"><b>{_name(record.by)}</b> {html.escape(record.text)}</p>'
 
 
 def markdown(text: str, replaced: Sequence[str] = (), *, by: str = "[bot]") -> str:

@@ -225,7 +225,7 @@ class TimelineEntry:
     """A line of the conversation that GitHub writes itself."""
 
     by: str
-    words: str
+    text: str
     at: int = 0
 
 

@@ -225,7 +225,7 @@ class Happening(Block):
     expect: ExpectBlock = Field(default_factory=ExpectBlock, description="What must hold afterwards.")
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """What happens, for readers: it follows the name of the step."""
         return ""
 
@@ -237,7 +237,7 @@ class Deed(Happening):
     may: Permission = Field(default=Permission.WRITE, description="Their permission in the repository.")
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Who does what."""
         return f" by {self.by} ({self.may.value}): {self.what}"
 
@@ -251,7 +251,7 @@ class PushStep(PushBlock, Happening):
     """A push. The first one opens the pull request."""
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Who pushes how much."""
         files = "the same files" if self.files is None else counted(len(self.files), "file")
         return f" by {self.by or 'the author'}: {files}"
@@ -265,7 +265,7 @@ class RenameStep(Happening):
     by: str = Field(default="", description="Who pushes; empty: the author.")
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """What is called otherwise now."""
         return f" {self.path} to {self.to}"
 

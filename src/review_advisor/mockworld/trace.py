@@ -34,14 +34,14 @@ from review_advisor.safety.terminal import one_line
 from review_advisor.safety.wording import counted
 
 
-def step_words(step: PlayedStep) -> str:
+def step_line(step: PlayedStep) -> str:
     """What happened, in a line."""
     block = step.block
     if step.review is not None:
         change = step.review.change
         files = counted(len(change.files), "file")
         return f"review {step.review.number} of {change.label} at {(change.head_sha or '')[:8]}, {files}"
-    text = block.happening.words if block.happening is not None else _settings(block.switches or {}, block.mode)
+    text = block.happening.description if block.happening is not None else _settings(block.switches or {}, block.mode)
     commit = f", {step.head[:8]}" if block.kind in ("push", "force_push", "rename", "queue") else ""
     return f"{block.kind.replace('_', ' ')}{text}{commit}"
 
@@ -193,10 +193,10 @@ def _on_github(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: 
     are_open = sum(each.state == "open" for each in stands.comments)
     if expect.open is not None and expect.open != are_open:
         yield f"expected {expect.open} of the comments in the diff to be open, were {are_open}"
-    yield from _in_words(expect, step, stands, before)
+    yield from _in_texts(expect, step, stands, before)
 
 
-def _in_words(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: Snapshot | None) -> Iterator[str]:
+def _in_texts(expect: ExpectBlock, step: PlayedStep, stands: Snapshot, before: Snapshot | None) -> Iterator[str]:
     if expect.findings is not None and (twins := stands.twins):
         yield f"several findings are called {', '.join(map(repr, twins))}: give each a title of its own"
     elif expect.findings is not None and expect.findings != stands.findings:
@@ -284,7 +284,7 @@ def trace_text(origin: str, played: PlayedStory, unmet: Sequence[str]) -> str:
     lines = [f"{origin}: {one_line(played.story.story)}"]
     before: Snapshot | None = None
     for step in played.steps:
-        lines += ["", f"  {step.number} {one_line(step_words(step))}"]
+        lines += ["", f"  {step.number} {one_line(step_line(step))}"]
         lines += [f"    {_short(text)}"] if (text := begins(step, before)) else []
         lines += [*_review_lines(step.review)] if step.review is not None else []
         lines += [f"    on GitHub: {_short(line)}" for line in changes(step, before)]
@@ -315,7 +315,7 @@ def _call_lines(number: int, played: PlayedCall, nonce: str) -> Iterator[str]:
     yield f"    {number:>2} {_who(played)}"
     yield f"         shown: {', '.join(shown_to(played, nonce))}"
     for each in played.advice:
-        reply = "denied by the cap" if each.line is None else _said(each.line.fault, each.line.answer)
+        reply = "denied by the cap" if each.line is None else _answer_line(each.line.fault, each.line.answer)
         yield f"         consults: {_short(each.question)} -> {reply}"
     yield f"         says: {_answer(played)}"
 
@@ -363,13 +363,13 @@ def shown_to(played: PlayedCall, nonce: str) -> tuple[str, ...]:
 def _answer(played: PlayedCall) -> str:
     fault = fault_of(played)
     if isinstance(played.result, Answered):
-        return _said(fault, answer_of(played))
+        return _answer_line(fault, answer_of(played))
     if isinstance(played.result, Lost):
         return f"nothing ({fault or played.result.reason.value})"
     return f"nothing ({fault or type(played.result).__name__})"
 
 
-def _said(fault: str, answer: dict[str, Any] | None) -> str:
+def _answer_line(fault: str, answer: dict[str, Any] | None) -> str:
     struck = f" ({fault})" if fault else ""
     if not answer or fault == "garbage":
         return f"nothing that can be used{struck}"

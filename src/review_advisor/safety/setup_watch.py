@@ -45,6 +45,7 @@ _STEPS = (
     ("change.shards", "cutting the change into parts"),
     ("change.around", "looking for what stands around the change"),
     ("change.git_trees", "writing out the files of the change"),
+    ("change.tree_edits", "writing out the files of the change"),
     ("change.pixels", "comparing pictures"),
     ("change.pictures", "comparing pictures"),
     ("change.git", "reading the change with git"),
