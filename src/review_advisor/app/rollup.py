@@ -17,8 +17,7 @@ from review_advisor.ledger.chain import LedgerError
 from review_advisor.ledger.kpis import Alarm, Rollup, alarms, kpis, windows
 from review_advisor.ledger.queries import Period, RunFilter
 from review_advisor.ledger.run_queries import RecordedRun, knows_repository, list_runs, read_reviews
-from review_advisor.ledger.shadow_rollup import ShadowRollup
-from review_advisor.ledger.sums import add_up, shadow_mode_sums, shadow_sums
+from review_advisor.ledger.sums import add_up, shadow_mode_sums
 from review_advisor.policy.prices import listed_prices, money
 
 if TYPE_CHECKING:
@@ -27,6 +26,9 @@ if TYPE_CHECKING:
 
 RAISED = 3
 """The exit code of ``alerts`` where there is something to be alarmed about, for cron and CI."""
+
+
+NOTHING_IN_SHADOW = "No review of this period was in shadow mode.\n"
 
 
 GROUPINGS = ("repository", "team", "author-group")
@@ -45,7 +47,7 @@ GROUPINGS = ("repository", "team", "author-group")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--prices", type=PATH, metavar="FILE", help="Another list of prices than the shipped one.")
 @click.option("--advice", is_flag=True, help="Also tell confidence, consults, and each override with its reason.")
-@click.option("--shadow", is_flag=True, help="Instead, what ran in shadow: see docs/shadow.md.")
+@click.option("--shadow", is_flag=True, help="Instead, the reviews in shadow mode: see docs/shadow.md.")
 @click.option("--by", type=click.Choice(GROUPINGS), help="A line for each of these instead.")
 @ORGANISATION
 @LEDGER
@@ -65,15 +67,15 @@ def rollup(
     """Show the KPIs of the reviews that began in a period, each with its target, and what the reviews cost.
 
     A KPI without data is "not measured". If the CLI reported no cost, a dated list of prices applies; the cost of an
-    unlisted model is unknown. --shadow shows shadow runs instead.
+    unlisted model is unknown. --shadow shows the reviews in shadow mode instead.
 
     --by shows a line for each repository, team or author group, as the file of --organisation has them; JSON has all
     KPIs of each. Reviews outside of every group appear as others.
     """
     if shadow and prices is not None:
-        raise click.UsageError("--prices and --shadow exclude one another: a shadow costs what its calls reported.")
+        raise click.UsageError("--prices and --shadow exclude one another: shadow mode counts what calls reported.")
     if shadow and advice:
-        raise click.UsageError("--advice and --shadow exclude one another: nobody acts on advice in shadow.")
+        raise click.UsageError("--advice and --shadow exclude one another: nobody acts on advice in shadow mode.")
     if by is not None and (shadow or advice):
         raise click.UsageError("--by tells KPIs only: leave out --advice and --shadow.")
     if organisation is None and by in ("team", "author-group"):
@@ -84,16 +86,15 @@ def rollup(
     in_order(since, end)
     with clear_refusals():
         from review_advisor.ledger.artifacts import weekly_text
-        from review_advisor.ledger.kpis import rollup_text
+        from review_advisor.ledger.kpis import rollup_text, shadow_mode_text
         from review_advisor.ledger.queries import Period
-        from review_advisor.ledger.shadow_rollup import shadow_text
 
         period = Period(since, end, repository)
         if by is not None:
             told, text = _groups(ledger_file, period, by, organisation, prices)
         elif shadow:
-            ran = roll_up_shadows(ledger_file, period)
-            told, text = ran.as_json(), shadow_text(ran)
+            sums = shadow_mode_sums(ledger_file, period)
+            told, text = sums.as_json(), shadow_mode_text(sums) or NOTHING_IN_SHADOW
         else:
             found = roll_up(ledger_file, period, prices)
             told, text = found.as_json(), rollup_text(found)
@@ -164,11 +165,6 @@ def roll_up_advice(ledger: Path, period: Period) -> WeeklyRollup:
             case _:
                 told.unreadable += 1
     return told
-
-
-def roll_up_shadows(ledger: Path, period: Period) -> ShadowRollup:
-    """What ran in shadow in a period, and what it would have decided. Raises ``LedgerError``."""
-    return ShadowRollup(shadow_sums(ledger, period), shadow_mode_sums(ledger, period))
 
 
 def look_for_alarms(ledger: Path, now: datetime, repository: str | None = None) -> tuple[Alarm, ...]:

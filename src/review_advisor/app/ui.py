@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from review_advisor.app.eval import whole_evaluations
 from review_advisor.app.ledger import every_grouping
 from review_advisor.app.options import AS_JSON, LEDGER, ORGANISATION, PATH, at_the_top, moment
-from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_shadows
+from review_advisor.app.rollup import look_for_alarms, roll_up
 from review_advisor.app.terminal import NOTHING_ASKED, ExitWithCode, clear_refusals, note, put
 from review_advisor.lab.pages import calibration_json, evaluations_json
 from review_advisor.lab.trials import EvaluationResult
@@ -34,7 +34,7 @@ from review_advisor.ledger.pages import (
     groups_json,
     list_json,
     overview_json,
-    shadows_json,
+    shadow_mode_json,
     task_parts,
 )
 from review_advisor.ledger.queries import (
@@ -64,7 +64,7 @@ from review_advisor.ledger.run_queries import (
     read_tasks,
     show_run,
 )
-from review_advisor.ledger.sums import shadows_of_runs
+from review_advisor.ledger.sums import shadow_mode_sums
 from review_advisor.review.document import RoleCost, together
 from review_advisor.review.observed import RUN_ID
 from review_advisor.safety.children import temporary_folder
@@ -309,7 +309,7 @@ def _written(
         about |= overview_json(rollup, stretches, together(counted), since, made, pairs=alike)
         about |= evaluations_json(evaluated)
         about |= calibration_json(observed_pairs(stated))
-        about |= shadows_json(roll_up_shadows(ledger, period))
+        about |= shadow_mode_json(shadow_mode_sums(ledger, period))
         about |= groups_json(every_grouping(ledger, period, choice.organisation), choice.organisation)
         site.finish(about | alerts_json(look_for_alarms(ledger, made)))
     return Written(folder, len(listed) + len(apart), left_out, tasks_there - len(tasks))
@@ -332,7 +332,6 @@ def _holds(period: Period, line: RunLine) -> bool:
 
 def _pages(ledger: Path, lines: Sequence[RunLine]) -> Iterator[RunPage]:
     """The page of each run."""
-    shadows = shadows_of_runs(ledger, (line.run_id for line in lines))
     for line, kept in zip(lines, read_reviews(ledger, (line.run_id for line in lines)), strict=True):
         match kept:
             case RecordedRun():
@@ -343,7 +342,6 @@ def _pages(ledger: Path, lines: Sequence[RunLine]) -> Iterator[RunPage]:
                     kept.labels,
                     kept.paid_elsewhere,
                     unlabelled=kept.unlabelled,
-                    in_shadow=shadows.get(line.run_id, ()),
                 )
             case trouble:
                 yield RunPage(line, trouble=trouble)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,6 @@ from review_advisor.github.writes import Conclusion
 from review_advisor.policy.budgets import LEAST_REVIEW_USD
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.risk import gives_orders
-from review_advisor.policy.shadow_rules import drawn
 from review_advisor.safety.markdown import code, phrase
 
 
@@ -212,7 +212,7 @@ _FURTHER_AUTHOR = "co-authored-by"
 
 
 _MODE = "shadow mode"
-"""What the draw of pull requests is for: no shadow draws the same ones by chance."""
+"""What the draw of pull requests is for."""
 
 
 LEFT_OUT = "Not reviewed: configured"
@@ -260,9 +260,12 @@ def left_out_by_draw(pull_request: PullRequest, rules: PublicationRules) -> str 
     if not rules.is_shadow:
         return None
     repository = pull_request.repository.casefold()
-    found = drawn(rules.shadow_percent, _MODE, repository, str(pull_request.number))
-    share = f"github.shadow_percent is {rules.shadow_percent:g}"
-    return None if found.is_in else f"it has place {found.place:.2f} of 100, and {share}"
+    about = "\0".join((_MODE, repository, str(pull_request.number)))
+    digest = hashlib.sha256(about.encode("utf-8", "replace")).digest()
+    place = int.from_bytes(digest[:8], "big") / 2**64 * 100
+    if place < rules.shadow_percent:
+        return None
+    return f"it has place {place:.2f} of 100, and github.shadow_percent is {rules.shadow_percent:g}"
 
 
 def left_out_by_author(

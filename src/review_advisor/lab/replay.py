@@ -57,8 +57,7 @@ from review_advisor.review.events import (
     SurfaceEnded,
     Verified,
 )
-from review_advisor.review.rulings import Disabled, Move, Outcome, Ruling, rule, rule_panel, standing
-from review_advisor.review.shadow import concluded
+from review_advisor.review.rulings import EXIT_CODES, Disabled, Move, Outcome, Ruling, rule, rule_panel, standing
 from review_advisor.review.soundness import NOT_ADVISED, CutShort, PartReplay, ReplayedAdvice, Unsound, watched_in
 from review_advisor.review.votes import MemberAnswer, asked_as
 from review_advisor.safety.stop import ModelUsage, Usage
@@ -594,6 +593,11 @@ UNKNOWN = "unknown"
 
 
 NOT_BEGUN = "not begun"
+
+
+def concluded(document: OutcomeDocument) -> Outcome:
+    """What a review concludes, as its exit code says: an approval can call a person, too."""
+    return Outcome.ESCALATED if document.exit_code == EXIT_CODES[Outcome.ESCALATED] else document.outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,11 @@ from review_advisor.ledger.kpis import (
     Kpi,
     MemberPair,
     Rollup,
+    ShadowModeSums,
     Target,
     format_value,
     pair_rows,
+    shadow_mode_text,
 )
 from review_advisor.ledger.organisation import SHOWN_KPIS, GroupRollup, Organisation
 from review_advisor.ledger.page_entries import (
@@ -43,7 +45,6 @@ from review_advisor.ledger.page_entries import (
 )
 from review_advisor.ledger.queries import Period, RunLine, TaskLine, dispute_lines, money_words
 from review_advisor.ledger.rows import UNFINISHED, Participant
-from review_advisor.ledger.shadow_rollup import ShadowOfRun, ShadowRollup, shadow_text
 from review_advisor.ledger.task_events import EXIT_CODES as EXIT_CODES_OF_TASK_EVENTS
 from review_advisor.ledger.task_events import (
     BlockIgnored,
@@ -90,7 +91,7 @@ class RunPage:
     """A run's page. ``document`` is None while it is unfinished; ``labels`` say what became of its pull request.
 
     ``paid_elsewhere`` are the numbers of the calls that another run counts. ``trouble`` says why its events cannot be
-    shown; then there are none. ``unlabelled`` says the same of the labels. ``in_shadow`` is what ran in its shadow.
+    shown; then there are none. ``unlabelled`` says the same of the labels.
     """
 
     line: RunLine
@@ -100,7 +101,6 @@ class RunPage:
     paid_elsewhere: frozenset[int] = frozenset()
     trouble: str = ""
     unlabelled: str = ""
-    in_shadow: tuple[ShadowOfRun, ...] = ()
 
     @property
     def counted(self) -> tuple[RoleCost, ...]:
@@ -168,10 +168,6 @@ class RunPage:
             yield "Merged into them", str(merged)
         yield "Vetoes", str(line.vetoes)
         yield "Flags", line.flags or "none"
-        for shadow in self.in_shadow:
-            yield "In shadow, without effect", shadow.words
-            for found in shadow.found:
-                yield "Found in shadow alone", found
         if self.events and isinstance(self.events[0], PolicyFrozen):
             policy = self.events[0].policy
             yield "Blast radius", policy.blast.radius.value
@@ -552,10 +548,9 @@ def overview_json(
     }
 
 
-def shadows_json(rollup: ShadowRollup) -> dict[str, Any]:
-    """What ran in shadow, in the words of ``rollup --shadow``, for the first page; no line where nothing did."""
-    ran = bool(rollup.parts or rollup.mode.reviews)
-    return {"shadows": page_lines(shadow_text(rollup).splitlines()) if ran else []}
+def shadow_mode_json(sums: ShadowModeSums) -> dict[str, Any]:
+    """The reviews in shadow mode, in the words of ``rollup --shadow``, for the first page; no line without any."""
+    return {"shadow_mode": page_lines(shadow_mode_text(sums).splitlines())}
 
 
 def alerts_json(alarms: Iterable[Alarm]) -> dict[str, Any]:

@@ -45,7 +45,6 @@ from review_advisor.review.observed import FindingPlace, Observed
 
 if TYPE_CHECKING:
     from review_advisor.ledger.task_events import TaskBegun, TaskEvent
-    from review_advisor.review.shadow import ShadowBegan, ShadowEvent
 
 
 TABLES = (
@@ -54,7 +53,7 @@ TABLES = (
 )
 
 
-OTHER_TABLES = ("observations", "labels", "proofs", "remarks", "tasks", "shadows")
+OTHER_TABLES = ("observations", "labels", "proofs", "remarks", "tasks")
 """Those of chains that are no review's."""
 
 
@@ -116,7 +115,7 @@ _VALUES: TypeAdapter[object] = TypeAdapter(object)
 """Writes any value; the adapter of all events, which is slow to make, is needed only to read one."""
 
 
-def event_text(event: Event | Observed | TaskEvent | ShadowEvent) -> str:
+def event_text(event: Event | Observed | TaskEvent) -> str:
     """An event's canonical JSON. Raises ``LedgerError`` for a number that JSON does not know."""
     try:
         return canonical(_VALUES.dump_python(event, mode="json"))
@@ -153,7 +152,7 @@ def add_readings(
 
 
 def write_tables(connection: sqlite3.Connection, chain: int, tables: Tables) -> None:
-    """The same for a chain that is no review's: of an observation, a task or a shadow."""
+    """The same for a chain that is no review's: of an observation or a task."""
     for table in tables:
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
     _insert_tables(connection, chain, tables)
@@ -280,19 +279,19 @@ def _shared(connection: sqlite3.Connection, table: str, column: str, value: str)
     return int(found)
 
 
-Told = TypeVar("Told", bound="Event | TaskEvent | ShadowEvent")
+Happening = TypeVar("Happening", bound="Event | TaskEvent")
 
 
 @dataclass
-class _GrowingChain(Generic[Told]):
+class _GrowingChain(Generic[Happening]):
     """A chain that is written event by event, each within a transaction."""
 
     row: int = 0
-    events: list[Told] = field(default_factory=list)
+    events: list[Happening] = field(default_factory=list)
     _run_id: str = ""
     _last: str = FIRST
 
-    def since_it_began(self, event: Told) -> Told:
+    def since_it_began(self, event: Happening) -> Happening:
         """The event at a moment that every reader takes, whatever a wrong clock shows.
 
         A clock may be set back meanwhile: then the event happened when the run began.
@@ -300,11 +299,11 @@ class _GrowingChain(Generic[Told]):
         began = self.events[0].at if self.events else event.at
         return replace(event, at=in_the_record(max(event.at, began)))
 
-    def begin(self, connection: sqlite3.Connection, first: PolicyFrozen | TaskBegun | ShadowBegan) -> None:
+    def begin(self, connection: sqlite3.Connection, first: PolicyFrozen | TaskBegun) -> None:
         self._run_id = first.run_id
         self.row = begin_chain(connection, first.run_id, microseconds(first.at))
 
-    def add(self, connection: sqlite3.Connection, event: Told) -> None:
+    def add(self, connection: sqlite3.Connection, event: Happening) -> None:
         made = link(self._run_id, len(self.events), self._last, event_text(event))
         add_link(connection, self.row, made)
         self._last = made.hash
@@ -383,23 +382,19 @@ class Recorder:
             self._connection = None
 
 
-class ChainRecorder(Generic[Told]):
-    """A subscriber of one task's or shadow's events that writes them into the ledger at ``path``, with their tables.
+class TaskRecorder:
+    """A subscriber of one task's events that writes them into the ledger at ``path``, with the task's row.
 
-    Whatever goes wrong with the ledger is one sentence to ``warn``, which calls the chain ``what``; its work goes on.
+    Whatever goes wrong with the ledger is one sentence to ``warn``; the task goes on.
     """
 
-    def __init__(
-        self, path: Path, warn: Callable[[str], None], what: str, readings: Callable[[list[Told]], Tables]
-    ) -> None:
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self._path = path
         self._warn = warn
-        self._what = what
-        self._readings = readings
-        self._chain = _GrowingChain[Told]()
+        self._chain = _GrowingChain["TaskEvent"]()
         self._given_up = False
 
-    def __call__(self, event: Told) -> None:
+    def __call__(self, event: TaskEvent) -> None:
         """Record one event."""
         if self._given_up:
             return
@@ -410,25 +405,16 @@ class ChainRecorder(Generic[Told]):
                 self._add(connection, self._chain.since_it_began(event))
         except LedgerError as problem:
             self._given_up = True
-            self._warn(f"{problem} This {self._what} is not recorded there to its end.")
+            self._warn(f"{problem} This task is not recorded there to its end.")
 
-    def _add(self, connection: sqlite3.Connection, event: Told) -> None:
+    def _add(self, connection: sqlite3.Connection, event: TaskEvent) -> None:
+        from review_advisor.ledger.rows import readings_of_task  # noqa: PLC0415 (as above)
         from review_advisor.ledger.task_events import TaskBegun  # noqa: PLC0415 (as above)
-        from review_advisor.review.shadow import ShadowBegan  # noqa: PLC0415 (no review needs it)
 
-        if isinstance(event, TaskBegun | ShadowBegan):
+        if isinstance(event, TaskBegun):
             self._chain.begin(connection, event)
         self._chain.add(connection, event)
-        write_tables(connection, self._chain.row, self._readings(self._chain.events))
-
-
-class TaskRecorder(ChainRecorder["TaskEvent"]):
-    """The recorder of one task."""
-
-    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
-        from review_advisor.ledger.rows import readings_of_task  # noqa: PLC0415 (as above)
-
-        super().__init__(path, warn, "task", readings_of_task)
+        write_tables(connection, self._chain.row, readings_of_task(self._chain.events))
 
 
 _RUNS = """

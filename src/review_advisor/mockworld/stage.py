@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor as Pool
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,6 @@ from review_advisor.github.observation import ObservePhase
 from review_advisor.github.publish import DidNotRun, PublishPhase, ShadowPublishPhase, Unfinished
 from review_advisor.github.state import PREFIX, SUMMARY, StandingComment, State, finding_in, is_check_of, read_state
 from review_advisor.github.writer import Bot
-from review_advisor.ledger.shadow_rollup import ShadowDecision, shadow_cost, shadow_decision
 from review_advisor.mockworld import agents as lines
 from review_advisor.mockworld.agents import FakeAdvisorRunner, Json, Killed, Line, PlayedCall
 from review_advisor.mockworld.copies import Bench, NoPatcher
@@ -85,14 +84,12 @@ from review_advisor.mockworld.world import (
 )
 from review_advisor.policy.policy import Mode, RepairMode, Rules, is_shadow_name
 from review_advisor.policy.pull_request_rules import PublicationRules
-from review_advisor.policy.shadow_rules import Shadow
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.events import CallStarted, Event
 from review_advisor.review.observed import ObservedLabel
 from review_advisor.review.ports import ArtifactError, Clock
 from review_advisor.review.report import PATCH_FILE, headline
-from review_advisor.review.shadow import ShadowSaid
 from review_advisor.safety.stated_values import nearest_of
 from review_advisor.safety.wording import counted
 
@@ -655,11 +652,10 @@ class Over:
     exit_code: int | None
     because: tuple[str, ...]
     document: OutcomeDocument | None = None
-    in_shadow: Mapping[str, ShadowDecision] = field(default_factory=dict)
 
 
-def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> Over:
-    """One review, its folder, and then what runs in shadow.
+def run(world: MockWorld) -> Over:
+    """One review and its folder.
 
     As in the product, a review whose folder cannot be written decides nothing.
     """
@@ -676,15 +672,7 @@ def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> Over:
         artifacts.files.clear()
         asked = any(isinstance(event, CallStarted) for event in world.journal.events)
         return Over("broken", NOT_TO_ITS_END if asked else NOTHING_ASKED, (str(problem),))
-    decisions: dict[str, ShadowDecision] = {}
-    for shadow in shadows:
-        world.shadow_events.clear()
-        ended = world.shadow(document, shadow)
-        if ended is not None:
-            told = [each for each in world.shadow_events if isinstance(each, ShadowSaid)]
-            decisions[shadow.rule.id] = shadow_decision(told, finished=ended.status == "finished")
-            document = replace(document, shadows=(*document.shadows, shadow_cost(world.shadow_events)))
-    return Over(document.outcome.value, document.exit_code, document.because, document, decisions)
+    return Over(document.outcome.value, document.exit_code, document.because, document)
 
 
 ENDINGS: dict[Fault, Callable[[], Line]] = {
@@ -719,12 +707,6 @@ def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
     for vote in review.votes:
         agents.script(Role.POST_VERIFY, _Unspoken(vote, doing), advisor=vote.advisor)
     agents.struck.update({at: replace(ENDINGS[how](), fault=how) for how, at in _gives_out(review.trouble).items()})
-
-
-def cast_shadow(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
-    """The same for the agents that run in shadow."""
-    for each in review.in_shadow:
-        agents.script(Role.POST_VERIFY, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
 
 
 def _gives_out(trouble: TroubleBlock) -> dict[Fault, int]:
@@ -900,8 +882,6 @@ class PlayedReview:
     run_id: str
     nonce: str
     asked: tuple[PlayedCall, ...]
-    shadows: tuple[Shadow, ...]
-    asked_in_shadow: tuple[PlayedCall, ...]
     events: tuple[Event, ...]
     document: OutcomeDocument | None
     files: Mapping[str, str]
@@ -909,7 +889,6 @@ class PlayedReview:
     ended: StoryEnd
     exit_code: int | None
     because: tuple[str, ...]
-    in_shadow: Mapping[str, ShadowDecision]
     stale: bool
     flipped: bool
     unsaid: tuple[str, ...]
@@ -1090,14 +1069,12 @@ class _Stage:
         flips, published = self._flips, self._story.published
         world = self._world(told, agents, change, number)
         world.consult_requested = consult
-        cast_shadow(world.in_shadow, told, self._meanwhile)
         environment = dict(self._environment)
-        shadows = tuple(each.shadow() for each in self._story.config.shadow)
         try:
-            over = run(world, shadows)
+            over = run(world)
         finally:
             self._take_back()
-        for asked in (*agents.played, *world.in_shadow.played):
+        for asked in agents.played:
             if isinstance(asked.came, BaseException):
                 asked.came.__traceback__ = None  # it holds this whole review, in a circle
         return PlayedReview(
@@ -1111,8 +1088,6 @@ class _Stage:
             run_id=world.run_id,
             nonce=world.nonce,
             asked=tuple(agents.played),
-            shadows=shadows,
-            asked_in_shadow=tuple(world.in_shadow.played),
             events=tuple(world.journal.events),
             document=over.document,
             files=world.artifacts.files,
@@ -1120,10 +1095,9 @@ class _Stage:
             ended=over.ended,
             exit_code=over.exit_code,
             because=over.because,
-            in_shadow=over.in_shadow,
             stale=self.branch.pull.head_sha != change.head_sha,
             flipped=self._flips != flips,
-            unsaid=() if self._story.loose else (*agents.unsaid(), *world.in_shadow.unsaid()),
+            unsaid=() if self._story.loose else tuple(agents.unsaid()),
             spared=() if self._story.loose else tuple(unmet_troubles(told.trouble, world, published=published)),
         )
 

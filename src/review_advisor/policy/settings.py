@@ -40,7 +40,6 @@ from review_advisor.policy.prices import NO_PRICES, OwnPrices
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.risk import BlastRadius, gives_orders
 from review_advisor.policy.roster import DEFAULT_ROSTER, PresetName, Roster
-from review_advisor.policy.shadow_rules import ShadowRule, ShadowRules, Shadows
 from review_advisor.policy.surfaces import REVIEW_ROLES, Role
 from review_advisor.policy.switches import Switches, read_jobs, read_switches
 from review_advisor.safety.setup_watch import SETUP_SECONDS
@@ -323,7 +322,6 @@ class Config(_Table):
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
     effort: EffortConfig = Field(default=EffortConfig(), description="How much effort each role's model makes.")
     escalation: EscalationConfig = Field(default=EscalationConfig(), description="When the review itself consults.")
-    shadow: ShadowRules = Field(default=(), description="Tables `[[shadow]]`: see [Shadow runs](shadow.md).")
     tree: TreeBounds = Field(default=DEFAULT_BOUNDS, description="How large a repository may be.")
     github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
 
@@ -337,7 +335,6 @@ class Settings:
     redactor: Redactor = field(default_factory=Redactor)
     jobs: int = JOBS
     recording: RecordingRules = field(default_factory=RecordingRules)
-    shadows: Shadows = field(default_factory=Shadows)
     prices: OwnPrices = NO_PRICES
     setup_seconds: float = SETUP_SECONDS
 
@@ -383,7 +380,6 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "effort": EffortConfig,
     "advisors": AdvisorsConfig,
     "escalation": EscalationConfig,
-    "shadow": ShadowRule,
 }
 
 

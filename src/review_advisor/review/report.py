@@ -27,7 +27,6 @@ from review_advisor.review.document import (
     OutcomeDocument,
     PartRecord,
     RoleCost,
-    ShadowCost,
     SurfaceRecord,
     answer_notes,
     council_findings,
@@ -489,19 +488,6 @@ def offered_repair(document: OutcomeDocument) -> Iterator[str]:
     yield from (f"    {line}" for line in made.patch.removesuffix("\n").split("\n"))
 
 
-def shadow_words(shadows: Sequence[ShadowCost]) -> str:
-    """What ran and what it cost; empty where nothing did."""
-    return "; ".join(map(_one, shadows))
-
-
-def _one(cost: ShadowCost) -> str:
-    if cost.status == "running":
-        return f"{cost.shadow} did not end, and counts as {cost.usd:,.2f} USD"
-    return (
-        f"{cost.shadow} {cost.status}, {counted(cost.calls, 'call')}, {cost.usd:,.4f} USD{and_unknown(cost.unpriced)}"
-    )
-
-
 HEADLINES: dict[Outcome, str] = {
     Outcome.NOTHING_TO_REVIEW: "NOTHING TO REVIEW: the change is empty",
     Outcome.APPROVED: "APPROVED",
@@ -739,8 +725,6 @@ def _cost_text(document: OutcomeDocument) -> str:
     lines.append(f"  {'total':<49} {_usage_text(total, document.unpriced)}")
     if effort := effort_words(efforts(document.events)):
         lines.append(f"  effort, as configured: {effort}")
-    if in_shadow := shadow_words(document.shadows):
-        lines.append(f"  in shadow, without effect: {in_shadow}")
     return "\n".join(lines)
 
 

@@ -237,9 +237,9 @@ _FILES: Mapping[str, str] = {"review_rules": RULES_FILE, "threshold_table": THRE
 
 _BY_A_PERSON: Mapping[str, str] = {
     "memory_schema": "Each entry of the memory names who approved it: use `review-advisor memory approve`.",
-    "executor_prompt": "Put the prompt into .review-advisor/instructions/ yourself, and try it in shadow.",
-    "advisor_prompt": "Put the prompt into .review-advisor/instructions/ yourself, and try it in shadow.",
-    "council_roster": "Declare the advisor in .review-advisor/advisors/ yourself, and try it in shadow.",
+    "executor_prompt": "The prompts ship with review-advisor: no file of this repository changes them.",
+    "advisor_prompt": "The prompts ship with review-advisor: no file of this repository changes them.",
+    "council_roster": "Declare the advisor in .review-advisor/advisors/ yourself.",
 }
 
 

@@ -14,7 +14,7 @@ from tests.adapters.command_line import Terminal, executable
 from tests.adapters.ledgers import record, retold
 
 from review_advisor.app.configuration import roster_of, working_files
-from review_advisor.lab.replay import posted_anew, usd_of
+from review_advisor.lab.replay import concluded, posted_anew, usd_of
 from review_advisor.mockworld.agents import approve, vote
 from review_advisor.mockworld.seeds import story_of
 from review_advisor.mockworld.stage import play
@@ -27,7 +27,6 @@ from review_advisor.policy.surfaces import Role
 from review_advisor.policy.switches import FAIL_AS_VETO
 from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.events import CallEnded
-from review_advisor.review.shadow import concluded
 from review_advisor.review.soundness import unsound
 
 RUNS, STORIES = 1_000, 100

@@ -63,9 +63,9 @@ def test_a_threshold_is_appended_to_the_thresholds() -> None:
         ("review_rules", append_to(".github/workflows/ci.yml", "on: push"), "a person has to make one of it"),
         ("threshold_table", append_to("../REVIEW.md", RULE), "a person has to make one of it"),
         ("memory_schema", append_to(".review-advisor/memory.jsonl", "{}"), "review-advisor memory approve"),
-        ("executor_prompt", append_to("REVIEW.md", RULE), "try it in shadow"),
-        ("advisor_prompt", append_to("REVIEW.md", RULE), "try it in shadow"),
-        ("council_roster", append_to(".review-advisor/advisors/a.md", "x"), "try it in shadow"),
+        ("executor_prompt", append_to("REVIEW.md", RULE), "no file of this repository"),
+        ("advisor_prompt", append_to("REVIEW.md", RULE), "no file of this repository"),
+        ("council_roster", append_to(".review-advisor/advisors/a.md", "x"), "Declare the advisor"),
     ],
 )
 def test_anything_else_is_refused_with_what_a_person_has_to_do(target: str, change: str, todo: str) -> None:

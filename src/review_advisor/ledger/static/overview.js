@@ -10,7 +10,7 @@
       told.push(element("p", { class: "empty" }, "The ledger has no run of this time. The next review will be the first."));
     } else {
       told.push(alerts(about), ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about, "used"), costs(about)), alike(about), dashboard.groupTables(about, asked));
-      if (about.shadows.length) told.push(section("In shadow", element("pre", { tabindex: "0" }, about.shadows.join("\n"))));
+      if (about.shadow_mode.length) told.push(section("In shadow mode", element("pre", { tabindex: "0" }, about.shadow_mode.join("\n"))));
     }
     put(main, told);
   };
