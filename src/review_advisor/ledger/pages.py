@@ -378,20 +378,24 @@ def _told(event: TaskEvent) -> Entry:  # noqa: C901, PLR0911, PLR0912 (a case fo
         case TaskCalled():
             return _called(event)
         case ConsultHeard():
-            asked = event.consult
+            consult = event.consult
             facts: tuple[tuple[str, str], ...] = (
-                ("urgency", asked.urgency),
-                ("preferred", asked.preferred_option or ""),
+                ("urgency", consult.urgency),
+                ("preferred", consult.preferred_option or ""),
             )
             asks = f"The executor asks {event.asked}".rstrip()
             title = asks if not event.refused else "A question is refused"
-            blocks = (("Refused", event.refused), ("Question", asked.question), ("Context", asked.context))
-            return Entry(title, "warn" if event.refused else "ask", facts, (*blocks, ("Options", tuple(asked.options))))
+            blocks = (("Refused", event.refused), ("Question", consult.question), ("Context", consult.context))
+            return Entry(
+                title, "warn" if event.refused else "ask", facts, (*blocks, ("Options", tuple(consult.options)))
+            )
         case GuidanceHeard():
-            said = event.guidance
-            facts = (("stop signal", "yes" if said.stop_signal else ""), ("without a block", "yes" * event.wrapped))
-            tone: Tone = "warn" if said.stop_signal else ""
-            return Entry("The advisor answers", tone, facts, (("Guidance", said.guidance), ("Why", said.rationale)))
+            guidance = event.guidance
+            facts = (("stop signal", "yes" if guidance.stop_signal else ""), ("without a block", "yes" * event.wrapped))
+            tone: Tone = "warn" if guidance.stop_signal else ""
+            return Entry(
+                "The advisor answers", tone, facts, (("Guidance", guidance.guidance), ("Why", guidance.rationale))
+            )
         case GuidanceUsed():
             return Entry(f"Guidance {event.disposition}", facts=(("id", event.id),), blocks=(("Why", event.reason),))
         case ProposalHeard():
