@@ -40,7 +40,6 @@ from review_advisor.policy.budgets import (
 from review_advisor.policy.policy import Rules
 from review_advisor.policy.risk import MANY_CODE_LINES, MEDIUM_ABOVE_LINES, BlastRadius, CompositeTrigger, TriggerFacts
 from review_advisor.policy.settings import CRITICAL_PATHS, Config
-from review_advisor.policy.shadow_rules import ShadowRule
 from review_advisor.policy.surfaces import SURFACE_DEFAULTS, Authority, Role
 from review_advisor.policy.switches import MASTER, NO, ROLE_SWITCHES, YES, SwitchError, read_switches
 from review_advisor.review.rulings import EXIT_CODES, Move, Outcome, Standing, Verdict, rule
@@ -300,13 +299,6 @@ def config() -> str:
     """The configuration file's keys, from its schema."""
     schema = Config.model_json_schema()
     return table(["key", "value", "default", "meaning"], list(_keys(schema, schema, "")))
-
-
-def shadow() -> str:
-    """The keys of a shadow, from their schema."""
-    schema = ShadowRule.model_json_schema()
-    keys = _keys(schema, schema, "")
-    return table(["key", "value", "meaning"], [[key, value, meaning] for key, value, _, meaning in keys])
 
 
 def volume() -> str:
@@ -583,7 +575,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "losses": losses,
     "switches": switches,
     "config": config,
-    "shadow": shadow,
     "credentials": credentials,
     "critical-paths": critical_paths,
     "own-implementation": own_implementation,

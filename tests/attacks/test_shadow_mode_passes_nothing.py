@@ -8,6 +8,8 @@ from typing import get_args
 
 import pytest
 from pydantic import ValidationError
+from tests.adapters.ledgers import Story
+from tests.scenarios.five_stories import STORIES
 from tests.scenarios.publishing import AUTHOR, LINES, MAINTAINER, PATH, REPOSITORY, Desk
 from tests.scenarios.test_shadow_mode import BAD, SHADOW, ShadowDesk
 
@@ -18,6 +20,7 @@ from review_advisor.github.begin import BeginPhase
 from review_advisor.github.publish import DidNotRun
 from review_advisor.github.writes import Check, Conclusion
 from review_advisor.mockworld.agents import approve, reject
+from review_advisor.mockworld.world import MockWorld
 from review_advisor.policy.policy import Mode
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.scope import WHOLE
@@ -44,6 +47,25 @@ def passed(desk: Desk) -> list[str | None]:
     """What the required check says on the present head."""
     runs = desk.github.repository(REPOSITORY).checks.values()
     return [each.conclusion for each in runs if (each.name, each.commit) == (REQUIRED, desk.pull.head_sha)]
+
+
+# --- the mode decides nothing of a review ---
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_a_review_in_shadow_mode_asks_and_decides_what_it_does_in_force(story: Story) -> None:
+    enforcing, shadow = MockWorld(), MockWorld()
+    shadow.rules = replace(shadow.rules, mode="shadow")
+    documents = []
+    for world in (enforcing, shadow):
+        story(world)
+        documents.append(world.review())
+    assert shadow.agents.asked == enforcing.agents.asked
+    before, after = documents
+    assert (before.policy.mode, after.policy.mode) == ("enforce", "shadow")
+    assert replace(after, policy=before.policy, events=before.events) == before
+    assert after.events[1:] == before.events[1:]
 
 
 # --- who says what the mode is ---

@@ -95,6 +95,17 @@ def test_an_early_branch_brings_no_old_rules(tmp_path: Path, branched_early: Rep
     assert [each["name"] for each in document["guidelines"]] == ["REVIEW.md"]
 
 
+def test_a_change_cannot_put_itself_into_shadow_mode(terminal: Terminal) -> None:
+    repo = Repo(terminal.folder)
+    repo.write(CONFIG, 'mode = "shadow"\n')
+    repo.commit("Bring shadow mode")
+    policy = json.loads(terminal.review("--json").out)["policy"]
+    assert (policy["mode"], policy["guard"]["paths"], policy["blast"]["radius"]) == ("enforce", [CONFIG], "high")
+    repo.write("index.php", HOLE)
+    repo.commit("Change something else")
+    assert json.loads(terminal.review("--json").out)["policy"]["mode"] == "shadow"
+
+
 def test_a_hook_believes_no_earlier_commit_of_the_branch(tmp_path: Path, branched_early: Repo) -> None:
     branched_early.write("index.php", HOLE + HOLE)
     branched_early.git("add", ".")

@@ -51,14 +51,12 @@ from tests.simulation.forged import (
 )
 
 from review_advisor.mockworld.agents import Advice, guidance
-from review_advisor.mockworld.promises.on_shadows import SHADOW_CANARY
 from review_advisor.mockworld.promises.played_review import Reading
 from review_advisor.mockworld.stage import PlayedReview
 from review_advisor.policy.risk import BlastRadius
 from review_advisor.policy.surfaces import Role
 from review_advisor.review.document import RoleCost
 from review_advisor.review.events import CallEnded, Voted
-from review_advisor.review.rulings import Outcome
 from review_advisor.safety.fence import fence
 from review_advisor.safety.stop import Usage
 
@@ -78,12 +76,6 @@ def of_council(said: dict[str, Any] | None = None) -> PlayedReview:
 def with_voices() -> PlayedReview:
     """A review on which an inline member advises."""
     return told(config={"advisors": [{"id": "poet", "inline": True}]})
-
-
-def in_shadow() -> PlayedReview:
-    """A review that a second judge would have vetoed in shadow."""
-    said = [{"says": "veto", "reasoning": f"{SHADOW_CANARY} says so"}]
-    return told({"in_shadow": said}, config={"shadow": [{"id": "second"}]})
 
 
 def without_a_vote() -> PlayedReview:
@@ -212,14 +204,6 @@ LIES: dict[str, Callable[[], Reading]] = {
     "who_only_advises_sees_no_report": lambda: read(
         calls(with_voices(), lambda a: call(a, blocks=(*a.call.blocks, fence("REPORT", "{}", "nonce0001"))))
     ),
-    "a_call_of_the_review_is_no_shadows": lambda: read(calls(in_shadow(), lambda a: call(a, shadow="second"))),
-    "no_word_of_a_shadow_is_heard": lambda: read(
-        calls(in_shadow(), lambda a: call(a, blocks=(f"{SHADOW_CANARY} objects", *a.call.blocks)))
-    ),
-    "a_shadow_stays_within_its_caps": lambda: read(
-        replace(in_shadow(), asked_in_shadow=in_shadow().asked_in_shadow * 7)
-    ),
-    "an_outcome_is_what_its_own_events_say": lambda: read(document(in_shadow(), outcome=Outcome.ESCALATED)),
 }
 
 
@@ -248,9 +232,8 @@ TRUTHS: tuple[Callable[[], PlayedReview], ...] = (
     lambda: pictured("too_large"),
     learned,
     of_council,
-    in_shadow,
     with_voices,
-    lambda: told(config={"shadow": [{"id": "second", "part": "executor"}], "mode": "shadow"}),
+    lambda: told(config={"mode": "shadow"}),
     lambda: of_council({"votes": [BLOCKS]}),
     lambda: of_council({"votes": [{"advisor": "security", "fault": "crash"}]}),
 )

@@ -3,7 +3,6 @@
 import json
 import random
 from collections import Counter
-from typing import get_args
 
 import pytest
 from tests.simulation.command import simulate
@@ -17,6 +16,7 @@ from review_advisor.mockworld.seeds import (
     Dice,
     Sweep,
     empty_cells,
+    in_shadow_mode,
     judge,
     of_one_judge,
     possible_cells,
@@ -26,11 +26,9 @@ from review_advisor.mockworld.seeds import (
     sweep_seeds,
     table,
     with_council,
-    with_shadows,
 )
 from review_advisor.mockworld.stage import play
 from review_advisor.mockworld.story_file import read_story, story_text
-from review_advisor.policy.shadow_rules import ShadowPart
 
 SEEDS = [(at, at + 24) for at in range(1, 400, 25)]
 
@@ -58,22 +56,19 @@ def test_a_seed_is_one_story_and_its_yaml_replays_it(seed: int) -> None:
 @pytest.mark.every_case
 def test_worlds_without_inline_members_tell_what_they_told_before_those_came() -> None:
     told = {seed: story_of(seed) for seed in range(1, 400)}
-    before = {seed: with_shadows(with_council(of_one_judge(seed), seed), seed) for seed in told}
+    before = {seed: in_shadow_mode(with_council(of_one_judge(seed), seed), seed) for seed in told}
     inline = {seed for seed, story in told.items() if any(each.inline for each in story.config.advisors)}
     assert {seed for seed in told if told[seed] != before[seed]} == inline
     assert inline
 
 
 @pytest.mark.every_case
-def test_worlds_without_a_shadow_tell_what_they_told_before_shadows_came() -> None:
-    told = {seed: with_shadows(with_council(of_one_judge(seed), seed), seed) for seed in range(1, 400)}
-    before = {seed: with_council(of_one_judge(seed), seed) for seed in told}
-    changed = {seed for seed in told if told[seed] != before[seed]}
-    shadowed = {seed for seed, story in told.items() if story.config.shadow or story.config.mode == "shadow"}
-    assert changed == shadowed
-    parts = {each.part for story in told.values() for each in story.config.shadow}
-    assert parts == set(get_args(ShadowPart))
-    assert any(story.config.mode == "shadow" for story in told.values())
+def test_some_worlds_are_in_shadow_mode_and_differ_in_nothing_else() -> None:
+    stories = {seed: in_shadow_mode(with_council(of_one_judge(seed), seed), seed) for seed in range(1, 400)}
+    enforced = {seed: with_council(of_one_judge(seed), seed) for seed in stories}
+    in_shadow = {seed for seed, story in stories.items() if story.config.mode == "shadow"}
+    assert {seed for seed, story in stories.items() if story != enforced[seed]} == in_shadow
+    assert in_shadow
 
 
 @pytest.mark.one_in(3)

@@ -66,7 +66,6 @@ WRONG: dict[str, Callable[[Any], Any]] = {
     "begins": lambda said: not said,
     "check": lambda said: "success" if said != "success" else "failure",
     "shadow": lambda said: "success" if said != "success" else "failure",
-    "in_shadow": lambda said: dict.fromkeys(said, "agreed"),
     "title": lambda said: f"not {said}",
     "comments": lambda said: said + 1,
     "open": lambda said: said + 1,

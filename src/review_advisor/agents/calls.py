@@ -93,7 +93,7 @@ class AgentCall:
     ``evidence`` names what it holds, and another content otherwise; empty where only a look at the files tells.
     ``withheld`` are tools that it lists and may not use. ``blind``: the executor is asked about the diff alone.
     ``further_try`` counts the tries after an outage took the answer, ``crashed_before``: the CLI crashed on this
-    question. ``effort`` is what the configuration asks of the model. ``shadow`` is the id of the shadow that asks.
+    question. ``effort`` is what the configuration asks of the model.
     """
 
     role: Role
@@ -118,7 +118,6 @@ class AgentCall:
     further_try: int = 0
     crashed_before: bool = False
     effort: GivenEffort = ""
-    shadow: str = ""
 
     @property
     def prompt(self) -> str:

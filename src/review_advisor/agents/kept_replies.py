@@ -131,8 +131,7 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     tried = (call.further_try,) if call.further_try else ()
     efforts = (call.effort, "" if grant is None else grant.effort)
     effort = (efforts,) if any(efforts) else ()
-    shadow = (("shadow", call.shadow),) if call.shadow else ()
-    return _digest((asked, words, call.tree is not None, evidence, *tried, *effort, *shadow))
+    return _digest((asked, words, call.tree is not None, evidence, *tried, *effort))
 
 
 def renamed(reply: Answered | Lost, change: Callable[[str], str]) -> Answered | Lost:
@@ -575,9 +574,7 @@ class RememberingAgents:
         self._ending = False
 
     def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
-        """The kept reply, or that of the agents. Raises what they raise. A shadow's reply is never kept."""
-        if call.shadow:
-            return self._agents.run(call, consults)
+        """The kept reply, or that of the agents. Raises what they raise."""
         key = answer_key(call, self._names, _evidence(call))
         kept = self._store.find(key)
         if kept is not None:

@@ -183,8 +183,7 @@ _OF_CALL = {"instance": "shard", "sequence": "number"}
 class CallIdentity:
     """Which call of a run it is.
 
-    ``instance`` is the part of the change, ``sequence`` the call's number within the run or the shadow. ``shadow`` is
-    empty for a call with authority.
+    ``instance`` is the part of the change, ``sequence`` the call's number within the run.
     """
 
     surface: Surface
@@ -196,7 +195,6 @@ class CallIdentity:
     asks_again: int = 0
     further_try: int = 0
     blind: bool = False
-    shadow: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,8 +486,7 @@ class RecordingAgents:
         self._today = today
         self._kept: dict[_Asked, deque[RecordedCall]] = defaultdict(deque)
         for each in calls:
-            if not each.identity.shadow:
-                self._kept[each.identity.advisor, each.question].append(each)
+            self._kept[each.identity.advisor, each.question].append(each)
 
     def run(self, call: AgentCall, consults: Consults | None = None) -> Answered | Lost:
         """The recorded reply."""

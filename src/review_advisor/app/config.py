@@ -77,14 +77,21 @@ def show(repo: Path, path: str | None, as_json: bool) -> None:
 def check(repo: Path) -> None:
     """Exit 0 if file and environment are sound; otherwise say what is wrong and exit 2."""
     with clear_refusals():
-        from review_advisor.app.configuration import working_config, working_prices, working_remarks, working_roster
+        from review_advisor.app.agent_choice import repository_top
+        from review_advisor.app.configuration import (
+            roster_remarks,
+            working_config,
+            working_files,
+            working_prices,
+            working_roster,
+        )
         from review_advisor.policy.settings import make_settings
         from review_advisor.safety.wording import printable_line
 
         found, origin = working_config(repo)
         make_settings(found, os.environ, profile=None, config_path=origin, roster=working_roster(repo, found))
         working_prices(repo)
-        for remark in working_remarks(repo, found):
+        for remark in roster_remarks(working_files(repository_top(repo))):
             note(printable_line(remark))
     put(f"{origin or 'no configuration file: defaults'}: ok\n")
 

@@ -53,7 +53,7 @@ from review_advisor.policy.prices import NO_PRICES, OwnPrices, Price, PriceError
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.risk import implementation_globs
 from review_advisor.policy.roster import DEFAULT_ROSTER, PresetName, Roster
-from review_advisor.policy.roster_layers import shipped_advisors, wanted_by
+from review_advisor.policy.roster_layers import wanted_by
 from review_advisor.policy.settings import (
     CONFIG_FILE,
     TABLE,
@@ -66,10 +66,8 @@ from review_advisor.policy.settings import (
     make_settings,
     parse_config,
 )
-from review_advisor.policy.shadow_rules import ShadowRule, Shadows, idle_settings, same_as_the_review, shadows_of
 from review_advisor.policy.thresholds import THRESHOLDS_FILE, parse_thresholds
 from review_advisor.review.document import OutcomeDocument
-from review_advisor.review.shadow import instruction_files, instructions_of
 from review_advisor.safety.files import LARGEST, required_file
 from review_advisor.safety.stated_values import read_toml
 from review_advisor.safety.wording import counted, printable_line
@@ -132,21 +130,6 @@ def roster_remarks(files: Mapping[str, BaseText]) -> tuple[str, ...]:
     from review_advisor.policy.roster_layers import declared_again
 
     return declared_again(files)
-
-
-def declared_shadows(rules: Sequence[ShadowRule], preset: PresetName, files: Files) -> Shadows:
-    """What runs in shadow, with judges out of these files, the roster and what ships.
-
-    Nothing if the files are broken: the roster itself says so.
-    """
-    if not rules:
-        return Shadows()
-    named = {each for rule in rules for each in rule.advisors}
-    try:
-        roster = roster_of(preset, files(), sorted(named))
-    except RosterError:
-        return Shadows()
-    return shadows_of(rules, (*shipped_advisors(), *roster.advisors))
 
 
 def working_files(top: Path) -> dict[str, BaseText]:
@@ -270,23 +253,6 @@ def load_instructions() -> Instructions:
     return Instructions({path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.md")})
 
 
-def instruction_problems(rules: Sequence[ShadowRule], top: Path) -> tuple[str, ...]:
-    """A sentence on each mistake in the instructions that shadows try, as they stand in a working tree."""
-    shipped = load_instructions()
-    problems: list[str] = []
-    for rule in rules:
-        folders = {top / Path(path).parent for path in instruction_files(rule)}
-        found = (each for folder in folders if _is_no_link(folder) for each in folder.iterdir())
-        made = instructions_of(rule, shipped, {path.relative_to(top).as_posix(): text_at(path) for path in found})
-        problems += () if isinstance(made, Instructions) else made
-    return tuple(problems)
-
-
-def _is_no_link(folder: Path) -> bool:
-    """Whether a commit of the working tree has the folder: git follows no link, nor does a review."""
-    return folder.is_dir() and not (folder.is_symlink() or folder.parent.is_symlink())
-
-
 BaseFile = Callable[[str], bytes | None]
 """A file of the base commit by its path; None if there is none."""
 
@@ -360,8 +326,7 @@ def load_settings(
     settings = make_settings(
         config, environ, profile=profile, config_path=stands_at, roster=roster, thresholds=thresholds
     )
-    shadows = declared_shadows(config.shadow, config.advisors.preset, declares.base)
-    return replace(settings, shadows=shadows, prices=prices)
+    return replace(settings, prices=prices)
 
 
 def publication_rules(config: Config) -> PublicationRules:
@@ -490,23 +455,10 @@ def working_config(repo: Path) -> tuple[Config, str | None]:
 def working_roster(repo: Path, config: Config) -> Roster:
     """Everybody who may be asked, by the working tree's files. Raises ``ConfigError`` with every mistake in them.
 
-    That is also an advisor whom a shadow names and nobody has declared, instructions that it cannot try, and a
-    setting about shadows that can do nothing.
+    That is also a share of pull requests for shadow mode where the mode is another one.
     """
-    top = repository_top(repo)
-    files = working_files(top)
-    roster = roster_of(config.advisors.preset, files)
-    unknown = declared_shadows(config.shadow, config.advisors.preset, lambda: files).problems
-    idle = idle_settings(config.shadow, profile=config.escalation.profile)
-    problems = (*unknown, *instruction_problems(config.shadow, top), *idle)
-    if problems:
-        raise ConfigError(" ".join(problems))
+    roster = roster_of(config.advisors.preset, working_files(repository_top(repo)))
     return roster
-
-
-def working_remarks(repo: Path, config: Config) -> tuple[str, ...]:
-    """What is allowed in the working tree's files and may be a slip: advisors declared again, a shadow of the same."""
-    return (*roster_remarks(working_files(repository_top(repo))), *same_as_the_review(config.shadow))
 
 
 def working_prices(repo: Path) -> OwnPrices:

@@ -29,7 +29,6 @@ from review_advisor.agents.kept_replies import (
     RunNames,
     review_identity,
 )
-from review_advisor.agents.prompts import Instructions
 from review_advisor.agents.recordings import RecordingFile, RecordingFolder
 from review_advisor.app.agent_choice import AgentChoice, agent_command, repository_top
 from review_advisor.app.configuration import (
@@ -58,7 +57,6 @@ from review_advisor.change.git import checkout_around
 from review_advisor.change.patch_source import PatchSource, open_patch
 from review_advisor.change.pictures import ComparedPictures
 from review_advisor.change.redaction import Redactor
-from review_advisor.change.source import Pictures
 from review_advisor.change.sources import About, GitSource, open_base, open_range, open_staged, open_working_tree
 from review_advisor.change.tool_remarks import NotSarifError, ToolRemark, read_sarif
 from review_advisor.change.work_folder import NoFolder, WorkFolder
@@ -66,7 +64,6 @@ from review_advisor.ledger.artifacts import (
     BROKEN,
     FolderArtifacts,
     check_writable,
-    is_replaced,
     refusal_of,
     remove_refusal,
     remove_stale,
@@ -75,13 +72,11 @@ from review_advisor.ledger.artifacts import (
 )
 from review_advisor.ledger.chain import LEDGER_FILE
 from review_advisor.ledger.recorder import Recorder
-from review_advisor.policy.budgets import MAX_SECONDS
 from review_advisor.policy.escalation_rules import EscalationProfile
 from review_advisor.policy.policy import RECORDING_DAYS, RecordingRules, RepairMode, Rules
 from review_advisor.policy.prices import read_prices
 from review_advisor.policy.settings import ConfigError, Profile, Settings
-from review_advisor.policy.shadow_rules import Shadows, shadows_due
-from review_advisor.review.document import OutcomeDocument, counted_money, outcome_document, outcome_json
+from review_advisor.review.document import OutcomeDocument, outcome_document, outcome_json
 from review_advisor.review.ends import end_of_stop
 from review_advisor.review.events import CallEnded, CallStarted, Event, ReviewEnded, ReviewStopped
 from review_advisor.review.matter import ReviewRequest
@@ -99,7 +94,6 @@ from review_advisor.safety.wording import counted
 
 if TYPE_CHECKING:
     from review_advisor.agents.recordings import CliOutput
-    from review_advisor.review.shadow import ShadowEvent
 
 
 ReportFormat = Literal["text", "json", "markdown", "sarif", "github"]
@@ -642,12 +636,6 @@ def stored(document: OutcomeDocument, artifacts: FolderArtifacts, so_far: SoFar)
     return document
 
 
-def store_again(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None) -> None:
-    """Store the same outcome with what its shadows cost. A pipe that has got the outcome gets no second one."""
-    with INTERRUPTION.storing:
-        _store(document, artifacts, output if output is not None and is_replaced(output) else None)
-
-
 def _store(document: OutcomeDocument, artifacts: FolderArtifacts, output: Path | None) -> None:
     if document.repair is None:
         artifacts.remove(PATCH_FILE)
@@ -672,100 +660,6 @@ def discard(artifacts: FolderArtifacts, output: Path | None) -> None:
     with suppress(ArtifactError):
         if output is not None:
             remove_stale(output)
-
-
-Store = Callable[[OutcomeDocument], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ShadowRuns:
-    """What is needed to run the shadows of one review. With the review, they may cost what it may cost.
-
-    ``pictures`` compares a change's pictures by these rules. ``store`` puts the outcome in the place of the one that is
-    stored; ``warn`` gets what goes wrong.
-    """
-
-    ports: Ports
-    pictures: Callable[[Rules], AbstractContextManager[Pictures]]
-    instructions: Instructions
-    shadows: Shadows
-    jobs: int
-    ledger: Path
-    store: Store
-    warn: Callable[[str], None]
-
-    def after(self, request: ReviewRequest, document: OutcomeDocument) -> OutcomeDocument:
-        """The stored document with what its shadows cost. They never change its outcome."""
-        for problem in self.shadows.problems:
-            self.warn(f"{problem} It does not run.")
-        return self._run(request, document) if self.shadows.usable else document
-
-    def _run(self, request: ReviewRequest, document: OutcomeDocument) -> OutcomeDocument:
-        from review_advisor.ledger.recorder import ChainRecorder
-        from review_advisor.ledger.shadow_rollup import readings_of_shadow
-        from review_advisor.review.shadow import Left, ShadowPhase, instruction_files, instructions_of
-
-        spent = counted_money(document.events).usd
-        due = shadows_due(self.shadows.usable, document.repository, document.label, document.head_sha)
-        for place, (shadow, because) in enumerate(due, 1):
-            try:
-                texts = self.ports.source.base_texts(instruction_files(shadow.rule))
-            except SourceError as problem:
-                self.warn(f"The shadow {shadow.rule.id} cannot be read: {problem} It does not run.")
-                continue
-            instructions = instructions_of(shadow.rule, self.instructions, texts)
-            if not isinstance(instructions, Instructions):
-                self.warn(f"{' '.join(instructions)} It does not run.")
-                continue
-            elapsed = (self.ports.clock.now() - document.started_at).total_seconds()
-            in_shadow = sum(each.usd for each in document.shadows)
-            left = Left(request.rules.max_usd - spent - in_shadow, MAX_SECONDS - elapsed)
-            recorder: ChainRecorder[ShadowEvent] = ChainRecorder(self.ledger, self.warn, "shadow", readings_of_shadow)
-            counted = _Counted(document, recorder, self.store, self.warn)
-            with self.pictures(shadow.rules(request.rules)) as pictures:
-                phase = ShadowPhase(replace(self.ports, pictures=pictures), instructions, counted, self.jobs)
-                ended = phase.run(request, document, shadow, because, left)
-            document = counted.document
-            if ended is not None and ended.status == "stopped":
-                self.warn(f"The shadow {shadow.rule.id} was stopped: {ended.because} The outcome stands.")
-                if ended.last:
-                    self._leave_out([each.rule.id for each, _ in due[place:]])
-                    break
-        return document
-
-    def _leave_out(self, ids: Sequence[str]) -> None:
-        if ids:
-            self.warn(f"These shadows do not run either: {', '.join(ids)}.")
-
-
-@dataclass(slots=True)
-class _Counted:
-    """A subscriber of one shadow's events that keeps its cost in the outcome: what it may cost while it runs."""
-
-    document: OutcomeDocument
-    record: Callable[[ShadowEvent], None]
-    store: Store
-    warn: Callable[[str], None]
-    before: OutcomeDocument = field(init=False)
-    events: list[ShadowEvent] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.before = self.document
-
-    def __call__(self, event: ShadowEvent) -> None:
-        """Take one event."""
-        from review_advisor.ledger.shadow_rollup import shadow_cost
-        from review_advisor.review.shadow import ShadowBegan, ShadowEnded
-
-        self.record(event)
-        self.events.append(event)
-        if not isinstance(event, ShadowBegan | ShadowEnded):
-            return
-        self.document = replace(self.before, shadows=(*self.before.shadows, shadow_cost(self.events)))
-        try:
-            self.store(self.document)
-        except ArtifactError as problem:
-            self.warn(f"{problem} The cost of a shadow is not counted in the outcome.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -841,8 +735,8 @@ def run_review(
         recording = open_recording(_artifact_root(options), settings.recording, request.run_id, warn, remark)
         stack.callback(recording.close)
         agents = opened_agents(command, options.repo, environ, stack, recording.hear)
-        instructions, compared = load_instructions(), partial(_pictures, options, source)
-        pictures = stack.enter_context(compared(settings.rules))
+        instructions = load_instructions()
+        pictures = stack.enter_context(_pictures(options, source, settings.rules))
         wiki = _wiki(options, settings.rules)
         under = (request.rules, request.switches, request.repair, command, instructions.texts)
         keeping = open_keeping(
@@ -873,10 +767,15 @@ def run_review(
             if so_far.asked:
                 raise ReviewBrokenError(f"{problem} {BROKEN}") from None
             raise
-        store = partial(store_again, artifacts=artifacts, output=options.output)
-        shadows = ShadowRuns(ports, compared, instructions, settings.shadows, jobs, keeping.ledger, store, warn)
-        ended = _ended(document, artifacts.folder, keeping, send_telemetry, partial(shadows.after, request, document))
-        return replace(ended, finding_notes=kind_notes(source.base_file, ended.document, warn))
+        if not INTERRUPTION.number:
+            send_telemetry(document)
+        return StoredReview(
+            document,
+            artifacts.folder,
+            INTERRUPTION.number,
+            keeping.answered_from(document),
+            kind_notes(source.base_file, document, warn),
+        )
 
 
 def _opened(
@@ -914,21 +813,6 @@ def opened_agents(
     except OSError as error:
         raise CliError(f"A temporary folder cannot be made: {error.strerror}.") from None
     return ReadOnlyTrees(agents)
-
-
-def _ended(
-    document: OutcomeDocument,
-    folder: Path,
-    keeping: Keeping,
-    send_telemetry: Callable[[OutcomeDocument], None],
-    in_shadow: Callable[[], OutcomeDocument],
-) -> StoredReview:
-    """The stored review, after what is still to be done: the outcome stands whatever becomes of that."""
-    answered = keeping.answered_from(document)
-    if not INTERRUPTION.number:
-        send_telemetry(document)
-        document = document if answered is not None else in_shadow()
-    return StoredReview(document, folder, INTERRUPTION.number, answered)
 
 
 def _settings(options: ReviewOptions, source: GitSource | PatchSource, environ: Mapping[str, str]) -> Settings:

@@ -18,12 +18,14 @@ from review_advisor.ledger.chain import LedgerError
 from review_advisor.ledger.kpis import Alarm, RepositoryRollup, Rollup, alarms, kpis, windows
 from review_advisor.ledger.queries import Period, RunFilter
 from review_advisor.ledger.run_queries import RecordedRun, knows_repository, list_runs, read_reviews
-from review_advisor.ledger.shadow_rollup import ShadowRollup
-from review_advisor.ledger.sums import Added, add_up, add_up_by_repository, shadow_mode_sums, shadow_sums
+from review_advisor.ledger.sums import Added, add_up, add_up_by_repository, shadow_mode_sums
 from review_advisor.policy.prices import Price, listed_prices, money
 
 RAISED = 3
 """The exit code of ``alerts`` where there is something to be alarmed about, for cron and CI."""
+
+
+NOTHING_IN_SHADOW = "No review of this period was in shadow mode.\n"
 
 
 @click.command(short_help="Show the KPIs of a period with their targets.")
@@ -39,7 +41,7 @@ RAISED = 3
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option("--prices", type=PATH, metavar="FILE", help="Another list of prices than the shipped one.")
 @click.option("--advice", is_flag=True, help="Also tell confidence, consults, and each override with its reason.")
-@click.option("--shadow", is_flag=True, help="Instead, what ran in shadow: see docs/shadow.md.")
+@click.option("--shadow", is_flag=True, help="Instead, the reviews in shadow mode: see docs/shadow.md.")
 @click.option("--by-repository", is_flag=True, help="A line for each repository instead.")
 @LEDGER
 @AS_JSON
@@ -57,23 +59,22 @@ def rollup(
     """Show the KPIs of the reviews that began in a period, each with its target, and what the reviews cost.
 
     A KPI without data is "not measured". If the CLI reported no cost, a dated list of prices applies; the cost of an
-    unlisted model is unknown. --shadow shows shadow runs instead.
+    unlisted model is unknown. --shadow shows the reviews in shadow mode instead.
 
     --by-repository shows a line for each repository; JSON has all KPIs of each.
     """
     if shadow and prices is not None:
-        raise click.UsageError("--prices and --shadow exclude one another: a shadow costs what its calls reported.")
+        raise click.UsageError("--prices and --shadow exclude one another: shadow mode counts what calls reported.")
     if shadow and advice:
-        raise click.UsageError("--advice and --shadow exclude one another: nobody acts on advice in shadow.")
+        raise click.UsageError("--advice and --shadow exclude one another: nobody acts on advice in shadow mode.")
     if by_repository and (shadow or advice):
         raise click.UsageError("--by-repository tells KPIs only: leave out --advice and --shadow.")
     end = until or datetime.now(UTC)
     in_order(since, end)
     with clear_refusals():
         from review_advisor.ledger.artifacts import weekly_text
-        from review_advisor.ledger.kpis import repositories_text, rollup_text
+        from review_advisor.ledger.kpis import repositories_text, rollup_text, shadow_mode_text
         from review_advisor.ledger.queries import Period
-        from review_advisor.ledger.shadow_rollup import shadow_text
 
         period = Period(since, end, repository)
         told: dict[str, Any]
@@ -81,8 +82,8 @@ def rollup(
             repositories = roll_up_repositories(ledger_file, period, prices)
             told, text = {"repositories": [each.as_json() for each in repositories]}, repositories_text(repositories)
         elif shadow:
-            ran = roll_up_shadows(ledger_file, period)
-            told, text = ran.as_json(), shadow_text(ran)
+            sums = shadow_mode_sums(ledger_file, period)
+            told, text = sums.as_json(), shadow_mode_text(sums) or NOTHING_IN_SHADOW
         else:
             found = roll_up(ledger_file, period, prices)
             told, text = found.as_json(), rollup_text(found)
@@ -159,11 +160,6 @@ def roll_up_advice(ledger: Path, period: Period) -> WeeklyRollup:
             case _:
                 told.unreadable += 1
     return told
-
-
-def roll_up_shadows(ledger: Path, period: Period) -> ShadowRollup:
-    """What ran in shadow in a period, and what it would have decided. Raises ``LedgerError``."""
-    return ShadowRollup(shadow_sums(ledger, period), shadow_mode_sums(ledger, period))
 
 
 def look_for_alarms(ledger: Path, now: datetime, repository: str | None = None) -> tuple[Alarm, ...]:

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from review_advisor.app.eval import whole_evaluations
 from review_advisor.app.options import AS_JSON, LEDGER, PATH, at_the_top, moment
-from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_repositories, roll_up_shadows
+from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_repositories
 from review_advisor.app.terminal import NOTHING_ASKED, ExitWithCode, clear_refusals, note, put
 from review_advisor.lab.pages import calibration_json, evaluations_json
 from review_advisor.lab.trials import EvaluationResult
@@ -32,7 +32,7 @@ from review_advisor.ledger.pages import (
     list_json,
     overview_json,
     repositories_json,
-    shadows_json,
+    shadow_mode_json,
     task_parts,
 )
 from review_advisor.ledger.queries import (
@@ -62,7 +62,7 @@ from review_advisor.ledger.run_queries import (
     read_tasks,
     show_run,
 )
-from review_advisor.ledger.sums import has_several_repositories, shadows_of_runs
+from review_advisor.ledger.sums import has_several_repositories, shadow_mode_sums
 from review_advisor.review.document import RoleCost, together
 from review_advisor.review.observed import RUN_ID
 from review_advisor.safety.children import temporary_folder
@@ -300,7 +300,7 @@ def _written(
         about |= overview_json(rollup, stretches, together(counted), since, made, pairs=alike)
         about |= evaluations_json(evaluated)
         about |= calibration_json(observed_pairs(stated))
-        about |= shadows_json(roll_up_shadows(ledger, period))
+        about |= shadow_mode_json(shadow_mode_sums(ledger, period))
         several = has_several_repositories(ledger)
         about |= repositories_json(roll_up_repositories(ledger, period, timed=False) if several else ())
         site.finish(about | alerts_json(look_for_alarms(ledger, made)))
@@ -324,7 +324,6 @@ def _holds(period: Period, line: RunLine) -> bool:
 
 def _pages(ledger: Path, lines: Sequence[RunLine]) -> Iterator[RunPage]:
     """The page of each run."""
-    shadows = shadows_of_runs(ledger, (line.run_id for line in lines))
     for line, kept in zip(lines, read_reviews(ledger, (line.run_id for line in lines)), strict=True):
         match kept:
             case RecordedRun():
@@ -335,7 +334,6 @@ def _pages(ledger: Path, lines: Sequence[RunLine]) -> Iterator[RunPage]:
                     kept.labels,
                     kept.paid_elsewhere,
                     unlabelled=kept.unlabelled,
-                    in_shadow=shadows.get(line.run_id, ()),
                 )
             case trouble:
                 yield RunPage(line, trouble=trouble)

@@ -135,7 +135,7 @@ def with_cost(
     A call that reported no cost counts with its estimate. What nobody can estimate counts once, as what one attempt at
     a part of full size may cost: a call that is killed must not be free. No amount is below 0. Of what the state says
     and what is known without it (``spent``), the larger amount counts. A review that a person ``asked`` for adds
-    nothing to the day. What ran in shadow of a review is part of its cost.
+    nothing to the day.
     """
     earlier, today = so_far(before, spent)
     estimated = before.estimated_usd if before is not None else 0.0
@@ -145,8 +145,7 @@ def with_cost(
     else:
         money = counted_money(document.events)
         estimate = money.estimated_usd + (USD_OF_AN_UNTOLD_REVIEW if money.untold else 0.0)
-        in_shadow = sum(each.usd for each in document.shadows)
-        usd = money.reported_usd + estimate + max(0.0, in_shadow)
+        usd = money.reported_usd + estimate
         today = today if asked else today.plus(usd)
         earlier, estimated = round(earlier + usd, 4), round(estimated + estimate, 4)
     return Counted(spent_usd=earlier, estimated_usd=estimated, counted=counted, day=today.day, day_usd=today.usd)

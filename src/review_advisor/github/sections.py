@@ -45,7 +45,6 @@ from review_advisor.review.report import (
     headline,
     left_words,
     matrix,
-    shadow_words,
     unread_words,
     unverified_words,
     verdict_words,
@@ -735,10 +734,8 @@ def account(document: OutcomeDocument, run_page: str | None = None) -> tuple[str
     read = coverage(document) if is_read_whole(document) else Section(())
     rules = team_rules(document)
     blind = Section(tuple(f"**Blind spot**: {phrase(each)}." for each in document.policy.roster.blind_spots))
-    ran = shadow_words(document.shadows)
-    shadow = Section((f"**In shadow**, without effect: {ran}.",) if ran else ())
     about = (surfaces(document), stake(document), rules, blind, read)
-    sections = (*about, cost(document), shadow, signature(document, run_page))
+    sections = (*about, cost(document), signature(document, run_page))
     return tuple(section.text for section in sections if section.text)
 
 

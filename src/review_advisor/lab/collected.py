@@ -361,7 +361,7 @@ def _unpack(opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, left: 
 
 
 MOST_RUNS = 1_000
-"""A workflow run records one review, and what ran in shadow beside it."""
+"""A workflow run records one review."""
 
 
 MOST_EVENTS = 4 * LARGEST_RUN

@@ -26,8 +26,7 @@ from review_advisor.review.document import (
     spent,
 )
 from review_advisor.review.events import CallEnded, Event, PolicyFrozen
-from review_advisor.review.rulings import Outcome
-from review_advisor.review.shadow import concluded
+from review_advisor.review.rulings import EXIT_CODES, Outcome
 from review_advisor.safety.wording import counted, printable_line, table
 
 
@@ -150,6 +149,11 @@ def _asked_anew(calls: Iterable[CallEnded]) -> tuple[WantedQuestion, ...]:
 
 
 UNKNOWN = "unknown"
+
+
+def concluded(document: OutcomeDocument) -> Outcome:
+    """What a review concludes, as its exit code says: an approval can call a person, too."""
+    return Outcome.ESCALATED if document.exit_code == EXIT_CODES[Outcome.ESCALATED] else document.outcome
 
 
 @dataclass(frozen=True, slots=True)

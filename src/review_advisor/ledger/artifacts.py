@@ -197,11 +197,6 @@ def _write_file(path: Path, text: str) -> None:
         raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def is_replaced(path: Path) -> bool:
-    """Whether a further text takes the place of what was written to ``path``. What is no file gets it in addition."""
-    return not _is_device(path)
-
-
 def write_as_it_comes(path: Path, texts: Iterable[str]) -> None:
     """Write a text in parts, which are never in memory together: if getting one fails, nothing is written."""
     try:

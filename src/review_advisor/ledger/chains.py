@@ -26,12 +26,10 @@ from review_advisor.ledger.rows import (
     readings_of_task,
     readings_so_far,
 )
-from review_advisor.ledger.shadow_rollup import readings_of_shadow
 from review_advisor.ledger.task_events import TaskBegun, TaskCalled, TaskEnded, TaskEvent
 from review_advisor.review.document import OutcomeDocument, outcome_document
 from review_advisor.review.events import CallEnded, Consulted, Event, PartEnded, PolicyFrozen, Repaired, ReviewEnded
 from review_advisor.review.observed import RUN_ID, Observed
-from review_advisor.review.shadow import ShadowBegan, ShadowCalled, ShadowEnded, ShadowEvent
 
 NO_CHAIN = -(2**63)
 """Below the number of every chain."""
@@ -129,8 +127,6 @@ _OBSERVED = '"kind":"observed"'
 
 _TASK = '"kind":"task_began"'
 
-
-_SHADOW = '"kind":"shadow_began"'
 """Each stands in the first event of its kind of chain; in a text of another event quotes are escaped."""
 
 
@@ -209,51 +205,24 @@ def task_in(chain: Chain) -> tuple[TaskEvent, ...] | None:
     if not chain.links or _TASK not in chain.links[0].event:
         return None
     events: tuple[TaskEvent, ...] = tuple(_read(chain, link, TaskEvent) for link in chain.links)
-    _refuse_disorder(chain, events, TaskBegun, TaskEnded)
+    _refuse_disorder(chain, events)
     return events
 
 
-def shadow_in(chain: Chain) -> tuple[ShadowEvent, ...] | None:
-    """The events of a shadow's chain; None for any other chain. Raises ``LedgerError`` as above."""
-    refuse_broken(chain)
-    if not chain.links or _SHADOW not in chain.links[0].event:
-        return None
-    events: tuple[ShadowEvent, ...] = tuple(_read(chain, link, ShadowEvent) for link in chain.links)
-    _refuse_disorder(chain, events, ShadowBegan, ShadowEnded)
-    return events
-
-
-def _refuse_disorder(
-    chain: Chain,
-    events: Sequence[TaskEvent | ShadowEvent],
-    begins: type[TaskBegun | ShadowBegan],
-    ends: type[TaskEnded | ShadowEnded],
-) -> None:
-    """Raise ``LedgerError`` for a chain that begins, goes on or ends as none of this kind does."""
-    no_such = LedgerError(
-        f"The events of {chain.run_id} are those of no {'task' if begins is TaskBegun else 'shadow'}."
-    )
+def _refuse_disorder(chain: Chain, events: Sequence[TaskEvent]) -> None:
+    """Raise ``LedgerError`` for a chain that begins, goes on or ends as no task does."""
+    no_such = LedgerError(f"The events of {chain.run_id} are those of no task.")
     first = events[0]
-    if not isinstance(first, begins) or first.run_id != chain.run_id or not re.fullmatch(RUN_ID, chain.run_id):
+    if not isinstance(first, TaskBegun) or first.run_id != chain.run_id or not re.fullmatch(RUN_ID, chain.run_id):
         raise no_such
     for index, event in enumerate(events):
-        is_alone = event is first or not isinstance(event, begins)
-        is_last = event is events[-1] or not isinstance(event, ends)
+        is_alone = event is first or not isinstance(event, TaskBegun)
+        is_last = event is events[-1] or not isinstance(event, TaskEnded)
         if not (is_alone and is_last) or event.at.utcoffset() is None or event.at < first.at:
             raise no_such
-        if not all(0 <= figure <= _LARGEST_FIGURE for figure in _own_figures(event)):
+        figures = (event.duration_seconds, *astuple(event.usage)) if isinstance(event, TaskCalled) else ()
+        if not all(0 <= figure <= _LARGEST_FIGURE for figure in figures if figure is not None):
             raise LedgerError(f"Event {index} of {chain.run_id} has a negative figure, or one beyond measure.")
-
-
-def _own_figures(event: TaskEvent | ShadowEvent) -> Iterator[float]:
-    match event:
-        case TaskCalled():
-            yield event.duration_seconds
-            yield from (figure for figure in astuple(event.usage) if figure is not None)
-        case ShadowCalled():
-            yield from _figures_of_call(event.call)
-        case _:
-            pass
 
 
 def begun_at(chain: Chain) -> datetime:
@@ -274,14 +243,14 @@ def repository_of(chain: Chain) -> str | None:
     Does not look at events after the first.
     """
     first = _beginning(chain)
-    return first.repository if isinstance(first, PolicyFrozen | Observed | ShadowBegan) else None
+    return first.repository if isinstance(first, PolicyFrozen | Observed) else None
 
 
-def _beginning(chain: Chain) -> PolicyFrozen | Observed | TaskEvent | ShadowEvent:
+def _beginning(chain: Chain) -> PolicyFrozen | Observed | TaskEvent:
     """The first event of any kind of chain."""
     head = replace(chain, links=chain.links[:1])
-    own = task_in(head) or shadow_in(head)
-    return own[0] if own else observation_in(head) or _first(head)
+    task = task_in(head)
+    return task[0] if task else observation_in(head) or _first(head)
 
 
 def _first(chain: Chain) -> PolicyFrozen:
@@ -329,13 +298,11 @@ def _reader(kind: Any) -> TypeAdapter[Any]:
 
 def readings_of_chain(chain: Chain) -> Readings | Tables:
     """The rows of a run, or those of any other chain by table, from its events. Raises ``LedgerError``."""
-    observed, task, shadow = observation_in(chain), task_in(chain), shadow_in(chain)
+    observed, task = observation_in(chain), task_in(chain)
     if observed is not None:
         return readings_of_observation(observed)
     if task is not None:
         return readings_of_task(task)
-    if shadow is not None:
-        return readings_of_shadow(shadow)
     _, events = review_in(chain)
     document = document_in(chain, events)
     try:

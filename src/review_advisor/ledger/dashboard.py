@@ -284,9 +284,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, *, with_body: bool) -> None:
         path = "/index.html" if self.path == "/" else self.path
-        is_heard = self._is_asked_from_here()
-        content = self._content(path) if is_heard else None
-        missing = HTTPStatus.NOT_FOUND if is_heard else HTTPStatus.FORBIDDEN
+        is_own = self._is_own_request()
+        content = self._content(path) if is_own else None
+        missing = HTTPStatus.NOT_FOUND if is_own else HTTPStatus.FORBIDDEN
         self._head(
             missing if content is None else HTTPStatus.OK,
             "text/plain" if content is None else _TYPES.get(Path(path).suffix, "application/json"),
@@ -305,7 +305,7 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             return None
 
-    def _is_asked_from_here(self) -> bool:
+    def _is_own_request(self) -> bool:
         """Whether the browser means this server by its own name, and no foreign page asks."""
         hosts = self.headers.get_all("Host") or []
         asked_by = self.headers.get("Sec-Fetch-Site", "none")

@@ -623,9 +623,6 @@ class ShadowModeSums:
         return {"reviews": self.reviews, **asdict(self)}
 
 
-NO_SHADOW_MODE = ShadowModeSums()
-
-
 def shadow_mode_text(sums: ShadowModeSums) -> str:
     """The same for a person; empty where no review ran in shadow mode."""
     if not sums.reviews:

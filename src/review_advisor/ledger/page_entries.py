@@ -70,9 +70,9 @@ def page_text(text: str) -> str:
 def page_lines(texts: Iterable[str]) -> list[str]:
     """The lines of a list as a page shows them, clipped with a note."""
     lines = list(texts)
-    shown = [page_text(line) for line in lines[:MOST_LINES]]
+    visible = [page_text(line) for line in lines[:MOST_LINES]]
     left = len(lines) - MOST_LINES
-    return shown if left <= 0 else [*shown, f"[{left} more are left out here; `runs export` writes them all]"]
+    return visible if left <= 0 else [*visible, f"[{left} more are left out here; `runs export` writes them all]"]
 
 
 def page_block(block: str | tuple[str, ...]) -> str | list[str]:
@@ -147,7 +147,7 @@ class Entry:
     patch: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Its words, as a page gets them; the findings and the call are told by what they are of."""
+        """Its words, as a page gets them; the findings and the call are not among them."""
         return {
             "title": page_text(self.title),
             "tone": self.tone,
@@ -161,11 +161,12 @@ class Entry:
 AdviceStep = Escalated | Recommended | AdviceOpen | Disposed
 
 
-Spoken = Planned | Opined | Consulted | BlindJudged | UnfoundedRejection | AdviceStep | Reported | Repaired | Verified
+Answering = (
+    Planned | Opined | Consulted | BlindJudged | UnfoundedRejection | AdviceStep | Reported | Repaired | Verified
+)
 
 
-def spoken(event: Spoken, named: Mapping[str, str] | None = None) -> Entry:
-    """What the page says of such an event."""
+def _of_answer(event: Answering, named: Mapping[str, str] | None) -> Entry:
     match event:
         case Planned():
             return _planned(event.plan)
@@ -191,8 +192,8 @@ def spoken(event: Spoken, named: Mapping[str, str] | None = None) -> Entry:
 def of_member(event: MemberReviewed | Voted | VoicesHeard) -> Entry:
     """What the page says of a member of a council."""
     if isinstance(event, VoicesHeard):
-        said = tuple(f"{each.advisor}: {each.words}" for each in event.voices)
-        return Entry("Advice of the inline members, which have no vote", blocks=(("Advice", said),))
+        advice = tuple(f"{each.advisor}: {each.words}" for each in event.voices)
+        return Entry("Advice of the inline members, which have no vote", blocks=(("Advice", advice),))
     if isinstance(event, MemberReviewed):
         return _reported(f"{event.advisor} by itself: {event.report.verdict}", event.report)
     vote = event.vote
@@ -220,14 +221,14 @@ def _first_word(event: BlindJudged | UnfoundedRejection) -> Entry:
 
 
 def _opined(event: Opined) -> Entry:
-    said = tuple(f"{each.instance}: {each.opinion}" for each in event.instances)
+    instances = tuple(f"{each.instance}: {each.opinion}" for each in event.instances)
     return Entry(
         f"Opinion of {event.advisor}",
         "warn" if event.missing else "",
         blocks=(
             ("Opinion", event.opinion.opinion),
             ("Concerns", event.opinion.concerns),
-            ("Of each", said),
+            ("Of each", instances),
             ("Says nothing of", event.missing),
             ("Its own fields", own_words(event.own)),
         ),
@@ -252,29 +253,28 @@ def _focus(area: FocusArea) -> str:
 
 
 def _consulted(note: ConsultNote) -> Entry:
-    asked, given = note.consult, note.guidance
-    chosen = asked.preferred_option
+    consult, guidance = note.consult, note.guidance
     return Entry(
         f"Consult: {note.status}",
         "ask" if note.status == "answered" else "warn",
         facts=(
-            ("urgency", asked.urgency),
-            ("preferred", chosen),
+            ("urgency", consult.urgency),
+            ("preferred", consult.preferred_option),
             ("why", note.reason),
             ("model", note.resolved_model),
             ("took", "" if note.duration_ms is None else f"{note.duration_ms / 1000:.1f} s"),
             ("tokens", "" if note.tokens is None else f"{note.tokens:,}"),
             ("too long", note.overlong),
-            *_guided(given, wrapped=note.wrapped),
+            *_guided(guidance, wrapped=note.wrapped),
         ),
         blocks=(
-            ("Question", asked.question),
-            ("Context", asked.context),
-            ("Options", asked.options),
-            ("Guidance", given.action if given else ""),
-            ("Rationale", given.rationale if given else ""),
-            ("Risks", given.risk_flags if given else ()),
-            ("Evidence", given.evidence if given else ()),
+            ("Question", consult.question),
+            ("Context", consult.context),
+            ("Options", consult.options),
+            ("Guidance", guidance.action if guidance else ""),
+            ("Rationale", guidance.rationale if guidance else ""),
+            ("Risks", guidance.risk_flags if guidance else ()),
+            ("Evidence", guidance.evidence if guidance else ()),
         ),
     )
 
@@ -376,7 +376,7 @@ def _repaired(event: Repaired) -> Entry:
 
 def _verified(judged: Attempt) -> Entry:
     result = judged.result
-    said = tuple(
+    disagreements = tuple(
         f"{identity}, {each.severity}\nThe executor: {each.executor_claim}\nThe advisor: {each.advisor_assessment}"
         for identity, each in judged.disagreements
     )
@@ -387,7 +387,7 @@ def _verified(judged: Attempt) -> Entry:
         blocks=(
             ("Reasoning", result.reasoning),
             ("Direction", result.suggested_fix_direction or ""),
-            ("Disagreements", said),
+            ("Disagreements", disagreements),
         ),
         folded=(("The executor's summary", judged.executor_summary), ("The reply as it came", judged.raw)),
     )
@@ -443,9 +443,9 @@ def entry_of(event: Event, named: Mapping[str, str] | None = None) -> Entry:
             | Repaired()
             | Verified()
         ):
-            return spoken(event, named)
+            return _of_answer(event, named)
         case CallStarted() | CallEnded() | RoleSkipped() | Ruled() | KnowledgeStored():
-            return _small(event)
+            return _of_progress(event)
         case PartEnded() | SurfaceEnded() | ReviewStopped() | ReviewEnded():
             return _end(event)
         case _:
@@ -488,11 +488,11 @@ def _decided(row: SurfacePolicy) -> str:
     )
 
 
-def _small(event: CallStarted | CallEnded | RoleSkipped | Ruled | KnowledgeStored) -> Entry:
+def _of_progress(event: CallStarted | CallEnded | RoleSkipped | Ruled | KnowledgeStored) -> Entry:
     match event:
         case CallStarted():
             why = "The run was killed in flight, or the call is under way."
-            return Entry(f"{_asked(event)} was asked; no answer is recorded", "warn", blocks=(("", why),))
+            return Entry(f"{_who(event)} was asked; no answer is recorded", "warn", blocks=(("", why),))
         case CallEnded():
             return _call(event)
         case RoleSkipped():
@@ -509,7 +509,7 @@ def _small(event: CallStarted | CallEnded | RoleSkipped | Ruled | KnowledgeStore
             assert_never(event)
 
 
-def _asked(event: CallStarted | CallEnded) -> str:
+def _who(event: CallStarted | CallEnded) -> str:
     """Who was asked: the role, and the advisor's id if it is not the role's usual one."""
     advisor = unusual_advisor(event.role, event.advisor)
     return f"{ROLE_WORDS[event.role]} ({advisor})" if advisor else ROLE_WORDS[event.role]
@@ -525,7 +525,7 @@ def _call(event: CallEnded) -> Entry:
     }
     blind = ", of the diff alone" if event.blind else ""
     return Entry(
-        f"{_asked(event)} {words[event.ended]}{blind}",
+        f"{_who(event)} {words[event.ended]}{blind}",
         "" if event.ended == "answered" else "warn",
         facts=(
             ("why", event.reason),
@@ -658,23 +658,22 @@ def changes(events: Sequence[Event]) -> dict[int, ReportChange]:
     for number, event in enumerate(events):
         if isinstance(event, Step):
             parts[event.surface, event.shard].append((number, event))
-    return dict(found for steps in parts.values() for found in _within(steps))
+    found: dict[int, ReportChange] = {}
+    for steps in parts.values():
+        for place, (number, step) in enumerate(steps):
+            if _intervenes(step):
+                found[number] = _change(step, steps[:place], steps[place + 1 :])
+    return found
 
 
 def became_of_advice(events: Sequence[Event]) -> dict[int, str]:
     """By the number of its event: what became of the advice of each consult, and why."""
-    told: dict[int, str] = {}
+    ends: dict[int, str] = {}
     for end in advice_ends(events) if events else ():
         if end.consulted is not None and end.disposition is not None:
             why = f": {end.reason}" if end.reason else ""
-            told[end.index] = page_text(f"{end.disposition}{why}")
-    return told
-
-
-def _within(steps: Sequence[_Numbered]) -> Iterator[tuple[int, ReportChange]]:
-    for place, (number, event) in enumerate(steps):
-        if _intervenes(event):
-            yield number, _change(event, steps[:place], steps[place + 1 :])
+            ends[end.index] = page_text(f"{end.disposition}{why}")
+    return ends
 
 
 def _intervenes(event: Step) -> bool:

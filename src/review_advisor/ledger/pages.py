@@ -23,9 +23,11 @@ from review_advisor.ledger.kpis import (
     MemberPair,
     RepositoryRollup,
     Rollup,
+    ShadowModeSums,
     Target,
     format_value,
     pair_rows,
+    shadow_mode_text,
 )
 from review_advisor.ledger.page_entries import (
     MOST_LINES,
@@ -44,7 +46,6 @@ from review_advisor.ledger.page_entries import (
 )
 from review_advisor.ledger.queries import Period, RunLine, TaskLine, dispute_lines, money_words
 from review_advisor.ledger.rows import UNFINISHED, Participant
-from review_advisor.ledger.shadow_rollup import ShadowOfRun, ShadowRollup, shadow_text
 from review_advisor.ledger.task_events import EXIT_CODES as EXIT_CODES_OF_TASK_EVENTS
 from review_advisor.ledger.task_events import (
     BlockIgnored,
@@ -91,7 +92,7 @@ class RunPage:
     """A run's page. ``document`` is None while it is unfinished; ``labels`` say what became of its pull request.
 
     ``paid_elsewhere`` are the numbers of the calls that another run counts. ``trouble`` says why its events cannot be
-    shown; then there are none. ``unlabelled`` says the same of the labels. ``in_shadow`` is what ran in its shadow.
+    shown; then there are none. ``unlabelled`` says the same of the labels.
     """
 
     line: RunLine
@@ -101,7 +102,6 @@ class RunPage:
     paid_elsewhere: frozenset[int] = frozenset()
     trouble: str = ""
     unlabelled: str = ""
-    in_shadow: tuple[ShadowOfRun, ...] = ()
 
     @property
     def counted(self) -> tuple[RoleCost, ...]:
@@ -169,10 +169,6 @@ class RunPage:
             yield "Merged into them", str(merged)
         yield "Vetoes", str(line.vetoes)
         yield "Flags", line.flags or "none"
-        for shadow in self.in_shadow:
-            yield "In shadow, without effect", shadow.words
-            for found in shadow.found:
-                yield "Found in shadow alone", found
         if self.events and isinstance(self.events[0], PolicyFrozen):
             policy = self.events[0].policy
             yield "Blast radius", policy.blast.radius.value
@@ -383,20 +379,24 @@ def _told(event: TaskEvent) -> Entry:  # noqa: C901, PLR0911, PLR0912 (a case fo
         case TaskCalled():
             return _called(event)
         case ConsultHeard():
-            asked = event.consult
+            consult = event.consult
             facts: tuple[tuple[str, str], ...] = (
-                ("urgency", asked.urgency),
-                ("preferred", asked.preferred_option or ""),
+                ("urgency", consult.urgency),
+                ("preferred", consult.preferred_option or ""),
             )
             asks = f"The executor asks {event.asked}".rstrip()
             title = asks if not event.refused else "A question is refused"
-            blocks = (("Refused", event.refused), ("Question", asked.question), ("Context", asked.context))
-            return Entry(title, "warn" if event.refused else "ask", facts, (*blocks, ("Options", tuple(asked.options))))
+            blocks = (("Refused", event.refused), ("Question", consult.question), ("Context", consult.context))
+            return Entry(
+                title, "warn" if event.refused else "ask", facts, (*blocks, ("Options", tuple(consult.options)))
+            )
         case GuidanceHeard():
-            said = event.guidance
-            facts = (("stop signal", "yes" if said.stop_signal else ""), ("without a block", "yes" * event.wrapped))
-            tone: Tone = "warn" if said.stop_signal else ""
-            return Entry("The advisor answers", tone, facts, (("Guidance", said.guidance), ("Why", said.rationale)))
+            guidance = event.guidance
+            facts = (("stop signal", "yes" if guidance.stop_signal else ""), ("without a block", "yes" * event.wrapped))
+            tone: Tone = "warn" if guidance.stop_signal else ""
+            return Entry(
+                "The advisor answers", tone, facts, (("Guidance", guidance.guidance), ("Why", guidance.rationale))
+            )
         case GuidanceUsed():
             return Entry(f"Guidance {event.disposition}", facts=(("id", event.id),), blocks=(("Why", event.reason),))
         case ProposalHeard():
@@ -553,10 +553,9 @@ def overview_json(
     }
 
 
-def shadows_json(rollup: ShadowRollup) -> dict[str, Any]:
-    """What ran in shadow, in the words of ``rollup --shadow``, for the first page; no line where nothing did."""
-    ran = bool(rollup.parts or rollup.mode.reviews)
-    return {"shadows": page_lines(shadow_text(rollup).splitlines()) if ran else []}
+def shadow_mode_json(sums: ShadowModeSums) -> dict[str, Any]:
+    """The reviews in shadow mode, in the words of ``rollup --shadow``, for the first page; no line without any."""
+    return {"shadow_mode": page_lines(shadow_mode_text(sums).splitlines())}
 
 
 def alerts_json(alarms: Iterable[Alarm]) -> dict[str, Any]:

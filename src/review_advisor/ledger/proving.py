@@ -160,8 +160,7 @@ def _settled(connection: sqlite3.Connection, now: datetime) -> int:
     """The last chain before the first run that may still grow."""
     question = (
         "SELECT min(chain) FROM (SELECT chain FROM runs WHERE status = 'unfinished'"
-        " UNION ALL SELECT chain FROM tasks WHERE status = 'running'"
-        " UNION ALL SELECT chain FROM shadows WHERE status = 'unfinished') WHERE chain > ?"
+        " UNION ALL SELECT chain FROM tasks WHERE status = 'running') WHERE chain > ?"
     )
     (growing,) = connection.execute(question, (microseconds(now - MAY_STILL_GROW),)).fetchone()
     question = "SELECT coalesce(max(id), ?) FROM chains WHERE ? IS NULL OR id < ?"

@@ -53,7 +53,6 @@ from review_advisor.policy.policy import Policy
 from review_advisor.review.document import OutcomeDocument, outcome_document
 from review_advisor.review.events import Event, PolicyFrozen, Reported, ReviewEnded
 from review_advisor.review.observed import FindingPlace, Observed
-from review_advisor.review.shadow import ShadowBegan, ShadowEvent
 
 TABLES = (
     *("titles", "changes", "calls", "findings", "consults", "votes", "dispositions", "questions"),
@@ -61,7 +60,7 @@ TABLES = (
 )
 
 
-OTHER_TABLES = ("observations", "labels", "proofs", "remarks", "tasks", "shadows")
+OTHER_TABLES = ("observations", "labels", "proofs", "remarks", "tasks")
 """Those of chains that are no review's."""
 
 
@@ -123,7 +122,7 @@ _VALUES: TypeAdapter[object] = TypeAdapter(object)
 """Writes any value; the adapter of all events, which is slow to make, is needed only to read one."""
 
 
-def event_text(event: Event | Observed | TaskEvent | ShadowEvent) -> str:
+def event_text(event: Event | Observed | TaskEvent) -> str:
     """An event's canonical JSON. Raises ``LedgerError`` for a number that JSON does not know."""
     try:
         return canonical(_VALUES.dump_python(event, mode="json"))
@@ -160,7 +159,7 @@ def add_readings(
 
 
 def write_tables(connection: sqlite3.Connection, chain: int, tables: Tables) -> None:
-    """Put these rows in the place of the present ones of an observation, a task or a shadow."""
+    """Put these rows in the place of the present ones of an observation or a task."""
     for table in tables:
         connection.execute(f"DELETE FROM {table} WHERE chain = ?", (chain,))  # noqa: S608 (our own names)
     _insert_tables(connection, chain, tables)
@@ -277,7 +276,7 @@ def _shared(connection: sqlite3.Connection, table: str, column: str, value: str)
     return int(found)
 
 
-Recorded = TypeVar("Recorded", bound=Event | TaskEvent | ShadowEvent)
+Recorded = TypeVar("Recorded", bound=Event | TaskEvent)
 
 
 @dataclass
@@ -297,7 +296,7 @@ class _GrowingChain(Generic[Recorded]):
         began = self.events[0].at if self.events else event.at
         return replace(event, at=in_the_record(max(event.at, began)))
 
-    def begin(self, connection: sqlite3.Connection, first: PolicyFrozen | TaskBegun | ShadowBegan) -> None:
+    def begin(self, connection: sqlite3.Connection, first: PolicyFrozen | TaskBegun) -> None:
         self._run_id = first.run_id
         self.row = begin_chain(connection, first.run_id, microseconds(first.at))
 
@@ -380,23 +379,19 @@ class Recorder:
             self._connection = None
 
 
-class ChainRecorder(Generic[Recorded]):
-    """A subscriber of one task's or shadow's events that writes them into the ledger at ``path``, with their tables.
+class TaskRecorder:
+    """A subscriber of one task's events that writes them into the ledger at ``path``, with the task's row.
 
-    Whatever goes wrong with the ledger is one sentence to ``warn``, which calls the chain ``what``; its work goes on.
+    Whatever goes wrong with the ledger is one sentence to ``warn``; the task goes on.
     """
 
-    def __init__(
-        self, path: Path, warn: Callable[[str], None], what: str, readings: Callable[[list[Recorded]], Tables]
-    ) -> None:
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self._path = path
         self._warn = warn
-        self._what = what
-        self._readings = readings
-        self._chain = _GrowingChain[Recorded]()
+        self._chain = _GrowingChain[TaskEvent]()
         self._given_up = False
 
-    def __call__(self, event: Recorded) -> None:
+    def __call__(self, event: TaskEvent) -> None:
         """Record one event."""
         if self._given_up:
             return
@@ -407,20 +402,13 @@ class ChainRecorder(Generic[Recorded]):
                 self._add(connection, self._chain.since_it_began(event))
         except LedgerError as problem:
             self._given_up = True
-            self._warn(f"{problem} This {self._what} is not recorded there to its end.")
+            self._warn(f"{problem} This task is not recorded there to its end.")
 
-    def _add(self, connection: sqlite3.Connection, event: Recorded) -> None:
-        if isinstance(event, TaskBegun | ShadowBegan):
+    def _add(self, connection: sqlite3.Connection, event: TaskEvent) -> None:
+        if isinstance(event, TaskBegun):
             self._chain.begin(connection, event)
         self._chain.add(connection, event)
-        write_tables(connection, self._chain.row, self._readings(self._chain.events))
-
-
-class TaskRecorder(ChainRecorder[TaskEvent]):
-    """The recorder of one task."""
-
-    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
-        super().__init__(path, warn, "task", readings_of_task)
+        write_tables(connection, self._chain.row, readings_of_task(self._chain.events))
 
 
 _RUNS = """

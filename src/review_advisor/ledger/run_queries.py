@@ -193,8 +193,7 @@ def find_run(connection: sqlite3.Connection, path: Path, named: str) -> str:
     """The id of the one run whose id begins so. Raises ``LedgerError`` if there is none, or several."""
     found = connection.execute(
         "SELECT run_id FROM chains WHERE substr(run_id, 1, length(?1)) = ?1"
-        " AND id NOT IN (SELECT chain FROM observations UNION ALL SELECT chain FROM tasks"
-        " UNION ALL SELECT chain FROM shadows)"
+        " AND id NOT IN (SELECT chain FROM observations UNION ALL SELECT chain FROM tasks)"
         " ORDER BY run_id <> ?1, run_id LIMIT 2",
         (bindable(named),),
     ).fetchall()
@@ -405,7 +404,7 @@ _SESSIONS = """
            OR EXISTS (SELECT 1 FROM runs WHERE chain = id AND status = 'escalated') AS may_hold
     FROM chains
     WHERE (? IS NULL OR run_id = ?)
-          AND id NOT IN (SELECT chain FROM observations UNION ALL SELECT chain FROM shadows)
+          AND id NOT IN (SELECT chain FROM observations)
     ORDER BY id DESC
 """
 """``may_hold``: a review in which a consult was held, or may have been refused, which calls a person."""

@@ -20,7 +20,6 @@ from review_advisor.mockworld.promises import COSTLY, PROMISES, Broken, Promise,
 from review_advisor.mockworld.promises.on_flips import broken_by_a_flip, told_still
 from review_advisor.mockworld.promises.on_github import broken_on_github
 from review_advisor.mockworld.promises.on_prompts import CANARY, REPLY_CANARY
-from review_advisor.mockworld.promises.on_shadows import SHADOW_CANARY
 from review_advisor.mockworld.promises.played_review import fault_of
 from review_advisor.mockworld.stage import PlayedReview, PlayedStory, play
 from review_advisor.mockworld.story import FAULTS as FAULTS_OF_STORY
@@ -56,7 +55,6 @@ from review_advisor.mockworld.story import (
     RenameStep,
     ResolveStep,
     ReviewBlock,
-    ShadowBlock,
     StepBlock,
     Story,
     TroubleBlock,
@@ -64,7 +62,6 @@ from review_advisor.mockworld.story import (
 )
 from review_advisor.mockworld.story_file import story_text
 from review_advisor.policy.roster import ADR_ADVISOR, VOICES
-from review_advisor.policy.shadow_rules import ShadowPart
 from review_advisor.policy.surfaces import REVIEW_SURFACES, Surface
 from review_advisor.policy.switches import (
     FAIL_AS_VETO,
@@ -768,70 +765,15 @@ class ReviewLines:
         )
 
 
-SHADOWS = 0.06
-"""The share of worlds in which something runs in shadow."""
-
-
 IN_SHADOW_MODE = 0.03
 """The share of worlds whose reviews enforce nothing."""
 
 
-MOST_SHADOWS = 3
-
-
-PARTS: tuple[tuple[ShadowPart, float], ...] = (
-    ("judge", 6),
-    ("executor", 3),
-    ("surface", 2),
-    ("review", 3),
-    ("consulted", 2),
-)
-
-
-FAULTS: tuple[Fault, ...] = (*LOSSES, "misshapen", "two_answers", "slow", "credit_gone", "interrupted")
-"""How a judge in shadow can fail. A process that is killed is killed for the review, too."""
-
-
-def with_shadows(story: Story, seed: int) -> Story:
-    """The story of ``seed``, in a share of the worlds with shadows or in shadow mode; in all others as it is."""
-    dice = Dice((seed << 32) + 2)
-    if dice.chance(IN_SHADOW_MODE):
-        story = story.model_copy(update={"config": story.config.model_copy(update={"mode": "shadow"})})
-    if not dice.chance(SHADOWS):
+def in_shadow_mode(story: Story, seed: int) -> Story:
+    """The story of ``seed``, in a share of the worlds in shadow mode; in all others as it is."""
+    if not Dice((seed << 32) + 2).chance(IN_SHADOW_MODE):
         return story
-    shadows = tuple(_shadow(dice, number) for number in range(dice.whole(1, MOST_SHADOWS)))
-    faults = dice.pick((0.0, 0.1, 0.4))
-    steps = steps_with(story, lambda review: _judged(dice, review, faults))
-    left_out = {surface_switch(Surface(each)): "off" for shadow in shadows for each in shadow.surfaces}
-    config = story.config.model_copy(update={"shadow": shadows})
-    return story.model_copy(update={"config": config, "steps": steps, "switches": {**story.switches, **left_out}})
-
-
-def _shadow(dice: Dice, number: int) -> ShadowBlock:
-    part = dice.weighted(PARTS)
-    return ShadowBlock(
-        id=f"shadow{number}",
-        part=part,
-        surfaces=("adr_review",) if part == "surface" else (),
-        model="another" if part != "surface" and dice.chance(0.5) else "",
-        max_calls=dice.pick((1, 2, 6, 50)),
-        max_usd=dice.pick((0.02, 0.3, 1.0)),
-    )
-
-
-def _judged(dice: Dice, review: ReviewBlock, faults: float) -> ReviewBlock:
-    said = tuple(
-        JudgementLine(
-            says="veto" if dice.chance(0.4) else "confirm",
-            reasoning=f"{SHADOW_CANARY} says so",
-            points=(f"{SHADOW_CANARY} objects",),
-            fault=dice.pick(FAULTS) if dice.chance(faults) else None,
-            seconds=float(dice.whole(1, 20)),
-            cost_usd=dice.weighted(((0.01, 8), (0.1, 6), (0.4, 2))),
-        )
-        for _ in range(dice.whole(0, 4))
-    )
-    return review.model_copy(update={"in_shadow": said})
+    return story.model_copy(update={"config": story.config.model_copy(update={"mode": "shadow"})})
 
 
 Cell = tuple[str, str, str]
@@ -863,7 +805,6 @@ BESIDES = {
     "pictures_not_shown": DECIDED,
     "knowledge_stored": DECIDED[:2],
     "council_voted": DECIDED,
-    "ran_in_shadow": DECIDED[:3],
     "shadow_mode": DECIDED,
 }
 """What can happen that is no fault, and how such a review can end."""
@@ -902,8 +843,6 @@ def _besides(review: PlayedReview) -> set[str]:
         found.add("knowledge_stored")
     if any(isinstance(event, Voted) for event in review.events):
         found.add("council_voted")
-    if review.asked_in_shadow:
-        found.add("ran_in_shadow")
     if review.rules.mode == "shadow":
         found.add("shadow_mode")
     if any(asked.call.surface is Surface.VISUAL_GATE for asked in review.asked):
@@ -989,11 +928,11 @@ ON_WORDS = ("true", "1", "YES", "on", "", "  ")
 
 def story_of(seed: int) -> Story:
     """The story of ``seed``."""
-    return with_inline_members(with_shadows(with_council(of_one_judge(seed), seed), seed), seed)
+    return with_inline_members(in_shadow_mode(with_council(of_one_judge(seed), seed), seed), seed)
 
 
 def of_one_judge(seed: int) -> Story:
-    """The same before it may get a council or shadows."""
+    """The same before it may get a council or shadow mode."""
     dice = Dice(seed)
     steps: list[StepBlock] = []
     files: tuple[FileBlock, ...] = ()

@@ -60,12 +60,6 @@ def cast(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
     agents.struck.update({at: replace(ENDINGS[how](), fault=how) for how, at in _gives_out(review.trouble).items()})
 
 
-def cast_shadow(agents: FakeAdvisorRunner, review: ReviewBlock, doing: Doing) -> None:
-    """Give the agents that run in shadow their lines; ``doing`` carries out what happens in the meantime."""
-    for each in review.in_shadow:
-        agents.script(Role.POST_VERIFY, _Unspoken(each, doing), surface=Surface(each.surface) if each.surface else None)
-
-
 def _gives_out(trouble: TroubleBlock) -> dict[Fault, int]:
     """How the account gives out, and at which call."""
     calls: dict[Fault, int | None] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor as Pool
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -13,14 +13,13 @@ from typing import ParamSpec, TypeVar
 from review_advisor.change.change import Change
 from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.github.begin import Begun
-from review_advisor.ledger.shadow_rollup import ShadowDecision, shadow_cost, shadow_decision
 from review_advisor.mockworld.agents import FakeAdvisorRunner, Killed, PlayedCall
 from review_advisor.mockworld.copies import Bench
 from review_advisor.mockworld.github import GitHub
 from review_advisor.mockworld.github_records import Pull
 from review_advisor.mockworld.head_branch import HeadBranch, StoryStepError
 from review_advisor.mockworld.snapshot import Snapshot, snapshot
-from review_advisor.mockworld.spoken_lines import cast, cast_shadow, unmet_troubles
+from review_advisor.mockworld.spoken_lines import cast, unmet_troubles
 from review_advisor.mockworld.story import DEFAULT_FILE, Meanwhile, PushBlock, ReviewBlock, StepBlock, Story, StoryEnd
 from review_advisor.mockworld.workflow import Deeds, Workflow
 from review_advisor.mockworld.world import (
@@ -33,13 +32,11 @@ from review_advisor.mockworld.world import (
 )
 from review_advisor.policy.policy import Mode, RepairMode, Rules
 from review_advisor.policy.pull_request_rules import PublicationRules
-from review_advisor.policy.shadow_rules import Shadow
 from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.events import CallStarted, Event
 from review_advisor.review.observed import ObservedLabel
 from review_advisor.review.ports import ArtifactError
 from review_advisor.review.report import PATCH_FILE, headline
-from review_advisor.review.shadow import ShadowSaid
 
 _NOTHING_ASKED, _NOT_TO_ITS_END = 2, 12
 """The exit codes of a review whose folder cannot be written, before its first call and after it."""
@@ -69,11 +66,10 @@ class ReviewEnd:
     exit_code: int | None
     because: tuple[str, ...]
     document: OutcomeDocument | None = None
-    in_shadow: Mapping[str, ShadowDecision] = field(default_factory=dict)
 
 
-def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> ReviewEnd:
-    """One review, its folder, and then what runs in shadow.
+def run(world: MockWorld) -> ReviewEnd:
+    """One review and its folder.
 
     As in the product, a review whose folder cannot be written decides nothing.
     """
@@ -90,15 +86,7 @@ def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> ReviewEnd:
         artifacts.files.clear()
         was_called = any(isinstance(event, CallStarted) for event in world.journal.events)
         return ReviewEnd("broken", _NOT_TO_ITS_END if was_called else _NOTHING_ASKED, (str(problem),))
-    decisions: dict[str, ShadowDecision] = {}
-    for shadow in shadows:
-        world.shadow_events.clear()
-        ended = world.shadow(document, shadow)
-        if ended is not None:
-            judgements = [each for each in world.shadow_events if isinstance(each, ShadowSaid)]
-            decisions[shadow.rule.id] = shadow_decision(judgements, finished=ended.status == "finished")
-            document = replace(document, shadows=(*document.shadows, shadow_cost(world.shadow_events)))
-    return ReviewEnd(document.outcome.value, document.exit_code, document.because, document, decisions)
+    return ReviewEnd(document.outcome.value, document.exit_code, document.because, document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +104,6 @@ class PlayedReview:
     run_id: str
     nonce: str
     asked: tuple[PlayedCall, ...]
-    shadows: tuple[Shadow, ...]
-    asked_in_shadow: tuple[PlayedCall, ...]
     events: tuple[Event, ...]
     document: OutcomeDocument | None
     """None when nothing was decided."""
@@ -128,7 +114,6 @@ class PlayedReview:
     ended: StoryEnd
     exit_code: int | None
     because: tuple[str, ...]
-    in_shadow: Mapping[str, ShadowDecision]
     stale: bool
     """The head moved meanwhile."""
     flipped: bool
@@ -316,14 +301,12 @@ class _Stage:
         flips, published = self._flips, self._story.published
         world = self._world(block, agents, change, number)
         world.consult_requested = consult
-        cast_shadow(world.in_shadow, block, self._meanwhile)
         environment = dict(self._environment)
-        shadows = tuple(each.shadow() for each in self._story.config.shadow)
         try:
-            over = run(world, shadows)
+            over = run(world)
         finally:
             self._take_back()
-        for call in (*agents.played, *world.in_shadow.played):
+        for call in agents.played:
             if isinstance(call.result, BaseException):
                 call.result.__traceback__ = None  # it holds this whole review, in a circle
         return PlayedReview(
@@ -337,8 +320,6 @@ class _Stage:
             run_id=world.run_id,
             nonce=world.nonce,
             asked=tuple(agents.played),
-            shadows=shadows,
-            asked_in_shadow=tuple(world.in_shadow.played),
             events=tuple(world.journal.events),
             document=over.document,
             files=world.artifacts.files,
@@ -346,10 +327,9 @@ class _Stage:
             ended=over.ended,
             exit_code=over.exit_code,
             because=over.because,
-            in_shadow=over.in_shadow,
             stale=self.branch.pull.head_sha != change.head_sha,
             flipped=self._flips != flips,
-            unsaid=() if self._story.loose else (*agents.unsaid(), *world.in_shadow.unsaid()),
+            unsaid=() if self._story.loose else tuple(agents.unsaid()),
             spared=() if self._story.loose else tuple(unmet_troubles(block.trouble, world, published=published)),
         )
 

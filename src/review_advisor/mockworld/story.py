@@ -13,7 +13,6 @@ from review_advisor.change.kinds import CRITICAL_PATHS_ADR, CriticalPaths
 from review_advisor.change.picture_pairs import PictureDifference, PictureState
 from review_advisor.change.pull_request import Permission
 from review_advisor.github.state import FindingStatus
-from review_advisor.ledger.shadow_rollup import ShadowDecision
 from review_advisor.mockworld.copies import Edit, EditVerb
 from review_advisor.policy.budgets import CALL_SECONDS, REVIEW_SECONDS
 from review_advisor.policy.escalation_rules import EscalationProfile, EscalationRules
@@ -21,7 +20,6 @@ from review_advisor.policy.outage_rules import OutageRules
 from review_advisor.policy.policy import Mode, RepairMode, Rules
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.roster import DEFAULT_ROSTER, Advisor, Roster
-from review_advisor.policy.shadow_rules import Shadow, ShadowPart, ShadowRule
 from review_advisor.policy.surfaces import Surface
 from review_advisor.policy.switches import (
     FAIL_AS_VETO,
@@ -188,9 +186,6 @@ class ExpectBlock(Block):
     reads: frozenset[str] | None = Field(default=None, description="The files that this review itself reads.")
     flags: frozenset[Flag] | None = Field(default=None, description="Exactly these flags are set.")
     repairs: tuple[RepairResult, ...] | None = Field(default=None, description="What became of its repairs, in order.")
-    in_shadow: dict[str, ShadowDecision] | None = Field(
-        default=None, description="What each shadow would have decided, by its id."
-    )
     because: NonEmpty | None = Field(default=None, description="Words that one of the reasons holds.")
     begins: bool | None = Field(default=None, description="Whether the step begins a review.")
     check: CheckState | None = Field(default=None, description="The check of the head, or of the merge queue's commit.")
@@ -571,21 +566,6 @@ class AdvisorBlock(Block):
         return Advisor(on="finish", **values)
 
 
-class ShadowBlock(Block):
-    """A judge, an executor, a surface or the whole bot that runs on every review of the story in shadow."""
-
-    id: str = Field(description="Its id.")
-    part: ShadowPart = Field(default="judge", description="What runs in shadow.")
-    surfaces: tuple[SurfaceName, ...] = Field(default=(), description="Its surfaces; none: all.")
-    model: str = Field(default="", description="Its model; empty: the review's.")
-    max_calls: int = Field(default=6, ge=1, le=200, description="The most calls on one review.")
-    max_usd: float = Field(default=1.0, gt=0, le=100, description="The most money on one review.")
-
-    def shadow(self) -> Shadow:
-        """The block as the pipeline takes it."""
-        return Shadow(ShadowRule(percent=100, **self.model_dump()))
-
-
 class ConfigBlock(Block):
     """The repository's configuration, as far as it changes a review."""
 
@@ -610,7 +590,6 @@ class ConfigBlock(Block):
     advisors: tuple[AdvisorBlock, ...] = Field(
         default=(), description="Advisors that judge beside the ADR's: together they are a council."
     )
-    shadow: tuple[ShadowBlock, ...] = Field(default=(), max_length=10, description="What runs in shadow.")
     guidelines: dict[str, str] = Field(
         default_factory=dict,
         description="The team's own rules: files at the base, such as `REVIEW.md`, with their text.",
@@ -679,7 +658,6 @@ class ReviewBlock(Happening):
     mid_flight: tuple[AdviceLine, ...] = Field(default=(), description="What the advisor says to consults, in order.")
     post_verify: tuple[JudgementLine, ...] = Field(default=(), description="What post-verify says, in order.")
     votes: tuple[VoteLine, ...] = Field(default=(), description="How members of a council vote, each in its order.")
-    in_shadow: tuple[JudgementLine, ...] = Field(default=(), description="What the judges in shadow say, in order.")
     trouble: TroubleBlock = Field(default=TroubleBlock(), description="What goes wrong at a counted place.")
     repair: RepairMode = Field(default="suggest", description="Whether a vetoed approval may be repaired.")
     jobs: int = Field(default=1, ge=1, le=16, description="Calls at a time that the money is divided for.")

@@ -239,18 +239,11 @@ def _of_review(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
         yield f"expected to read {_named(expect.reads)}, read {_named(reads)}"
     if expect.flags is not None and expect.flags != flags_of(review):
         yield f"expected the flags {_named(expect.flags)}, were {_named(flags_of(review))}"
-    yield from _of_its_shadows(expect, review)
     repairs = tuple(event.result for event in review.events if isinstance(event, Repaired))
     if expect.repairs is not None and expect.repairs != repairs:
         yield f"expected the repairs {', '.join(expect.repairs) or 'none'}, were {', '.join(repairs) or 'none'}"
     if expect.because is not None and not any(expect.because in reason for reason in review.because):
         yield f"expected a reason with {expect.because!r}, said was: {'; '.join(review.because)}"
-
-
-def _of_its_shadows(expect: ExpectBlock, review: PlayedReview) -> Iterator[str]:
-    decisions = ", ".join(f"{name} {decision}" for name, decision in review.in_shadow.items()) or "nothing"
-    if expect.in_shadow is not None and expect.in_shadow != dict(review.in_shadow):
-        yield f"expected in shadow {expect.in_shadow}, was {decisions}"
 
 
 def _named(flags: frozenset[str]) -> str:
@@ -308,7 +301,6 @@ def _review_lines(review: PlayedReview) -> Iterator[str]:
     flags = ", ".join(sorted(flags_of(review)))
     code = "no exit code" if review.exit_code is None else f"exit {review.exit_code}"
     yield f"    => {review.ended} ({code}){f', {flags}' if flags else ''}: {_short('; '.join(review.because))}"
-    yield from (f"    in shadow: {name} {decision}" for name, decision in review.in_shadow.items())
 
 
 def _call_lines(number: int, played: PlayedCall, nonce: str) -> Iterator[str]:

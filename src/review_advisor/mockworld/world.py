@@ -29,7 +29,6 @@ from review_advisor.mockworld.copies import text_tree_name as tree_name
 from review_advisor.policy.outage_rules import NO_SECOND_TRY
 from review_advisor.policy.policy import RepairMode, Rules
 from review_advisor.policy.prices import Price
-from review_advisor.policy.shadow_rules import Shadow
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.policy.switches import read_switches
 from review_advisor.review.document import OutcomeDocument
@@ -37,7 +36,6 @@ from review_advisor.review.events import Event
 from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.phase import ReviewPhase
 from review_advisor.review.ports import ArtifactError, Ports
-from review_advisor.review.shadow import Left, ShadowEnded, ShadowEvent, ShadowPhase, instruction_files, instructions_of
 from review_advisor.safety.stop import ConsultRecord, ReviewInterrupted
 
 
@@ -232,10 +230,6 @@ DEFAULT_CHANGE = Change(
 )
 
 
-PLENTY = Left(100.0, 3_600.0)
-"""Money and time that no shadow of a story uses up."""
-
-
 class MockWorld:
     """The world of one story, with its own clock and agents unless they are given."""
 
@@ -244,9 +238,6 @@ class MockWorld:
         self.agents = agents or FakeAdvisorRunner(self.clock)
         self.source = FakeSource(DEFAULT_CHANGE)
         self.agents.write = self.source.write
-        self.in_shadow = FakeAdvisorRunner(self.clock)
-        self.in_shadow.write = self.source.write
-        self.shadow_events: list[ShadowEvent] = []
         self.repair: RepairMode = "suggest"
         self.journal = MemoryJournal()
         self.artifacts = MemoryArtifacts()
@@ -296,24 +287,17 @@ class MockWorld:
     def review(self) -> OutcomeDocument:
         """Run one review with everything the world holds now."""
         self.reviews += 1
-        return ReviewPhase(self._ports(self.agents), INSTRUCTIONS, self.jobs, self.threads).review(self._request())
-
-    def shadow(self, document: OutcomeDocument, shadow: Shadow, left: Left = PLENTY) -> ShadowEnded | None:
-        """Run one shadow of the latest review; its agents are ``in_shadow``."""
-        texts = self.source.base_texts(instruction_files(shadow.rule))
-        instructions = instructions_of(shadow.rule, INSTRUCTIONS, texts)
-        if not isinstance(instructions, Instructions):
-            raise TypeError(" ".join(instructions))
-        phase = ShadowPhase(self._ports(self.in_shadow), instructions, self.shadow_events.append, self.jobs)
-        return phase.run(self._request(), document, shadow, "the story says so", left)
-
-    def _ports(self, agents: FakeAdvisorRunner) -> Ports:
-        return Ports(
-            agents, self.source, self.journal, self.artifacts, self.clock, self.pictures, self.wiki, self.prices
+        ports = Ports(
+            self.agents,
+            self.source,
+            self.journal,
+            self.artifacts,
+            self.clock,
+            self.pictures,
+            self.wiki,
+            self.prices,
         )
-
-    def _request(self) -> ReviewRequest:
-        return ReviewRequest(
+        request = ReviewRequest(
             run_id=self.run_id,
             nonce=self.nonce,
             rules=self.rules,
@@ -324,6 +308,7 @@ class MockWorld:
             consult_requested=self.consult_requested,
             earlier_consults=self.earlier_consults,
         )
+        return ReviewPhase(ports, INSTRUCTIONS, self.jobs, self.threads).review(request)
 
     @property
     def asked(self) -> list[str]:
@@ -341,7 +326,7 @@ class MockWorld:
 
     def finish(self) -> None:
         """End the story. Raises ``AssertionError`` if a scripted line was never said."""
-        unsaid = [*self.agents.unsaid(), *self.in_shadow.unsaid()]
+        unsaid = self.agents.unsaid()
         if unsaid:
             raise AssertionError("never said:\n" + "\n".join(unsaid) + "\nasked: " + ", ".join(self.asked))
 

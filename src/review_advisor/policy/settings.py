@@ -36,7 +36,6 @@ from review_advisor.policy.prices import NO_PRICES, OwnPrices
 from review_advisor.policy.pull_request_rules import PublicationRules
 from review_advisor.policy.risk import gives_orders
 from review_advisor.policy.roster import DEFAULT_ROSTER, PresetName, Roster
-from review_advisor.policy.shadow_rules import ShadowRule, ShadowRules, Shadows
 from review_advisor.policy.switches import Switches, read_jobs, read_switches
 from review_advisor.safety.setup_watch import SETUP_SECONDS
 from review_advisor.safety.stated_values import TomlError, read_toml, value_mistake
@@ -263,7 +262,6 @@ class Config(_Table):
     outage: OutageConfig = Field(default=OutageConfig(), description="What is tried when a judge is lost to an outage.")
     budget: BudgetConfig = Field(default=BudgetConfig(), description="What one review may spend.")
     escalation: EscalationConfig = Field(default=EscalationConfig(), description="When the review itself consults.")
-    shadow: ShadowRules = Field(default=(), description="Tables `[[shadow]]`: see [Shadow runs](shadow.md).")
     github: PublicationRules = Field(default=PublicationRules(), description="What is written on a pull request.")
 
 
@@ -276,7 +274,6 @@ class Settings:
     redactor: Redactor = field(default_factory=Redactor)
     jobs: int = JOBS
     recording: RecordingRules = field(default_factory=RecordingRules)
-    shadows: Shadows = field(default_factory=Shadows)
     prices: OwnPrices = NO_PRICES
     setup_seconds: float = SETUP_SECONDS
 
@@ -320,7 +317,6 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "outage": OutageConfig,
     "advisors": AdvisorsConfig,
     "escalation": EscalationConfig,
-    "shadow": ShadowRule,
 }
 
 

@@ -63,9 +63,8 @@ class SurfaceDefaults:
 
     ``after_a_verdict``: it runs only if the surfaces before it ended in a verdict of the machines.
     ``repair``: a vetoed approval may be handed back with leave to repair the head. ``optional``: its own switch
-    turns off its executor, too, so that the surface does not run at all. ``places`` is the rule that says where it
-    looks: a repository that leaves such a surface out can try it in shadow. ``of_a_change``: it is part of reviews; the
-    other ones have a command of their own.
+    turns off its executor, too, so that the surface does not run at all. ``of_a_change``:
+    it is part of reviews; the other ones have a command of their own.
     """
 
     applies_when: str
@@ -76,7 +75,6 @@ class SurfaceDefaults:
     after_a_verdict: bool = False
     repair: bool = False
     optional: bool = False
-    places: Literal["", "adr_folders", "visual_paths"] = ""
     of_a_change: bool = True
 
 
@@ -94,7 +92,6 @@ SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
         Authority.VETO,
         "one shot",
         optional=True,
-        places="adr_folders",
     ),
     Surface.VISUAL_GATE: SurfaceDefaults(
         "before and after images are there",
@@ -102,7 +99,6 @@ SURFACE_DEFAULTS: dict[Surface, SurfaceDefaults] = {
         False,
         Authority.VETO,
         "one shot",
-        places="visual_paths",
     ),
     Surface.WIKI_INGEST: SurfaceDefaults(
         "the review yields knowledge entries",

@@ -156,8 +156,7 @@ class Dispatch:
     """All calls of one review, at most ``jobs`` of them at a time. Used from several threads.
 
     A thread holds a place only while its own call runs, so a thread that waits for the calls of others holds none.
-    ``most_calls`` and the id of a ``shadow`` are those of a part that runs in shadow, with calls of its own. Every
-    prompt, every reply and every event passes the redactor here. What is kept of a reply has passed it, too.
+    Every prompt, every reply and every event passes the redactor here. What is kept of a reply has passed it, too.
     """
 
     def __init__(
@@ -171,8 +170,6 @@ class Dispatch:
         threads: Callable[[int], Pool] = ThreadPoolExecutor,
         earlier_consults: Iterable[ConsultRecord] = (),
         outage: OutageRules = NO_SECOND_TRY,
-        most_calls: int | None = None,
-        shadow: str = "",
     ) -> None:
         self._ports = ports
         self._budgets = budgets
@@ -189,8 +186,6 @@ class Dispatch:
         self._purse = Purse(budgets, ports.prices, jobs)
         self._stopped: Stop | None = None
         self._numbers = 0
-        self._most_calls = most_calls
-        self._shadow = shadow
         self._events: list[Event] = []
         self._stream = EventStream(self._told)
 
@@ -406,9 +401,7 @@ class Dispatch:
 
     def _take_place(self, call: AgentCall) -> tuple[AgentCall, Allowance | Refused]:
         self._numbers += 1
-        call = replace(call, number=self._numbers, shadow=self._shadow)
-        if self._most_calls is not None and self._numbers > self._most_calls:
-            return call, Refused("money", f"its {self._most_calls} calls are used")
+        call = replace(call, number=self._numbers)
         return call, self._purse.reserve(call, self._ports.clock.monotonic() - self._started, self._today())
 
     def _settle(self, call: AgentCall, receipt: Receipt) -> None:

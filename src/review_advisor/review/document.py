@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
-from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from review_advisor.agents.answers import MemberVote, ReviewPlan, Severity, missing_instances
 from review_advisor.agents.calls import Lost, LostReason, _kinds, tokens, total_usage
@@ -230,25 +230,6 @@ def counted_money(events: Sequence[Event]) -> CountedMoney:
         estimated_usd=sum(max(0.0, usd or 0.0) for usd in estimates),
         untold=None in estimates or not begun <= {call.number for call in calls},
     )
-
-
-MOST_USD = 1_000_000.0
-"""Beyond what any shadow costs: a document that says more is not read."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShadowCost:
-    """What a shadow of the review has cost.
-
-    While it is ``running``, ``usd`` is what it may spend: its run may be killed.
-    ``unpriced`` of its ``calls`` reported no cost.
-    """
-
-    shadow: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-    status: Literal["running", "finished", "capped", "stopped"]
-    usd: Annotated[float, Field(ge=0, le=MOST_USD, allow_inf_nan=False)]
-    calls: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    unpriced: Annotated[int, Field(ge=0, le=1_000_000)] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,9 +530,8 @@ class OutcomeDocument:
     change that is no pull request. ``base_sha`` and ``head_sha`` are a pull request's own: the tips of its branches.
     ``base_ref`` names its base branch, ``rules_ref`` and ``rules_sha`` the branch and the commit whose configuration
     held. ``unpriced`` is how many calls did not report their cost, or not that of each of their models. ``guidelines``
-    are the team's own rules that apply to the change. ``shadows`` is what ran in shadow after the end, and what it
-    cost: the one field that follows from no event. ``secrets`` are all those on added lines, which everybody is shown
-    masked.
+    are the team's own rules that apply to the change. ``secrets`` are all those on added lines, which everybody is
+    shown masked.
     """
 
     schema_version: Literal[2]
@@ -583,7 +563,6 @@ class OutcomeDocument:
     rules_sha: str | None = None
     unpriced: int = 0
     guidelines: tuple[GuidelineFact, ...] = ()
-    shadows: tuple[ShadowCost, ...] = ()
     secrets: tuple[CommittedSecret, ...] = ()
 
 

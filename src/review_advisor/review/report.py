@@ -27,7 +27,6 @@ from review_advisor.review.document import (
     OutcomeDocument,
     PartRecord,
     RoleCost,
-    ShadowCost,
     SurfaceRecord,
     answer_notes,
     council_findings,
@@ -207,8 +206,8 @@ def _ends(events: Sequence[Event], *, under_profile: bool) -> Iterator[AdviceEnd
                 yield AdviceEnd(index, event, why, None, name, *_derived(guidance, last.get(event.place)))
                 continue
             end = became.get((event.place, name))
-            told = (end.disposition, end.reason) if end is not None else (None, "")
-            yield AdviceEnd(index, event, why, merges.get((event.place, name)), name, *told)
+            ended = (end.disposition, end.reason) if end is not None else (None, "")
+            yield AdviceEnd(index, event, why, merges.get((event.place, name)), name, *ended)
 
 
 def _derived(guidance: Guidance, report: CheckedReport | None) -> tuple[str, str]:
@@ -235,7 +234,7 @@ def findings_by_id(events: Iterable[Event]) -> dict[str, str]:
 def merge_lines(merged: Merged, named: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """The diff of a merge, what of the advice does not count, and the conflict, one line each.
 
-    ``named`` is what ``findings_by_id`` found; without it a finding is told by its id.
+    ``named`` is what ``findings_by_id`` found; without it a finding has its id.
     """
     known = named or {}
     return (
@@ -252,8 +251,8 @@ def advice_words(event: Escalated | Recommended | AdviceOpen | Disposed, named: 
             why = ", ".join(reason.detail for reason in event.reasons)
             return f"a consult was refused: {event.refused}" if event.refused else f"the advisor is consulted: {why}"
         case Recommended():
-            told = "; ".join(merge_lines(event.merged, named)) or "no change of the report"
-            return f"recommendation {event.recommendation}: {told}"
+            diff = "; ".join(merge_lines(event.merged, named)) or "no change of the report"
+            return f"recommendation {event.recommendation}: {diff}"
         case AdviceOpen():
             return f"the executor is asked what became of {', '.join(event.recommendations)}"
         case Disposed():
@@ -354,8 +353,8 @@ def _named(finding: Finding) -> str:
 
 def _of_each(record: CouncilRecord) -> Iterator[str]:
     """What members say of each finding of the executor."""
-    for name, finding, said in record.of_each:
-        yield f"{name} on {_named(finding)}: {said}"
+    for name, finding, opinion in record.of_each:
+        yield f"{name} on {_named(finding)}: {opinion}"
 
 
 def council_title(record: CouncilRecord, *, parts: int) -> str:
@@ -466,19 +465,6 @@ def offered_repair(document: OutcomeDocument) -> Iterator[str]:
     yield f"Repair: with this patch on {where}, and only with it, {made.surface.value} is approved"
     yield f"  (judged in attempt {made.attempt + 1}). Apply it with: git apply {PATCH_FILE}"
     yield from (f"    {line}" for line in made.patch.removesuffix("\n").split("\n"))
-
-
-def shadow_words(shadows: Sequence[ShadowCost]) -> str:
-    """What ran and what it cost; empty where nothing did."""
-    return "; ".join(map(_one, shadows))
-
-
-def _one(cost: ShadowCost) -> str:
-    if cost.status == "running":
-        return f"{cost.shadow} did not end, and counts as {cost.usd:,.2f} USD"
-    return (
-        f"{cost.shadow} {cost.status}, {counted(cost.calls, 'call')}, {cost.usd:,.4f} USD{and_unknown(cost.unpriced)}"
-    )
 
 
 HEADLINES: dict[Outcome, str] = {
@@ -618,10 +604,10 @@ def _opening(document: OutcomeDocument) -> str:
 
 
 def _first(items: tuple[str, ...], count: int) -> list[str]:
-    shown = list(items[:count])
+    lines = list(items[:count])
     if len(items) > count:
-        shown.append(f"and {len(items) - count} more")
-    return shown
+        lines.append(f"and {len(items) - count} more")
+    return lines
 
 
 def _consults(document: OutcomeDocument) -> ConsultLines:
@@ -658,8 +644,8 @@ def _surface_text(surface: SurfaceRecord, consults: ConsultLines) -> str:
 def _part_lines(surface: Surface, part: PartRecord, consults: ConsultLines) -> Iterator[str]:
     for number, report in enumerate(part.reports):
         before = (each.report for each in part.unfounded if each.attempt == number and each.report != report)
-        for said in (*before, report):
-            yield from _report_lines(said)
+        for each in (*before, report):
+            yield from _report_lines(each)
         for repaired in part.repairs:
             if repaired.attempt == number:
                 yield wrapped("  repair       ", f"{repaired.result}: {repair_words(repaired)}")
@@ -709,8 +695,10 @@ def _cost_text(document: OutcomeDocument) -> str:
     if not calls:
         return "Calls: none"
     consults = sum(isinstance(event, Consulted) and event.note.asked for event in document.events)
-    asked = f", with {counted(consults, 'consult')} inside them" if consults else ""
-    lines = [f"Calls: {len(calls)}{asked}{_turns_text(calls)}"]
+    within = f", with {counted(consults, 'consult')} inside them" if consults else ""
+    took = executor_turns(calls)
+    turns = f"; executor: {counted(took.turns, 'turn')} in {counted(took.calls, 'call')}" if took.calls else ""
+    lines = [f"Calls: {len(calls)}{within}{turns}"]
     for row in document.cost:
         times = counted(row.calls, _what(row))
         lines.append(f"  {row.role.value:<12} {printable(row.model):<24} {times:<11} {_row_text(row)}")
@@ -718,14 +706,7 @@ def _cost_text(document: OutcomeDocument) -> str:
     lines.append(f"  {'total':<49} {_usage_text(total, document.unpriced)}")
     if effort := effort_words(efforts(document.events)):
         lines.append(f"  effort, as configured: {effort}")
-    if in_shadow := shadow_words(document.shadows):
-        lines.append(f"  in shadow, without effect: {in_shadow}")
     return "\n".join(lines)
-
-
-def _turns_text(calls: Iterable[CallEnded]) -> str:
-    took = executor_turns(calls)
-    return f"; executor: {counted(took.turns, 'turn')} in {counted(took.calls, 'call')}" if took.calls else ""
 
 
 def _what(row: RoleCost) -> str:
@@ -734,16 +715,16 @@ def _what(row: RoleCost) -> str:
 
 def _row_text(row: RoleCost) -> str:
     """Money that is known only for the executor and its consults together stands with the executor."""
-    told = _usage_text(row.usage, row.unpriced, _what(row))
+    usage = _usage_text(row.usage, row.unpriced, _what(row))
     if not row.shared:
-        return told
+        return usage
     if row.role is not Role.MID_FLIGHT:
-        return f"{told}, consults included"
+        return f"{usage}, consults included"
     if row.usage == Usage():
         return "counted with the executor"
     if row.usage.cost_usd is None:
         return f"{_tokens_text(row.usage)}  cost counted with the executor{and_unknown(row.unpriced, 'consult')}"
-    return f"{told}, and the rest counted with the executor"
+    return f"{usage}, and the rest counted with the executor"
 
 
 def _usage_text(usage: Usage, unpriced: int, what: str = "call") -> str:
@@ -868,8 +849,7 @@ def _closing(document: OutcomeDocument) -> str:
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}{and_unknown(document.unpriced)}"
     files = counted(len(document.coverage), "file")
     radius = document.policy.blast.radius.value
-    told = f"{files}, blast radius {radius}, {counted(calls, 'call')}, {cost}."
-    return f"{told} How the verdict came about: --explain."
+    return f"{files}, blast radius {radius}, {counted(calls, 'call')}, {cost}. How the verdict came about: --explain."
 
 
 def progress_line(event: Event, *, embedded: bool = False) -> str | None:

@@ -105,15 +105,6 @@ def test_answers_are_bound_to_their_calls_and_hold_no_prompt(talking: Terminal) 
     assert all(len(call["question"][f"{text}_sha256"]) == 64 for call in told for text in ("prompt", "schema"))
 
 
-def test_the_calls_of_a_shadow_are_recorded_under_its_id(talking: Terminal) -> None:
-    configured(talking, 'recording = "answers"\n[[shadow]]\nid = "other"\npercent = 100\nmodel = "another"\n')
-    assert reviewed(talking).code == 0
-    which = [
-        (call["identity"]["sequence"], call["identity"]["shadow"], call["question"]["model"]) for call in calls(talking)
-    ]
-    assert which == [(1, "", "sonnet"), (2, "", "opus"), (1, "other", "another")]
-
-
 def test_a_full_recording_holds_prompts_and_the_output_of_the_cli(talking: Terminal) -> None:
     configured(talking, 'recording = "full"\n')
     reviewed(talking)

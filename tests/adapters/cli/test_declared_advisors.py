@@ -233,3 +233,11 @@ def test_a_name_in_other_letters_is_told_to_be_read_by_nobody(terminal: Terminal
     Repo(terminal.folder).write(PRICES.replace("prices", "Prices"), DEAR)
     checked = terminal.run("config", "check")
     assert (checked.code, f"files there are not read: the list of prices is {PRICES}" in checked.sentence) == (2, True)
+
+
+def test_an_advisor_that_is_declared_twice_may_be_a_slip_and_passes_the_check(terminal: Terminal) -> None:
+    for name in ("a", "b"):
+        Repo(terminal.folder).write(f"{FOLDER}/{name}.md", DATA)
+    done = terminal.run("config", "check")
+    assert done.code == 0
+    assert done.err.startswith(f"The advisor 'dataSteward' is declared 2 times, in {FOLDER}/a.md, {FOLDER}/b.md")

@@ -90,15 +90,13 @@ def test_a_forged_recording_does_not_steer_the_terminal() -> None:
 
 def test_a_call_is_known_by_everything_that_tells_it_from_others() -> None:
     which = recorded_call(
-        replace(call(7), shard=2, attempt=3, asks_again=5, further_try=1, blind=True, shadow="s1"),
+        replace(call(7), shard=2, attempt=3, asks_again=5, further_try=1, blind=True),
         answer(),
         NAMES,
         NO_SECRETS,
         NOON,
     ).identity
-    assert which == CallIdentity(
-        Surface.PR_REVIEW, Role.POST_VERIFY, "somebody", 2, 7, 3, 5, 1, blind=True, shadow="s1"
-    )
+    assert which == CallIdentity(Surface.PR_REVIEW, Role.POST_VERIFY, "somebody", 2, 7, 3, 5, 1, blind=True)
 
 
 def test_no_byte_of_a_line_can_change_unnoticed() -> None:

@@ -90,7 +90,6 @@ OTHERS: dict[str, Callable[[AgentCall], AgentCall]] = {
     "another try in an outage": lambda call: replace(call, further_try=1),
     "another effort": lambda call: replace(call, effort="low"),
     "another effort of the advisor": lambda call: replace(call, consults=replace(GRANT, effort="low")),
-    "a shadow": lambda call: replace(call, shadow="other"),
     "the diff alone": lambda call: replace(call, blind=True),
 }
 

@@ -4,15 +4,15 @@
   const { element, link, put, table, plot, badge, words } = dashboard;
 
   dashboard.showOverview = (main, about) => {
-    const told = [element("h1", { tabindex: "-1" }, "Overview"), element("p", { class: "quiet" }, period(about))];
-    if (about.left_out) told.push(element("p", { class: "notice" }, leftOut(about)));
+    const sections = [element("h1", { tabindex: "-1" }, "Overview"), element("p", { class: "quiet" }, period(about))];
+    if (about.left_out) sections.push(element("p", { class: "notice" }, leftOut(about)));
     if (!about.sums.runs) {
-      told.push(element("p", { class: "empty" }, "The ledger has no run of this time. The next review will be the first."));
+      sections.push(element("p", { class: "empty" }, "The ledger has no run of this time. The next review will be the first."));
     } else {
-      told.push(alerts(about), ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about, "used"), costs(about)), alike(about), dashboard.repositoryTable(about));
-      if (about.shadows.length) told.push(section("In shadow", element("pre", { tabindex: "0" }, about.shadows.join("\n"))));
+      sections.push(alerts(about), ends(about), section("KPIs", kpis(about)), section("Over time", plots(about)), section("Cost by role and model", lacking(about, "used"), costs(about)), alike(about), dashboard.repositoryTable(about));
+      if (about.shadow_mode.length) sections.push(section("In shadow mode", element("pre", { tabindex: "0" }, about.shadow_mode.join("\n"))));
     }
-    put(main, told);
+    put(main, sections);
   };
 
   function section(title, ...children) {
@@ -38,7 +38,7 @@
   // What `review-advisor alerts` said when this was written.
   function alerts({ alerts: raised }) {
     return raised.length > 0 && element("section", { class: "notice bad", "aria-label": "Alerts" },
-      element("strong", {}, words.count(raised.length, "alert")), element("ul", {}, raised.map((told) => element("li", {}, told))));
+      element("strong", {}, words.count(raised.length, "alert")), element("ul", {}, raised.map((alert) => element("li", {}, alert))));
   }
 
   function ends(about) {
@@ -53,9 +53,9 @@
   }
 
   function spent({ by_price_usd: byPrice, unknown_calls: unknown, unknown_models: models }) {
-    const told = `, as the calls reported${byPrice ? `; calls that reported nothing: ${words.money(byPrice)} by the list of prices` : ""}`;
-    if (!unknown) return `${told}.`;
-    return `${told}; what ${words.count(unknown, "call")}${models.length ? ` of ${models.join(", ")}` : ""} cost is unknown.`;
+    const reported = `, as the calls reported${byPrice ? `; calls that reported nothing: ${words.money(byPrice)} by the list of prices` : ""}`;
+    if (!unknown) return `${reported}.`;
+    return `${reported}; what ${words.count(unknown, "call")}${models.length ? ` of ${models.join(", ")}` : ""} cost is unknown.`;
   }
 
   function kpis(about) {
@@ -93,9 +93,9 @@
 
   // A table is made of the events of the runs that have a page.
   function lacking(about, did) {
-    const told = [about.left_out && `what ${words.count(about.left_out, "run")} ${did} that ${about.left_out === 1 ? "has" : "have"} no page`,
+    const gaps = [about.left_out && `what ${words.count(about.left_out, "run")} ${did} that ${about.left_out === 1 ? "has" : "have"} no page`,
       about.untold && `what ${words.count(about.untold, "run")} ${did} whose events cannot be told`].filter(Boolean);
-    return told.length > 0 && element("p", { class: "notice" }, `Not in this table: ${told.join("; ")}.`);
+    return gaps.length > 0 && element("p", { class: "notice" }, `Not in this table: ${gaps.join("; ")}.`);
   }
 
   function costs(about) {
@@ -121,9 +121,9 @@
   const tokens = (cost, many) => (consulted(cost) && cost.shared && cost.tokens === 0 ? "with the executor" : words.number(many));
 
   function price(cost) {
-    const told = words.money(cost.cost_usd, cost.unpriced, consulted(cost) ? "consult" : "call");
-    if (!cost.shared) return told;
-    if (!consulted(cost)) return `${told}, consults included`;
-    return cost.cost_usd === null ? "with the executor" : `${told}, the rest with the executor`;
+    const money = words.money(cost.cost_usd, cost.unpriced, consulted(cost) ? "consult" : "call");
+    if (!cost.shared) return money;
+    if (!consulted(cost)) return `${money}, consults included`;
+    return cost.cost_usd === null ? "with the executor" : `${money}, the rest with the executor`;
   }
 })();

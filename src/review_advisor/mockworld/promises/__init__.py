@@ -16,7 +16,6 @@ from review_advisor.mockworld.promises import (
     on_prompts,
     on_publication,
     on_repairs,
-    on_shadows,
     on_switches,
     on_verdicts,
 )
@@ -37,7 +36,6 @@ _THEMES = (
     on_publication,
     on_prompts,
     on_councils,
-    on_shadows,
 )
 
 PROMISES: tuple[Promise, ...] = tuple(
