@@ -26,7 +26,7 @@ _NOT_COMPARED = frozenset({".apng", ".avif", ".heic", ".heif", ".ico", ".jxl", "
 class PictureDifference:
     """One pair of pictures, compared pixel by pixel before any model is asked.
 
-    ``name`` is the picture's path in the repository, or what ``folder_picture`` calls it. ``crops`` are lossless files
+    ``name`` is the picture's path in the repository. ``crops`` are lossless files
     of the gallery that show what differs: a key of the picture, a dash, and the place. One that ends in ``-before.png``
     and one that ends in ``-after.png`` show the same place. ``partly``: not all that differs is in them. ``why`` says
     what must be known beside the state.
@@ -43,11 +43,6 @@ class PictureDifference:
     def unread(self) -> bool:
         """Whether something of it can be seen by nobody: such a picture is never approved."""
         return self.partly or self.state in ("unreadable", "too_large")
-
-
-def folder_picture(path: str) -> str:
-    """The name of a pair of pictures of a folder: no path of a repository, in which no step is empty, can be this."""
-    return f"folder://{path}"
 
 
 def is_picture(path: str) -> bool:
