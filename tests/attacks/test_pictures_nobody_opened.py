@@ -6,7 +6,6 @@ import pytest
 from tests.scenarios.test_visual_gate import CROP, LOGIN, VISUAL, with_pictures
 
 from review_advisor.agents.calls import LostReason
-from review_advisor.change.picture_pairs import folder_picture
 from review_advisor.mockworld.agents import Line, approve, confirm, garbage, lost, picture, picture_differs, veto, vote
 from review_advisor.mockworld.world import MockWorld
 from review_advisor.policy.outage_rules import OutageRules
@@ -76,15 +75,6 @@ def test_a_veto_of_a_judge_that_opened_nothing_is_still_a_veto() -> None:
     document = judged(approve(), veto("it looks wrong").opening())
     assert is_named_as_unread(document)
     assert "vetoed on a one-shot surface" in document.because[0]
-
-
-def test_pictures_of_a_folder_have_to_be_opened_too() -> None:
-    world = MockWorld()
-    world.pictures.stated = (picture_differs(folder_picture("visual/login.png")),)
-    world.agents.script(Role.POST_VERIFY, confirm().opening(), surface=VISUAL)
-    document = world.review()
-    assert document.outcome is Outcome.ESCALATED
-    assert "folder://visual/login.png was not read" in document.because[0]
 
 
 @pytest.mark.parametrize("blind", ["", "security"])

@@ -1,11 +1,11 @@
 from pathlib import Path
 
 import pytest
-from tests.scenarios.reading import is_shown, moves, own_words, shown
+from tests.scenarios.reading import moves, own_words, shown
 
 from review_advisor.agents.calls import AgentCall
 from review_advisor.change.change import FileChange, Status
-from review_advisor.change.picture_pairs import PictureDifference, folder_picture
+from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.mockworld.agents import (
     Line,
     approve,
@@ -64,12 +64,6 @@ def test_both_agents_read_the_gallery_and_are_told_every_crop_d37(world: MockWor
     assert executor.consults is None
     assert document.outcome is Outcome.APPROVED
     assert world.calls(Role.EXECUTOR)[0].tree is None, "the change itself is read in its own tree"
-
-
-def test_pictures_of_a_folder_come_without_a_diff(world: MockWorld) -> None:
-    world.pictures.stated = (picture_differs(folder_picture("visual/login.png")),)
-    world.review()
-    assert not is_shown(on_the_pictures(world)[0], "DIFF")
 
 
 def test_a_remark_must_name_a_picture_and_a_crop_of_it(world: MockWorld) -> None:
@@ -198,14 +192,6 @@ def test_a_picture_that_was_judged_counts_as_read_and_only_the_others_do_not(wor
     assert "  shots/half.png was read in part: by visual_gate: 3 more places are not shown\n" in report
     assert "  font.woff2 was not read: binary\n" in report
     assert "login.png was" not in report
-
-
-def test_a_picture_of_the_folder_never_reads_a_changed_file_of_its_name(world: MockWorld) -> None:
-    world.change(edited("src/app.py", 5), FileChange(Status.ADDED, LOGIN, binary=True))
-    world.pictures.stated = (picture(folder_picture(LOGIN), "identical"),)
-    document = world.review()
-    assert [(each.path, each.read, each.why) for each in document.coverage[1:]] == [(LOGIN, "not", "binary")]
-    assert "folder://shots/login.png: identical pixels" in report_text(document)
 
 
 def test_when_every_picture_was_judged_everything_was_read(world: MockWorld) -> None:

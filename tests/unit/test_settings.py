@@ -25,7 +25,6 @@ profile = "hydraflow"
 critical_paths = ["deploy/"]
 adr_folders = ["/docs/decisions/"]
 visual_paths = ["shots/"]
-visual_folder = "out/visual/"
 wiki_folder = "docs/./wiki"
 guideline_files = ["REVIEW.md", "AGENTS.md"]
 fail_on = "degraded"
@@ -65,7 +64,6 @@ def test_every_key_reaches_the_rules() -> None:
         review_seconds=120,
         shard_tokens=2000,
         visual_paths=("shots/",),
-        visual_folder="out/visual",
         wiki_folder="docs/wiki",
         fail_on_degraded=True,
         language="Brazilian Portuguese",

@@ -453,12 +453,8 @@ def working_config(repo: Path) -> tuple[Config, str | None]:
 
 
 def working_roster(repo: Path, config: Config) -> Roster:
-    """Everybody who may be asked, by the working tree's files. Raises ``ConfigError`` with every mistake in them.
-
-    That is also a share of pull requests for shadow mode where the mode is another one.
-    """
-    roster = roster_of(config.advisors.preset, working_files(repository_top(repo)))
-    return roster
+    """Everybody who may be asked, by the working tree's files. Raises ``ConfigError`` with every mistake in them."""
+    return roster_of(config.advisors.preset, working_files(repository_top(repo)))
 
 
 def working_prices(repo: Path) -> OwnPrices:

@@ -736,7 +736,7 @@ def run_review(
         stack.callback(recording.close)
         agents = opened_agents(command, options.repo, environ, stack, recording.hear)
         instructions = load_instructions()
-        pictures = stack.enter_context(_pictures(options, source, settings.rules))
+        pictures = stack.enter_context(_pictures(source, settings.rules))
         wiki = _wiki(options, settings.rules)
         under = (request.rules, request.switches, request.repair, command, instructions.texts)
         keeping = open_keeping(
@@ -891,17 +891,9 @@ def _told_by_tools(file: Path) -> tuple[ToolRemark, ...]:
         raise SourceError(f"{file} is no SARIF log: {problem}.") from None
 
 
-def _pictures(
-    options: ReviewOptions, source: GitSource | PatchSource, rules: Rules
-) -> AbstractContextManager[ComparedPictures]:
-    """The pictures of the change, and those of the working tree; a bare repository and a patch have none there."""
-    top = _working_tree(options)
-    before_and_after = WorkFolder(top, rules.visual_folder) if top and rules.visual_folder else None
-    return closing(
-        ComparedPictures(
-            source.base_part, source.head_part, rules.visual_paths, before_and_after, rules.visual_folder or ""
-        )
-    )
+def _pictures(source: GitSource | PatchSource, rules: Rules) -> AbstractContextManager[ComparedPictures]:
+    """The pictures of the change."""
+    return closing(ComparedPictures(source.base_part, source.head_part, rules.visual_paths))
 
 
 def _wiki(options: ReviewOptions, rules: Rules) -> Wiki:
@@ -911,12 +903,8 @@ def _wiki(options: ReviewOptions, rules: Rules) -> Wiki:
     """
     if options.selection.kind == "pull_request":
         return NoFolder("the review of a pull request writes nothing into the checkout")
-    top = _working_tree(options)
+    top = repository_top(options.repo) if options.selection.kind != "patch" else None
     return WorkFolder(top, rules.wiki_folder) if top and rules.wiki_folder else NoFolder()
-
-
-def _working_tree(options: ReviewOptions) -> Path | None:
-    return repository_top(options.repo) if options.selection.kind != "patch" else None
 
 
 def new_run_id() -> str:

@@ -21,7 +21,7 @@ class PictureDifference:
     """One pair of pictures, compared pixel by pixel before any model is asked."""
 
     name: str
-    """The picture's path in the repository, or what ``folder_picture`` calls it."""
+    """The picture's path in the repository."""
     state: PictureState
     changed_pixels: int = 0
     crops: tuple[str, ...] = ()
@@ -35,11 +35,6 @@ class PictureDifference:
     def unread(self) -> bool:
         """Whether something of it can be seen by nobody: such a picture is never approved."""
         return self.partly or self.state in ("unreadable", "too_large")
-
-
-def folder_picture(path: str) -> str:
-    """The name of a pair of pictures of a folder: no path of a repository, in which no step is empty, can be this."""
-    return f"folder://{path}"
 
 
 def is_picture(path: str) -> bool:

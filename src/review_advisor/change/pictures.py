@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
 
 from review_advisor.change.change import Change, FileChange, SourceError, Status
 from review_advisor.change.picture_deadline import Deadline, TooLargeError
 from review_advisor.change.picture_pairs import (
     PictureDifference,
     changed_pictures,
-    folder_picture,
     is_compared,
-    is_picture,
     is_vector,
 )
 from review_advisor.safety.children import make_folder, remove_folder
@@ -37,18 +34,6 @@ NO_PILLOW = "it is compared by Pillow, which is missing: pip install 'review-adv
 
 Tree = Callable[[str, int], bytes | None]
 """Reads so many first bytes of a file of one tree; None if there is none."""
-
-
-class Folder(Protocol):
-    """A folder of the user's with the sides ``before`` and ``after``."""
-
-    def names(self, side: str) -> tuple[str, ...]:
-        """The files of one side."""
-        ...
-
-    def read(self, name: str, most: int) -> bytes | str:
-        """The first bytes of one, or why there are none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +56,13 @@ class _Pair:
 class ComparedPictures:
     """Compares a change's pictures. The gallery is private and removed by ``close``, at the latest at exit.
 
-    ``base`` and ``head`` read the change's two trees, under ``globs``; ``folder``, shown as ``folder_name``, is read
-    whole. Either may be missing.
+    ``base`` and ``head`` read the change's two trees, under ``globs``.
     """
 
-    def __init__(
-        self, base: Tree, head: Tree, globs: tuple[str, ...], folder: Folder | None = None, folder_name: str = ""
-    ) -> None:
+    def __init__(self, base: Tree, head: Tree, globs: tuple[str, ...]) -> None:
         self._base = base
         self._head = head
         self._globs = globs
-        self._folder = folder
-        self._folder_name = folder_name
         self._places_left = MOST_PLACES
         self._gallery: Path | None = None
         self._remove: Callable[[], object] | None = None
@@ -98,13 +78,13 @@ class ComparedPictures:
             self._remove()
 
     def differences(self, change: Change, check_interrupt: Callable[[], None]) -> tuple[PictureDifference, ...]:
-        """Every pair: the change's, then the folder's. Raises ``SourceError`` if the folder cannot be read.
+        """Every pair of the change. Raises ``SourceError`` if no crop can be written.
 
         Once ``check_interrupt`` raises, or the time for all pictures is over, the rest is named and not looked at.
         """
         deadline = Deadline(check_interrupt)
         found: list[PictureDifference] = []
-        for pair in (*self._of_change(change), *self._of_folder()):
+        for pair in self._of_change(change):
             if len(found) < MOST_PICTURES:
                 found.append(self._looked_at(len(found) + 1, pair, deadline))
             else:
@@ -131,22 +111,6 @@ class ComparedPictures:
             before = _of_tree(self._base, file.old_path or file.path, "before")
         if file.status is not Status.DELETED:
             after = _of_tree(self._head, file.path, "after")
-        return before, after
-
-    def _of_folder(self) -> Iterator[_Pair]:
-        if self._folder is None:
-            return
-        before, after = (frozenset(filter(is_picture, self._folder.names(side))) for side in ("before", "after"))
-        for name in sorted(before | after):
-            path = folder_picture(f"{self._folder_name}/{name}".encode("utf-8", "backslashreplace").decode("utf-8"))
-            read = partial(self._of_sides, self._folder, name, name in before, name in after)
-            yield _Pair(path, read, in_the_diff=False)
-
-    def _of_sides(self, folder: Folder, name: str, *there: bool) -> tuple[_Side, _Side]:
-        before, after = (
-            _of_file(folder, f"{side}/{name}") if exists else _Side()
-            for side, exists in zip(("before", "after"), there, strict=True)
-        )
         return before, after
 
     def _compared(self, number: int, pair: _Pair, deadline: Deadline) -> PictureDifference:
@@ -180,11 +144,6 @@ def _of_tree(tree: Tree, path: str, side: str) -> _Side:
     if content is None:
         return _Side(why=f"its {side} side is no regular file that can be had")
     return _Side(content, "its content is in Git LFS, not in the repository" if content.startswith(_LFS) else "")
-
-
-def _of_file(folder: Folder, name: str) -> _Side:
-    content = folder.read(name, MOST_BYTES + 1)
-    return _Side(why=content) if isinstance(content, str) else _Side(content)
 
 
 def _settled(pair: _Pair, before: _Side, after: _Side) -> PictureDifference | None:

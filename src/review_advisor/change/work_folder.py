@@ -7,10 +7,7 @@ import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path, PurePosixPath
-
-from review_advisor.change.change import SourceError
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -21,32 +18,12 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-_DEEPEST = 20
-
-
-_MOST_FILES = 10_000
-
-
 class WorkFolder:
     """One folder below ``root``, which itself is trusted."""
 
     def __init__(self, root: Path, folder: str) -> None:
         self._root = root
         self._folder = PurePosixPath(folder).parts
-
-    def names(self, side: str) -> tuple[str, ...]:
-        """Every name that is no folder, at any depth below ``side``, with forward slashes. Raises ``SourceError``."""
-        where = "/".join((*self._folder, side))
-        try:
-            with self._opened((*self._folder, side)) as top:
-                found = list(islice(_walk(top, "", _DEEPEST), _MOST_FILES + 1))
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise SourceError(f"{where} is a symbolic link or cannot be read: {error.strerror}.") from None
-        if len(found) > _MOST_FILES:
-            raise SourceError(f"{where} holds more than {_MOST_FILES} files.")
-        return tuple(found)
 
     def read(self, name: str, most: int) -> bytes | str:
         """The first ``most`` bytes of a regular file, or why there are none."""
@@ -122,17 +99,3 @@ class NoFolder:
         """Never stored."""
         del name, text
         return self._why
-
-
-def _walk(folder: int, prefix: str, depth: int) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
-    for name, is_folder in found:
-        if not is_folder or depth == 0:
-            yield prefix + name
-            continue
-        inner = os.open(name, _DIRECTORY, dir_fd=folder)
-        try:
-            yield from _walk(inner, f"{prefix}{name}/", depth - 1)
-        finally:
-            os.close(inner)

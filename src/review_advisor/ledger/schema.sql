@@ -341,27 +341,6 @@ CREATE TABLE tasks (
     duration_ms INTEGER NOT NULL      -- of its calls
 );
 
--- Parts of a review that ran in shadow, beside the reviews: each is a chain of its own events.
-
-CREATE TABLE shadows (
-    chain INTEGER PRIMARY KEY REFERENCES chains (id),
-    of_run TEXT NOT NULL,             -- the review's
-    shadow TEXT NOT NULL,             -- its id in the configuration
-    setup TEXT NOT NULL,
-    part TEXT NOT NULL,               -- judge, executor, surface, or review for a whole one
-    repository TEXT COLLATE NOCASE,
-    pull_request INTEGER,
-    status TEXT NOT NULL,             -- unfinished, finished, capped, stopped
-    decision TEXT NOT NULL,           -- would_veto, would_pass, differs, lost, agreed
-    outcome TEXT NOT NULL,            -- approved, changes_requested, escalated; '' of a part
-    missed INTEGER NOT NULL,          -- grave findings that a shadow executor did not have
-    found INTEGER NOT NULL,           -- grave findings that the real review did not have
-    besides TEXT NOT NULL,            -- the first of these, a line each
-    calls INTEGER NOT NULL,
-    unpriced INTEGER NOT NULL,        -- of these: calls that reported no cost
-    cost_usd REAL NOT NULL
-);
-
 -- The reviews in shadow mode: `rollup --shadow` says what they would have done to merges.
 
 CREATE TABLE shadow_mode (

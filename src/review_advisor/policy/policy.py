@@ -101,7 +101,6 @@ class Rules:
     config_path: str | None = None
     check_name: str = OWN_NAME
     visual_paths: tuple[str, ...] = ()
-    visual_folder: str | None = None
     wiki_folder: str | None = None
     metadata_blind: bool = False
     allow_unchecked: bool = False

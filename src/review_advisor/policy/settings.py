@@ -214,10 +214,6 @@ class Config(_Table):
         default=Rules().visual_paths,
         description="Globs of pictures: a changed one is compared, and what differs is judged.",
     )
-    visual_folder: Inside | None = Field(
-        default=Rules().visual_folder,
-        description="A folder with pictures in `before` and `after`, compared as well.",
-    )
     wiki_folder: Quiet | None = Field(
         default=Rules().wiki_folder,
         description="A folder for the facts that reviews learn, as Markdown files.",
@@ -360,7 +356,6 @@ def make_settings(
         check_name=config.github.check_name,
         mode=config.mode,
         visual_paths=config.visual_paths,
-        visual_folder=config.visual_folder,
         wiki_folder=config.wiki_folder,
         metadata_blind=config.metadata_blind,
         guidelines=guideline_rules(config),

@@ -41,19 +41,6 @@ def test_the_static_checks_see_no_picture_and_call_a_human(terminal: Terminal) -
     assert list(terminal.temporary.iterdir()) == []
 
 
-def test_the_folder_of_the_working_tree_is_compared(terminal: Terminal) -> None:
-    repo = Repo(terminal.folder)
-    repo.write(CONFIG, 'visual_folder = "out/visual"\n')
-    repo.commit()
-    repo.write("app.py", "x = 2\n")
-    repo.commit()
-    for side in ("before", "after"):
-        repo.write(f"out/visual/{side}/home.png", png("red"))
-    done = terminal.review()
-    assert done.code == 0, done.err
-    assert "out/visual/home.png: identical pixels" in done.out
-
-
 def test_a_folder_outside_the_repository_is_refused(terminal: Terminal) -> None:
     for value in ("../x", "/tmp/x", "", ".git/hooks", "a/../../b"):
         (terminal.folder / CONFIG).write_text(f"wiki_folder = {json.dumps(value)}\n")

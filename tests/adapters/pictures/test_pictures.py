@@ -25,7 +25,6 @@ from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.change.pictures import ComparedPictures
 from review_advisor.change.pixels import Gallery, compare
 from review_advisor.change.sources import open_range
-from review_advisor.change.work_folder import WorkFolder
 from review_advisor.safety.stop import ReviewInterrupted
 
 WHITE, RED = (255, 255, 255, 255), (255, 0, 0, 255)
@@ -495,10 +494,9 @@ def compared(repo: Repo) -> Iterator[Callable[..., tuple[ComparedPictures, tuple
     """Compares the last commit's pictures."""
     opened: list[ComparedPictures] = []
 
-    def run(*globs: str, folder: str = "") -> tuple[ComparedPictures, tuple[PictureDifference, ...]]:
+    def run(*globs: str) -> tuple[ComparedPictures, tuple[PictureDifference, ...]]:
         source = open_range(repo.path, "HEAD~1..HEAD")
-        work = WorkFolder(repo.path, folder) if folder else None
-        pictures = ComparedPictures(source.base_part, source.head_part, globs, work, folder)
+        pictures = ComparedPictures(source.base_part, source.head_part, globs)
         opened.append(pictures)
         return pictures, pictures.differences(source.change(), uninterrupted)
 
@@ -600,52 +598,13 @@ def test_a_patch_brings_no_pixels(repo: Repo, tmp_path: Path) -> None:
     assert (found.state, found.why) == ("unreadable", "its before side is no regular file that can be had")
 
 
-def test_pairs_of_a_folder(repo: Repo, compared: Any) -> None:
-    repo.commit()
-    repo.commit()
-    for side, spots in (("before", ()), ("after", ((3, 3),))):
-        repo.write(f"visual/{side}/page/home.png", saved(spotted(*spots)))
-        repo.write(f"visual/{side}/same.png", saved(plain()))
-        repo.write(f"visual/{side}/drawn.svg", f"<svg>{side}</svg>")
-        repo.write(f"visual/{side}/log.txt", side)
-    repo.write("visual/after/new.png", saved(plain()))
-    (repo.path / "visual/before/new.png").symlink_to(repo.path / "visual/after/new.png")
-    _, found = compared(folder="visual")
-    assert {each.name: each.state for each in found} == {
-        "folder://visual/drawn.svg": "unreadable",
-        "folder://visual/new.png": "unreadable",
-        "folder://visual/page/home.png": "differs",
-        "folder://visual/same.png": "identical",
-    }
-    assert "symbolic link" in found[1].why
-
-
-def test_a_folder_that_is_a_link_is_refused(repo: Repo, compared: Any, tmp_path: Path) -> None:
-    repo.commit()
-    repo.commit()
-    (tmp_path / "outside" / "before").mkdir(parents=True)
-    (tmp_path / "outside" / "before" / "a.png").write_bytes(saved(plain()))
-    (repo.path / "visual").symlink_to(tmp_path / "outside")
-    with pytest.raises(SourceError, match=r"^visual/before is a symbolic link or cannot be read"):
-        compared(folder="visual")
-    (repo.path / "visual").unlink()
-    _, found = compared(folder="visual")
-    assert found == ()
-
-
 def test_the_limits_of_one_review_are_named(gallery: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "MOST_PICTURES", 3)
     monkeypatch.setattr(pairs, "MOST_PLACES", 1)
 
-    class Two:
-        def names(self, side: str) -> tuple[str, ...]:
-            return ("a.png", "b.png", "c.png", "d.png")
-
-        def read(self, name: str, most: int) -> bytes | str:
-            return saved(plain()) if name.startswith("before/") else saved(spotted((1, 1)))
-
-    pictures = ComparedPictures(lambda *_: None, lambda *_: None, (), Two(), "v")
-    found = pictures.differences(Change("x"), uninterrupted)
+    files = tuple(FileChange(Status.MODIFIED, f"{name}.png", binary=True) for name in "abcd")
+    pictures = ComparedPictures(lambda *_: saved(plain()), lambda *_: saved(spotted((1, 1))), ("*.png",))
+    found = pictures.differences(Change("x", files=files), uninterrupted)
     pictures.close()
     assert [(each.state, len(each.crops), each.unread) for each in found] == [
         ("differs", 2, False),
@@ -689,18 +648,6 @@ def test_no_crops_name_is_a_part_of_anothers() -> None:
     pictures.close()
     assert len(crops) == 12
     assert not [(one, other) for one in crops for other in crops if one != other and one in other]
-
-
-def test_a_picture_of_the_folder_is_another_than_the_changed_file_of_that_name(repo: Repo, compared: Any) -> None:
-    repo.commit()
-    repo.write("shots/login.png", saved(plain()))
-    repo.commit()
-    for side, colour in (("before", WHITE), ("after", RED)):
-        repo.write(f"shots/{side}/login.png", saved(Image.new("RGBA", (200, 100), colour)))
-    pictures, (changed, of_folder) = compared("shots/login.png", folder="shots")
-    assert (changed.name, changed.state) == ("shots/login.png", "added")
-    assert (of_folder.name, of_folder.state) == ("folder://shots/login.png", "differs")
-    assert [colour_of(pictures.gallery / crop) for crop in (*changed.crops, *of_folder.crops)] == [WHITE, WHITE, RED]
 
 
 # --- how long --------------------------------------------------------------------------------------------------------

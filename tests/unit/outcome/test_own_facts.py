@@ -109,11 +109,11 @@ def test_more_money_than_the_blast_radius_and_the_parts_allow_is_a_contradiction
     assert isinstance(FIRST, PolicyFrozen)
     assert FIRST.policy.blast.radius is BlastRadius.LOW
     rules = replace(WORLD.rules, max_usd=30.0)
-    for dollars, says in ((1.0, None), (1.5, "its policy allows 1.5 USD, and the configuration 1")):
+    for dollars, says in ((4.6, None), (4.7, "its policy allows 4.7 USD, and the configuration 4.6")):
         first = recorded(budgets=replace(FIRST.policy.budgets, max_usd=dollars))
         assert told(first, rules=rules) == says
         assert told(replace(first, shards=3), rules=rules) is None, "parts raise it"
-        assert told(replace(first, shards=3), rules=replace(rules, max_usd=1.0)) == says
+        assert told(replace(first, shards=3), rules=replace(rules, max_usd=4.6)) == says
 
 
 SECURITY = Advisor("security", "You look for holes.", on="finish", weight=2.0, veto=True)
