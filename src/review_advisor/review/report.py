@@ -161,19 +161,19 @@ NOT_STATED = "not stated"
 
 @dataclass(frozen=True, slots=True)
 class AdviceEnd:
-    """One consult, at the event ``index``. ``consulted`` is None for one of the harness that was refused.
-
-    ``due`` is why the harness asked; None where the executor did. ``recommendation`` is the advice's name within the
-    attempt, empty without advice. ``disposition`` is None for a consult without advice, and for advice to an
-    executor whose report never came.
-    """
+    """One consult, and the disposition of its advice."""
 
     index: int
+    """The event's."""
     consulted: Consulted | None
+    """None for a consult of the harness that was refused."""
     due: Escalated | None = None
+    """Why the harness asked; None where the executor did."""
     merge: Recommended | None = None
     recommendation: str = ""
+    """The advice's name within the attempt, empty without advice."""
     disposition: str | None = None
+    """None for a consult without advice, and for advice to an executor whose report never came."""
     reason: str = ""
 
 
@@ -207,8 +207,8 @@ def _ends(events: Sequence[Event], *, under_profile: bool) -> Iterator[AdviceEnd
                 yield AdviceEnd(index, event, why, None, name, *_derived(guidance, last.get(event.place)))
                 continue
             end = became.get((event.place, name))
-            told = (end.disposition, end.reason) if end is not None else (None, "")
-            yield AdviceEnd(index, event, why, merges.get((event.place, name)), name, *told)
+            ending = (end.disposition, end.reason) if end is not None else (None, "")
+            yield AdviceEnd(index, event, why, merges.get((event.place, name)), name, *ending)
 
 
 def _derived(guidance: Guidance, report: CheckedReport | None) -> tuple[str, str]:
@@ -252,8 +252,8 @@ def advice_words(event: Escalated | Recommended | AdviceOpen | Disposed, named: 
             why = ", ".join(reason.detail for reason in event.reasons)
             return f"a consult was refused: {event.refused}" if event.refused else f"the advisor is consulted: {why}"
         case Recommended():
-            told = "; ".join(merge_lines(event.merged, named)) or "no change of the report"
-            return f"recommendation {event.recommendation}: {told}"
+            changes = "; ".join(merge_lines(event.merged, named)) or "no change of the report"
+            return f"recommendation {event.recommendation}: {changes}"
         case AdviceOpen():
             return f"the executor is asked what became of {', '.join(event.recommendations)}"
         case Disposed():
@@ -354,8 +354,8 @@ def _named(finding: Finding) -> str:
 
 def _of_each(record: CouncilRecord) -> Iterator[str]:
     """What members say of each finding of the executor."""
-    for name, finding, said in record.of_each:
-        yield f"{name} on {_named(finding)}: {said}"
+    for name, finding, opinion in record.of_each:
+        yield f"{name} on {_named(finding)}: {opinion}"
 
 
 def council_title(record: CouncilRecord, *, parts: int) -> str:
@@ -658,8 +658,8 @@ def _surface_text(surface: SurfaceRecord, consults: ConsultLines) -> str:
 def _part_lines(surface: Surface, part: PartRecord, consults: ConsultLines) -> Iterator[str]:
     for number, report in enumerate(part.reports):
         before = (each.report for each in part.unfounded if each.attempt == number and each.report != report)
-        for said in (*before, report):
-            yield from _report_lines(said)
+        for one in (*before, report):
+            yield from _report_lines(one)
         for repaired in part.repairs:
             if repaired.attempt == number:
                 yield wrapped("  repair       ", f"{repaired.result}: {repair_words(repaired)}")
@@ -734,16 +734,16 @@ def _what(row: RoleCost) -> str:
 
 def _row_text(row: RoleCost) -> str:
     """Money that is known only for the executor and its consults together stands with the executor."""
-    told = _usage_text(row.usage, row.unpriced, _what(row))
+    usage = _usage_text(row.usage, row.unpriced, _what(row))
     if not row.shared:
-        return told
+        return usage
     if row.role is not Role.MID_FLIGHT:
-        return f"{told}, consults included"
+        return f"{usage}, consults included"
     if row.usage == Usage():
         return "counted with the executor"
     if row.usage.cost_usd is None:
         return f"{_tokens_text(row.usage)}  cost counted with the executor{and_unknown(row.unpriced, 'consult')}"
-    return f"{told}, and the rest counted with the executor"
+    return f"{usage}, and the rest counted with the executor"
 
 
 def _usage_text(usage: Usage, unpriced: int, what: str = "call") -> str:
@@ -868,8 +868,8 @@ def _closing(document: OutcomeDocument) -> str:
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}{and_unknown(document.unpriced)}"
     files = counted(len(document.coverage), "file")
     radius = document.policy.blast.radius.value
-    told = f"{files}, blast radius {radius}, {counted(calls, 'call')}, {cost}."
-    return f"{told} How the verdict came about: --explain."
+    summary = f"{files}, blast radius {radius}, {counted(calls, 'call')}, {cost}."
+    return f"{summary} How the verdict came about: --explain."
 
 
 def progress_line(event: Event, *, embedded: bool = False) -> str | None:
