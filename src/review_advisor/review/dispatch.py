@@ -137,18 +137,20 @@ _LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class CallResult(Generic[Checked]):
-    """What came of one question: the checked answer or why there is none, and the consults made.
-
-    ``consults`` are those of all its calls. ``raw`` is the answer as the model gave it, as JSON; empty without one.
-    ``number`` and ``model`` are those of the last call; ``first`` is that of the call that asked the question first.
-    """
+    """The result of one question, which may have taken several calls."""
 
     answer: Checked | Lost | Refused
+    """The checked answer, or why there is none."""
     raw: str = ""
+    """The answer as the model gave it, as JSON; empty without one."""
     consults: tuple[ConsultNote, ...] = ()
+    """Those of all calls."""
     number: int = 0
+    """The last call."""
     model: str = ""
+    """The model of the last call."""
     first: int = 0
+    """The call that asked the question first."""
     receipt: Receipt = field(default_factory=Receipt)
 
 

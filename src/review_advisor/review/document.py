@@ -309,11 +309,7 @@ def prompt_tokens(usage: Usage) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PartRecord:
-    """One part of a surface: its reports, consults, judgements and rulings, in order.
-
-    ``blind`` is what the executor said of the diff alone, before all reports; None where it was not asked.
-    ``unfounded`` are the rejections without a finding that stands, each of which was asked once more.
-    """
+    """One part of a surface: its reports, consults, judgements and rulings, in order."""
 
     shard: int
     reports: tuple[CheckedReport, ...]
@@ -323,7 +319,9 @@ class PartRecord:
     ended: PartEnded | None
     repairs: tuple[Repaired, ...] = ()
     blind: BlindJudged | None = None
+    """The executor's verdict by the diff alone, before all reports; None where it was not asked."""
     unfounded: tuple[UnfoundedRejection, ...] = ()
+    """The rejections without a finding that stands, each of which was asked once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -739,9 +737,11 @@ def knowledge_of(events: Sequence[Event]) -> tuple[Knowledge, ...]:
 
 def judgement_on(surface: Surface, events: Sequence[Event]) -> str:
     """Post-verify's last verdict on a surface, or why there is none."""
-    said = [event.judged.result.verdict for event in events if isinstance(event, Verified) and event.surface is surface]
-    if said:
-        return said[-1]
+    verdicts = [
+        event.judged.result.verdict for event in events if isinstance(event, Verified) and event.surface is surface
+    ]
+    if verdicts:
+        return verdicts[-1]
     ended = [event for event in events if isinstance(event, PartEnded) and event.surface is surface]
     return "lost" if any(part.degraded for part in ended) else "not asked"
 
@@ -765,24 +765,25 @@ def finding_behind(entry: Knowledge, findings: Iterable[Finding]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CouncilRecord:
-    """One vote of a council. ``why_missing`` says of each missing member why it has no vote.
-
-    ``own`` are the members' own fields as JSON. ``of_each`` is what a member says of each finding of the executor, and
-    ``silent_on`` the findings of which it says nothing, though it is asked about each. ``added`` are the members that
-    ``added_by`` has added to this change, and ``without_them`` is what the others' votes come to.
-    """
+    """One vote of a council. Members are named by their ids."""
 
     surface: Surface
     attempt: int
     shard: int
     counted: Tally
     why_missing: tuple[tuple[str, str], ...]
+    """Each missing member, and why it has no vote."""
     own: tuple[tuple[str, str], ...]
+    """Members with their own fields as JSON."""
     of_each: tuple[tuple[str, Finding, str], ...]
+    """A member's opinion of each finding of the executor."""
     silent_on: tuple[tuple[str, tuple[Finding, ...]], ...]
+    """The findings on which a member has no opinion, though it is asked about each."""
     added: tuple[str, ...]
+    """The members that ``added_by`` has added to this change."""
     added_by: str
     without_them: Tally
+    """What the votes come to without the members that were added."""
 
 
 def council_records(events: Sequence[Event]) -> tuple[CouncilRecord, ...]:
@@ -818,8 +819,8 @@ def council_findings(events: Sequence[Event]) -> Agreement:
         elif isinstance(event, Repaired) and event.result != "refused":
             trees[part] = event.tree if event.result == "accepted" else ""
         elif isinstance(event, MemberReviewed) and event.advisor in members:
-            told = Reviewed(members[event.advisor], part, event.report.findings)
-            reviews[part, trees.get(part, ""), event.advisor] = told
+            review = Reviewed(members[event.advisor], part, event.report.findings)
+            reviews[part, trees.get(part, ""), event.advisor] = review
     present = tuple(each for (part, tree, _), each in reviews.items() if tree == trees.get(part, ""))
     return agreement(lead, present) if present else Agreement()
 
@@ -848,7 +849,7 @@ def _record(first: PolicyFrozen, row: SurfacePolicy, steps: Sequence[Step]) -> C
         counted=panel_tally(verdict, members),
         why_missing=tuple((name, _why(answer)) for name, answer in lost if isinstance(answer, Lost | Refused)),
         own=tuple((each.id, vote.own) for each, vote in votes if vote.own),
-        of_each=tuple((each.id, found, said) for each, vote in votes for found, said in _of_each(findings, vote)),
+        of_each=tuple((each.id, found, opinion) for each, vote in votes for found, opinion in _of_each(findings, vote)),
         silent_on=tuple((name, tuple(each for each in findings if each.id in left)) for name, left in asked if left),
         added=tuple(each.id for each in added),
         added_by=" or ".join(words for words, holds in sources if holds),

@@ -45,41 +45,40 @@ _MOST_LINES_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
-    """The request for one review. ``nonce`` is fresh random text that no change can know.
-
-    ``redactor`` knows the harness's own secrets. ``earlier_consults`` were paid for by earlier runs of the same review:
-    they count towards its cap. ``tool_remarks`` are findings of other tools, which reviewers do not repeat.
-    ``consult_requested``: a person asks for a consult, which a profile of escalation then makes. ``priced_by`` names
-    the repository's own list of prices; empty: the shipped one counts alone.
-    """
+    """The request for one review."""
 
     run_id: str
     nonce: str
+    """Fresh random text that no change can know."""
     rules: Rules
     switches: Switches
     redactor: Redactor = field(default_factory=Redactor)
+    """It knows the harness's own secrets."""
     repair: RepairMode = "suggest"
     earlier_consults: tuple[ConsultRecord, ...] = ()
+    """Those that earlier runs of the same review paid for: they count towards its cap."""
     tool_remarks: tuple[ToolRemark, ...] = ()
+    """Findings of other tools, which reviewers do not repeat."""
     consult_requested: bool = False
+    """A person asks for a consult, which a profile of escalation then makes."""
     priced_by: str = ""
+    """The repository's own list of prices; empty where the shipped one counts alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """What one review is about, and every decision before its first call.
-
-    ``parts`` is how many the change has. ``cut`` says in words what the prompts shorten. ``redactor`` knows the
-    secrets of the change, too.
-    """
+    """What one review is about, and every decision before its first call."""
 
     change: Change
     policy: Policy
     redactor: Redactor
+    """It knows the secrets of the change, too."""
     parts: int
+    """How many parts the change has."""
     files: tuple[FileFact, ...]
     unsent: tuple[Unsent, ...]
     cut: tuple[str, ...]
+    """What the prompts shorten, in words."""
     pictures: tuple[PictureDifference, ...]
     scope: Scope
     guidelines: FoundGuidelines

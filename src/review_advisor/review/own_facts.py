@@ -18,28 +18,30 @@ UNREADABLE = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class OwnFacts:
-    """What whoever publishes knows without the outcome.
-
-    ``paths`` are all names in the change, as the forge lists them, old ones of renamed files too. ``implementation``
-    are the globs of the bot's own, ``watched`` the changed workflows that concern it, ``modified`` the files
-    that stand under one name on both sides. ``redact`` is what the outcome's texts have passed. ``cut``: there may be
-    more files than the forge lists. ``of_map`` are the advisors that the repository's map of paths adds for some path.
-    ``committed`` are path and kind of the secrets of a known issuer that the forge's patches add, ``dismissed`` the ids
-    of the findings that people have dismissed, ``unseen`` the changed files of which it shows no whole patch.
-    """
+    """What whoever publishes knows without the outcome."""
 
     paths: tuple[str, ...]
+    """All names in the change, as the forge lists them, old ones of renamed files too."""
     rules: Rules
     implementation: tuple[str, ...]
+    """The globs of the bot's own files."""
     fail_as_veto: bool
     redact: Callable[[str], str]
+    """What the outcome's texts have passed."""
     watched: tuple[str, ...] = ()
+    """The changed workflows that concern the bot."""
     modified: tuple[str, ...] = ()
+    """The files that stand under one name on both sides."""
     cut: bool = False
+    """There may be more files than the forge lists."""
     of_map: tuple[Advisor, ...] = ()
+    """The advisors that the repository's map of paths adds for some path."""
     committed: tuple[tuple[str, str], ...] = ()
+    """Path and kind of the secrets of a known issuer that the forge's patches add."""
     dismissed: frozenset[str] = frozenset()
+    """The ids of the findings that people have dismissed."""
     unseen: tuple[str, ...] = ()
+    """The changed files of which the forge shows no whole patch."""
 
     def is_own(self, path: str) -> bool:
         """Whether a changed path is part of the bot's own implementation."""

@@ -160,19 +160,19 @@ NOT_STATED = "not stated"
 
 @dataclass(frozen=True, slots=True)
 class AdviceEnd:
-    """One consult, at the event ``index``. ``consulted`` is None for one of the harness that was refused.
-
-    ``due`` is why the harness asked; None where the executor did. ``recommendation`` is the advice's name within the
-    attempt, empty without advice. ``disposition`` is None for a consult without advice, and for advice to an
-    executor whose report never came.
-    """
+    """One consult, and the disposition of its advice."""
 
     index: int
+    """The event's."""
     consulted: Consulted | None
+    """None for a consult of the harness that was refused."""
     due: Escalated | None = None
+    """Why the harness asked; None where the executor did."""
     merge: Recommended | None = None
     recommendation: str = ""
+    """The advice's name within the attempt, empty without advice."""
     disposition: str | None = None
+    """None for a consult without advice, and for advice to an executor whose report never came."""
     reason: str = ""
 
 
@@ -251,8 +251,8 @@ def advice_words(event: Escalated | Recommended | AdviceOpen | Disposed, named: 
             why = ", ".join(reason.detail for reason in event.reasons)
             return f"a consult was refused: {event.refused}" if event.refused else f"the advisor is consulted: {why}"
         case Recommended():
-            diff = "; ".join(merge_lines(event.merged, named)) or "no change of the report"
-            return f"recommendation {event.recommendation}: {diff}"
+            changes = "; ".join(merge_lines(event.merged, named)) or "no change of the report"
+            return f"recommendation {event.recommendation}: {changes}"
         case AdviceOpen():
             return f"the executor is asked what became of {', '.join(event.recommendations)}"
         case Disposed():
