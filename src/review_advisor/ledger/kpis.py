@@ -331,18 +331,19 @@ def kpis(sums: Sums) -> tuple[Kpi, ...]:
 def alarms(of_window: Mapping[timedelta, Sums]) -> tuple[Alarm, ...]:
     """What each rule says of the sums over its window."""
     found = {window: {kpi.name: kpi for kpi in kpis(sums)} for window, sums in of_window.items()}
-    return tuple(_alarm(rule, found[rule.window][rule.kpi]) for rule in RULES)
+    alarms = []
+    for rule in RULES:
+        kpi = found[rule.window][rule.kpi]
+        if kpi.value is None or kpi.cases < rule.least:
+            alarms.append(Alarm(rule, kpi, "too few"))
+        else:
+            alarms.append(Alarm(rule, kpi, "quiet" if rule.allowed.holds(kpi.value) else "raised"))
+    return tuple(alarms)
 
 
 def windows() -> tuple[timedelta, ...]:
     """The windows that the rules look at, each once."""
     return tuple(dict.fromkeys(rule.window for rule in RULES))
-
-
-def _alarm(rule: Rule, kpi: Kpi) -> Alarm:
-    if kpi.value is None or kpi.cases < rule.least:
-        return Alarm(rule, kpi, "too few")
-    return Alarm(rule, kpi, "quiet" if rule.allowed.holds(kpi.value) else "raised")
 
 
 def _share(name: str, means: str, target: Target, part: int, cases: int, *, none: str = NO_CASE) -> Kpi:

@@ -237,16 +237,14 @@ def _stray(connection: sqlite3.Connection, earlier: Checkpoint | None) -> Iterat
     if earlier is None:
         found = Counter((table, parent) for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"))
     else:
-        found = Counter({(table, "chains"): _without_chain(connection, table, earlier.through) for table in _OF_CHAINS})
+        after = (earlier.through, earlier.through)
+        elsewhere = "WHERE chain > ? AND chain NOT IN (SELECT id FROM chains WHERE id > ?)"
+        questions = {table: statement("SELECT count(*) FROM", table, elsewhere) for table in _OF_CHAINS}
+        counts = {table: connection.execute(question, after).fetchone() for table, question in questions.items()}
+        found = Counter({(table, "chains"): int(count) for table, (count,) in counts.items()})
     for (table, parent), count in sorted(found.items()):
         if count:
             yield f"{counted(count, 'row')} of {table} naming {parent} that are not there"
-
-
-def _without_chain(connection: sqlite3.Connection, table: str, after: int) -> int:
-    elsewhere = "WHERE chain > ? AND chain NOT IN (SELECT id FROM chains WHERE id > ?)"
-    question = statement("SELECT count(*) FROM", table, elsewhere)
-    return int(connection.execute(question, (after, after)).fetchone()[0])
 
 
 def _met_otherwise(connection: sqlite3.Connection, earlier: Checkpoint | None) -> Iterator[str]:

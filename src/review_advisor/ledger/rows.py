@@ -391,7 +391,7 @@ def _parts(call: CallEnded) -> Iterator[Participant]:
 
 
 def _consulted(event: Consulted, advisors: Mapping[Surface, str]) -> Iterator[Participant]:
-    """The model of a consult as it was requested, and as it answered; a failure has the words of the CLI."""
+    """A consult by the model that was asked for, and by the one that answered, with the reason that the CLI gives."""
     note = event.note
     error = "" if note.status == "answered" else (note.reason or note.status)[:_LONGEST_REASON]
     for model in _models(advisors[event.surface], note.resolved_model):

@@ -152,8 +152,19 @@ class Added:
 
 def add_up(path: Path, period: Period) -> Added:
     """The sums of a period, all of one moment. Raises ``LedgerError``."""
+    where, values = where_within(period)
     with sentences(path), closing(open_to_read(path)) as connection, one_moment(connection):
-        return _add_up(connection, period)
+        counts, kept, *became = (_row(connection, _alone(question, where), values) for question in _SUMS)
+        many = _judged(counts) > _SORTED_AT_MOST
+        by_wall, by_executor = (
+            _TIMED.format(f"INDEXED BY {index}" if many else "NOT INDEXED", where)
+            for index in ("runs_by_wall", "runs_by_executor")
+        )
+        timed = int(counts["timed"])
+        wall = _median(connection, "wall_ms", by_wall, values, timed)
+        executor = _median(connection, "executor_ms", by_executor, values, timed)
+        unpriced = [_unpriced(row) for row in _rows(connection, _alone(_UNREPORTED, where), values)]
+    return _added(counts, kept, became, (timed, wall, executor), unpriced)
 
 
 def add_up_by_repository(path: Path, period: Period, *, timed: bool = True) -> dict[str, Added]:
@@ -226,21 +237,6 @@ def _keyed(question: str, where: str) -> str:
 
 def _alone(question: str, where: str) -> str:
     return question.format(key="", where=where, by="", also="")
-
-
-def _add_up(connection: sqlite3.Connection, period: Period) -> Added:
-    where, values = where_within(period)
-    counts, kept, *became = (_row(connection, _alone(question, where), values) for question in _SUMS)
-    many = _judged(counts) > _SORTED_AT_MOST
-    by_wall, by_executor = (
-        _TIMED.format(f"INDEXED BY {index}" if many else "NOT INDEXED", where)
-        for index in ("runs_by_wall", "runs_by_executor")
-    )
-    timed = int(counts["timed"])
-    wall = _median(connection, "wall_ms", by_wall, values, timed)
-    executor = _median(connection, "executor_ms", by_executor, values, timed)
-    unpriced = [_unpriced(row) for row in _rows(connection, _alone(_UNREPORTED, where), values)]
-    return _added(counts, kept, became, (timed, wall, executor), unpriced)
 
 
 def _judged(counts: dict[str, Any]) -> int:

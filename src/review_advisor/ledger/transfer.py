@@ -224,7 +224,11 @@ def _fold_chain(connection: sqlite3.Connection, chain: Chain) -> Literal["added"
     """Take one chain in, and say what that was."""
     refuse_broken(chain)
     row = chain_id(connection, chain.run_id)
-    kept = () if row is None else _kept(connection, chain.run_id)
+    kept: tuple[Link, ...] = ()
+    if row is not None:
+        present = read_chain(connection, chain.run_id)
+        refuse_broken(present)
+        kept = present.links
     for ours, theirs in zip(kept, chain.links, strict=False):
         if ours.hash != theirs.hash:  # both chains are proven: so it tells of the events, too
             raise LedgerError(f"The run {chain.run_id} is another one here: they differ from event {ours.index} on.")
@@ -237,12 +241,6 @@ def _fold_chain(connection: sqlite3.Connection, chain: Chain) -> Literal["added"
         add_link(connection, row, link)
     read_anew(connection, row, chain)
     return "added" if new else "grown"
-
-
-def _kept(connection: sqlite3.Connection, run_id: str) -> tuple[Link, ...]:
-    chain = read_chain(connection, run_id)
-    refuse_broken(chain)
-    return chain.links
 
 
 def _imported(file: Path) -> Generator[Chain, None, None]:
