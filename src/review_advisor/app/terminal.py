@@ -44,7 +44,7 @@ def _refusal(problem: Exception) -> ExitWithCode | None:
     from review_advisor.github.forge import ForgeError
     from review_advisor.lab.evaluation_folder import EvaluationError
     from review_advisor.lab.golden_cases import GoldenSetError
-    from review_advisor.lab.trials import ShardError
+    from review_advisor.lab.manifests import ShardError
     from review_advisor.ledger.chain import LedgerError
     from review_advisor.ledger.organisation import OrganisationError
     from review_advisor.policy.prices import PriceError
