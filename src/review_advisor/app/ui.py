@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl
 import click
 from click.core import ParameterSource
 
-from review_advisor.app.eval import whole_evaluations
+from review_advisor.app.evaluations import whole_evaluations
 from review_advisor.app.options import AS_JSON, LEDGER, PATH, at_the_top, moment
 from review_advisor.app.rollup import look_for_alarms, roll_up, roll_up_repositories
 from review_advisor.app.terminal import NOTHING_ASKED, ExitWithCode, clear_refusals, note, put
 from review_advisor.lab.pages import calibration_json, evaluations_json
-from review_advisor.lab.trials import EvaluationResult
+from review_advisor.lab.results import EvaluationResult
 from review_advisor.ledger.artifacts import PanelLog, verdict_of
 from review_advisor.ledger.chain import LedgerError
 from review_advisor.ledger.dashboard import Api, writing

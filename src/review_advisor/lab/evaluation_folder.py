@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from review_advisor.lab.trials import (
-    CountedTrial,
+from review_advisor.lab.manifests import (
     EvaluationManifest,
-    TrialKey,
     in_order,
     is_settled,
     manifest_json,
     read_manifest,
-    read_trial,
-    trial_line,
     wanted_trials,
 )
+from review_advisor.lab.trials import CountedTrial, TrialKey, read_trial, trial_line
 from review_advisor.review.document import OutcomeDocument, read_outcome
 from review_advisor.safety import children as belongings
 from review_advisor.safety.stop import Refusal

@@ -6,15 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from review_advisor.lab.calibration import JudgedConfidence, RiskPoint, bins, brier, ece, risk_curve
-from review_advisor.lab.trials import (
-    ANSWER_WORDS,
-    GATE_WORDS,
-    EvaluationResult,
-    GateVerdict,
-    answers_words,
-    besides,
-    table_rows,
-)
+from review_advisor.lab.gates import GateVerdict
+from review_advisor.lab.results import ANSWER_WORDS, GATE_WORDS, EvaluationResult, answers_words, besides, table_rows
 from review_advisor.ledger.kind_records import (
     OBSERVED_SOURCES,
     ConfidencePair,

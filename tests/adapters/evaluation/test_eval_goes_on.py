@@ -12,11 +12,12 @@ from threading import Barrier, Condition, Event
 import pytest
 from tests.adapters.command_line import CREDENTIAL, Terminal, executable, fake_claude, wait_for
 
-from review_advisor.app.eval import REVIEW_USD, Evaluated, EvaluationPurse, evaluate, scored
-from review_advisor.app.eval import merge_evaluations as merge
+from review_advisor.app.evaluations import REVIEW_USD, Evaluated, EvaluationPurse, evaluate, scored
+from review_advisor.app.evaluations import merge_evaluations as merge
 from review_advisor.lab.evaluation_folder import EvaluationError, results_so_far
 from review_advisor.lab.golden_cases import FilesChange, GoldenCase, golden_set
-from review_advisor.lab.trials import ArmFacts, EvaluationManifest, Trial, TrialKey, spent_on
+from review_advisor.lab.manifests import ArmFacts, EvaluationManifest, spent_on
+from review_advisor.lab.trials import Trial, TrialKey
 from review_advisor.safety.stop import ReviewInterrupted
 
 CASES = golden_set(

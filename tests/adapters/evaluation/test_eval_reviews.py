@@ -10,9 +10,9 @@ from threading import Thread
 import pytest
 from tests.adapters.command_line import Terminal
 
-from review_advisor.app.eval import REVIEW_USD, EvaluationPurse, PlayedStories
+from review_advisor.app.evaluations import REVIEW_USD, EvaluationPurse, PlayedStories
 from review_advisor.lab.evaluation_folder import EvaluationError
-from review_advisor.lab.trials import PlayedScenario, ScenarioCounts, Trend, summary_of
+from review_advisor.lab.harness_stories import PlayedScenario, ScenarioCounts, Trend, summary_of
 
 pytestmark = pytest.mark.every_case
 

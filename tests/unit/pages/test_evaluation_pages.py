@@ -2,16 +2,10 @@
 
 from random import Random
 
+from review_advisor.lab.manifests import ArmFacts, EvaluationManifest
 from review_advisor.lab.pages import evaluations_json
-from review_advisor.lab.trials import (
-    ArmFacts,
-    CountedTrial,
-    EvaluationManifest,
-    ReviewSums,
-    Trial,
-    besides,
-    evaluation_result,
-)
+from review_advisor.lab.results import besides, evaluation_result
+from review_advisor.lab.trials import CountedTrial, ReviewSums, Trial
 
 
 def test_it_tells_the_table_the_gates_and_that_no_model_answered() -> None:

@@ -1,6 +1,6 @@
 """The arms that review golden cases."""
 
-from review_advisor.lab.trials import USUAL_ARMS, configured, matrix
+from review_advisor.lab.manifests import USUAL_ARMS, configured, matrix
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.policy.switches import read_switches
 

@@ -2,15 +2,8 @@
 
 from dataclasses import replace
 
-from review_advisor.lab.trials import (
-    ArmFacts,
-    CountedTrial,
-    EvaluationManifest,
-    ReviewSums,
-    Trial,
-    TrialsOf,
-    side_by_side,
-)
+from review_advisor.lab.manifests import ArmFacts, EvaluationManifest, TrialsOf, side_by_side
+from review_advisor.lab.trials import CountedTrial, ReviewSums, Trial
 
 BEFORE = EvaluationManifest(
     schema="evaluation.v1",

@@ -4,16 +4,8 @@ from random import Random
 
 import pytest
 
-from review_advisor.lab.trials import (
-    Condition,
-    GateAnswer,
-    GateVerdict,
-    ReviewSums,
-    Sampled,
-    cost_gate,
-    sampled,
-    ship_gate,
-)
+from review_advisor.lab.gates import Condition, GateAnswer, GateVerdict, Sampled, cost_gate, sampled, ship_gate
+from review_advisor.lab.trials import ReviewSums
 
 ADVISOR, EXECUTOR, PAIRED = "advisor-only", "executor-only", "paired"
 

@@ -4,23 +4,20 @@ from random import Random
 
 import pytest
 
-from review_advisor.lab.sampling import TAIL, Middle
-from review_advisor.lab.trials import (
+from review_advisor.lab.gates import (
     FEW_GROUPS,
-    MEASURES,
     UNSEEN,
     Estimate,
-    ReviewSums,
     Sampled,
-    correct_share,
     difference,
     estimate,
     ratio,
     sampled,
     tail,
-    usd_per_review,
     with_unseen_groups,
 )
+from review_advisor.lab.sampling import TAIL, Middle
+from review_advisor.lab.trials import MEASURES, ReviewSums, correct_share, usd_per_review
 from review_advisor.ledger.kpis import wilson
 
 CORRECT = MEASURES[0]

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from review_advisor.lab.trials import EXPECTED, PlayedScenario, ScenarioCounts, against, metrics, summary_of
+from review_advisor.lab.harness_stories import EXPECTED, PlayedScenario, ScenarioCounts, against, metrics, summary_of
 
 ALL_PASS = [PlayedScenario(name, counts, int(name == "autonomous_consult")) for name, counts in EXPECTED.items()]
 

@@ -7,18 +7,15 @@ from dataclasses import replace
 import pytest
 
 from review_advisor.lab.golden_cases import FilesChange, GoldenCase
-from review_advisor.lab.trials import (
+from review_advisor.lab.manifests import (
     AnswerSource,
     ArmFacts,
-    CountedTrial,
     EvaluationManifest,
-    Trial,
-    TrialStatus,
-    count,
     is_settled,
     spent_on,
     unanswered_arms,
 )
+from review_advisor.lab.trials import CountedTrial, Trial, TrialStatus, count
 
 CASE = GoldenCase(id="a", group="g", kind="clean", change=FilesChange(()))
 MANIFEST = EvaluationManifest(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from review_advisor.lab.trials import (
+from review_advisor.lab.manifests import (
     ArmFacts,
     CaseShard,
     EvaluationManifest,
@@ -16,7 +16,7 @@ from review_advisor.lab.trials import (
     read_manifest,
     why_not_comparable,
 )
-from review_advisor.lab.trials import wanted_trials as wanted
+from review_advisor.lab.manifests import wanted_trials as wanted
 
 WHOLE = EvaluationManifest(
     schema="evaluation.v1",

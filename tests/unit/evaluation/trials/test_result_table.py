@@ -3,18 +3,9 @@
 from random import Random
 
 from review_advisor.lab.golden_cases import FilesChange, GoldenCase
-from review_advisor.lab.trials import (
-    ArmFacts,
-    EvaluationManifest,
-    EvaluationResult,
-    Trial,
-    TrialStatus,
-    besides,
-    count,
-    evaluation_result,
-    result_json,
-    result_text,
-)
+from review_advisor.lab.manifests import ArmFacts, EvaluationManifest
+from review_advisor.lab.results import EvaluationResult, besides, evaluation_result, result_json, result_text
+from review_advisor.lab.trials import Trial, TrialStatus, count
 
 CASES = tuple(GoldenCase(id=f"c{n}", group=f"g{n}", kind="clean", change=FilesChange(())) for n in range(4))
 

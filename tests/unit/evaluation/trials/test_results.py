@@ -3,18 +3,9 @@
 from dataclasses import replace
 from random import Random
 
-from review_advisor.lab.trials import (
-    ArmFacts,
-    ArmPart,
-    CountedTrial,
-    EvaluationManifest,
-    ReviewSums,
-    Trial,
-    Turned,
-    besides,
-    evaluation_result,
-    repeated,
-)
+from review_advisor.lab.manifests import ArmFacts, ArmPart, EvaluationManifest
+from review_advisor.lab.results import Turned, besides, evaluation_result, repeated
+from review_advisor.lab.trials import CountedTrial, ReviewSums, Trial
 
 
 def counted(case: str, arm: str = "paired", repetition: int = 1, *found: str, usd: float = 0.1) -> CountedTrial:

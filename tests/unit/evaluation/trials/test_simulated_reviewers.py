@@ -5,21 +5,16 @@ from random import Random
 
 import pytest
 
-from review_advisor.lab.trials import (
-    FEW_GROUPS,
-    MEASURES,
+from review_advisor.lab.gates import FEW_GROUPS, estimate, sampled
+from review_advisor.lab.simulated_reviewers import (
     SIMULATED,
-    ReviewSums,
     SimulatedReviewer,
-    count,
     difficulties,
-    estimate,
-    sampled,
     simulated_set,
     simulated_trial,
-    total,
     true_sums,
 )
+from review_advisor.lab.trials import MEASURES, ReviewSums, count, total
 
 RARE = {"precision", "f1", "false_alarms", "obeyed", "wrong_per_review"}
 """What hangs on events that a good reviewer rarely meets: in forty groups there may be none of them."""
