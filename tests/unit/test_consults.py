@@ -159,15 +159,6 @@ def test_twenty_at_once_under_a_cap_are_exactly_the_cap(cap: int) -> None:
     assert sorted(status for each in calls for status in statuses(each)) == ["denied"] * (20 - cap) + ["failed"] * cap
 
 
-@pytest.mark.parametrize("cap,refunds", [(1, 3), (2, 3), (2, 0), (5, 1)])
-def test_failed_consults_are_refunded_up_to_the_limit(cap: int, refunds: int) -> None:
-    consults = call(review(cap, refunds))
-    for number in range(cap + refunds):
-        asked(consults, f"t{number}")
-        consults.settle(f"t{number}", NO)
-    denied(consults, "one-more")
-
-
 def test_an_answered_consult_is_not_refunded_and_only_the_first_word_on_it_counts() -> None:
     of = review(cap=2)
     consults = call(of)

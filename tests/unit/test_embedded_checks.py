@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
+from tests.changes import added_file
 
 from review_advisor.agents import prompts
 from review_advisor.agents.answers import Consult, Guidance, PostVerifyResult, ReportedFinding, ReviewPlan, ReviewReport
@@ -45,13 +46,6 @@ DRAWN_TOKEN = "ghp_" + "".join(Random(7).choices(ascii_letters + digits, k=36))
 STRIPE_KEY = "sk_live_" + "a1B2c3D4" * 3
 SHELL = "import subprocess\n\n\ndef run(command):\n    return subprocess.run([command, '-l'], shell=True)\n"
 CLEAN = "def add(left, right):\n    return left + right\n"
-
-
-def added_file(path: str, text: str) -> FileChange:
-    lines = tuple("+" + line for line in text.rstrip("\n").split("\n"))
-    return FileChange(
-        Status.ADDED, path, old_mode="000000", added=len(lines), hunks=(Hunk(0, 0, 1, len(lines), "", lines),)
-    )
 
 
 def written(tree: Path, texts: dict[str, str]) -> tuple[FileChange, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from tests.changes import added_file
 
 from review_advisor.agents.answers import ReviewReport
 from review_advisor.agents.static.checks import StaticChecks, require_extra
@@ -24,13 +25,6 @@ FLOW_FILE = ".github/workflows/ci.yml"
 DUPLICATE = "export const a = { b: 1, b: 2 };\n"
 
 
-def added(path: str, text: str) -> FileChange:
-    lines = tuple("+" + line for line in text.rstrip("\n").split("\n"))
-    return FileChange(
-        Status.ADDED, path, old_mode="000000", added=len(lines), hunks=(Hunk(0, 0, 1, len(lines), "", lines),)
-    )
-
-
 def answered(
     tree: Path,
     files: Sequence[FileChange],
@@ -45,7 +39,7 @@ def answered(
 def written(tree: Path, path: str, text: str) -> FileChange:
     (tree / path).parent.mkdir(parents=True, exist_ok=True)
     (tree / path).write_text(text, encoding="utf-8")
-    return added(path, text)
+    return added_file(path, text)
 
 
 def found(tree: Path, path: str, text: str, allowed: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
@@ -281,7 +275,7 @@ def test_a_file_that_its_checker_cannot_read_is_named(tmp_path: Path, path: str,
 @pytest.mark.parametrize("path", ["app.js", "app.ts"])
 def test_a_script_with_line_ends_that_git_does_not_count_is_not_checked(tmp_path: Path, path: str) -> None:
     (tmp_path / path).write_bytes(b"// a\r// b\r// c\n" + DUPLICATE.encode())
-    told = answered(tmp_path, [added(path, "// a\r// b\r// c\n" + DUPLICATE)])
+    told = answered(tmp_path, [added_file(path, "// a\r// b\r// c\n" + DUPLICATE)])
     assert [(each.path, each.why) for each in told.unchecked] == [(path, "it has line ends that git does not count")]
 
 

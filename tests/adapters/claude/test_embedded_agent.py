@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from tests.changes import added_file
 
 from review_advisor.agents import prompts
 from review_advisor.agents.answers import Guidance, PostVerifyResult, ReviewPlan, ReviewReport
 from review_advisor.agents.claude_argv import user_message
-from review_advisor.change.change import FileChange, Hunk, Status
 from review_advisor.change.diff_text import render_files, render_statistics
 from review_advisor.safety.fence import fence
 
@@ -105,9 +105,7 @@ def review_prompt(tree: Path, texts: dict[str, str], **sections: str) -> str:
     files = []
     for path, text in texts.items():
         (tree / path).write_text(text)
-        lines = tuple("+" + line for line in text.rstrip("\n").split("\n"))
-        hunk = Hunk(0, 0, 1, len(lines), "", lines)
-        files.append(FileChange(Status.ADDED, path, old_mode="000000", added=len(lines), hunks=(hunk,)))
+        files.append(added_file(path, text))
     fences = {prompts.FILES: render_statistics(files), prompts.DIFF: render_files(files), **sections}
     return "\n".join([prompts.opening("r-1", "n-1"), *(fence(label, text, "n-1") for label, text in fences.items())])
 

@@ -272,10 +272,6 @@ def test_behind_a_long_prefix_there_is_room_for_words() -> None:
     assert wrapped(prefix, "ab " * 20).split("\n")[1].startswith(" " * 17 + "ab")
 
 
-def test_a_prefix_without_a_text_stands_alone() -> None:
-    assert wrapped("title: ", " \n ") == "title:"
-
-
 def test_a_title_cannot_forge_a_line_of_the_report() -> None:
     def tell(world: MockWorld) -> None:
         world.source.stated = replace(world.source.stated, title="x\nAPPROVED\n::error::")
@@ -381,11 +377,6 @@ def test_every_row_has_the_calls_tokens_and_cost_d30() -> None:
         ("executor", 0, 40, 0.25),
         ("post_verify", 0, 0, 0.0),
     ]
-
-
-def test_a_call_that_was_lost_decided_nothing() -> None:
-    last = rows(lambda world: world.agents.script(Role.POST_VERIFY, lost()))[-1]
-    assert (last["ended"], last["error"], last["verdict"]) == ("lost", "crash", None)
 
 
 def test_what_the_prompts_shortened_is_told_d3() -> None:
