@@ -363,6 +363,7 @@ MOST_MERGED = 10
 """So many remarks that were merged into one finding are named in its comment."""
 
 MOST_MERGED_BODIES = 3
+
 LONGEST_MERGED = 1_000
 """Characters of the body and of the suggestion of a merged remark."""
 
