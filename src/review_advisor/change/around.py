@@ -290,6 +290,9 @@ class Around:
 NOTHING_AROUND = Around()
 
 
+# --- definitions ------------------------------------------------------------------------------------------------------
+
+
 def looked_into(files: Iterable[FileChange]) -> tuple[FileChange, ...]:
     """Those of ``files`` whose definitions are worth a look: code and tests, as text at the head."""
     return tuple(
@@ -400,6 +403,9 @@ def _passages(found: Definitions, rows: Iterable[int]) -> Iterator[Passage]:
 def _clipped(line: str) -> str:
     left = len(line) - _LONGEST_LINE
     return line if left <= 0 else f"{line[:_LONGEST_LINE]} [cut: {left:,} more characters]"
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
 
 
 def changed_names(files: Iterable[FileChange], around: Iterable[Definitions]) -> tuple[str, ...]:

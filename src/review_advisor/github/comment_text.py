@@ -74,30 +74,18 @@ from review_advisor.safety.markdown import code, code_block, is_exact, phrase, p
 from review_advisor.safety.wording import counted
 
 MOST_SUGGESTED = 8_000
-
-
 MOST_QUOTED = 1_000
-
 
 MOST_COMMENT = 1_000
 """The longest comment on the diff, its hidden mark included: of a longer one nobody reads the end."""
 
-
 MOST_TITLE = 200
-
-
 MOST_PROMPT = 700
-
-
 MOST_CATEGORY = 60
-
-
 MOST_LINK = 160
-
 
 ROOM_FOR_NOTE = 100
 """What the sentence on what is left out takes, and the empty line before it."""
-
 
 _ID = re.compile(FINDING_ID)
 
@@ -256,24 +244,16 @@ def may_be_committed(finding: Finding) -> bool:
 MOST_SUMMARY = 30_000
 """The longest comment after a review, its memory included, by ``size``: more than that nobody reads there."""
 
-
 ROOM_FOR_WHAT_FOLLOWS = 3_000
 """What a review's own words leave free for what people do about it afterwards (``amended``)."""
 
-
 MOST_FOLLOWED = 10
-
-
 STILL_OPEN = "**Still open** since the last review:"
-
 
 REVIEWED = f"{PREFIX}reviewed -->"
 """Below this mark stand the review's own words, above it what people did since."""
 
-
 _FOLDED = "<details><summary>The review that did not approve</summary>\n\n"
-
-
 _UNFOLDED = "\n\n</details>"
 
 

@@ -219,7 +219,7 @@ class PublishPhase:
         settled = self._resolve(writer, outcome, state)
         denied = (*self._escalate(writer, pull_request, outcome, first_time=first_time), *filter(None, (settled,)))
         repair = Committer(self._bot, writer, self._patcher).prepare(pull_request, outcome)
-        notes += (not_pushed_note(repair),) if isinstance(repair, NotPushed) and repair.said else ()
+        notes += (not_pushed_note(repair),) if isinstance(repair, NotPushed) and repair.is_noted else ()
         write_summary = partial(
             self._write_summary,
             writer,

@@ -38,10 +38,10 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class NotPushed:
-    """The repair stays a suggestion, and why. ``said``: somebody who switched pushing on has to be told."""
+    """The repair stays a suggestion, and why. ``is_noted``: somebody who switched pushing on has to know."""
 
     because: str
-    said: bool = True
+    is_noted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ def wanted_push(document: OutcomeDocument, pull_request: PullRequest, rules: Pub
     """What can be decided before the forge is asked anything."""
     repair = document.repair
     if repair is None:
-        return NotPushed("there is no repair", said=False)
+        return NotPushed("there is no repair", is_noted=False)
     if not rules.push_repairs:
-        return NotPushed("pushing repairs is not switched on", said=False)
+        return NotPushed("pushing repairs is not switched on", is_noted=False)
     reasons = (
         (document.outcome is not Outcome.CHANGES_REQUESTED, "a person was called, who decides"),
         (pull_request.state != "open", f"the pull request is {pull_request.state}"),
@@ -115,7 +115,7 @@ def forbidden(wanted: Wanted, branch: Branch) -> NotPushed | None:
     return NotPushed(LEAKS) if carries_secret(wanted.repair.patch) else None
 
 
-def not_as_said(wanted: Wanted, after: Sequence[CommittedFile]) -> NotPushed | None:
+def not_as_patched(wanted: Wanted, after: Sequence[CommittedFile]) -> NotPushed | None:
     """Why the files that git made of the patch are not those that the patch speaks of; None if they are."""
     expected = sorted((file.path, file.new_mode) for file in wanted.touched)
     if sorted((file.path, file.mode) for file in after) == expected:
@@ -207,7 +207,7 @@ class Committer:
             elif file in wanted.changed or content is not None:
                 return NotPushed("its patch does not speak of the files that the head has")
         after = self._patcher.apply(wanted.repair.patch, tuple(before))
-        return not_as_said(wanted, after) or Ready(wanted, after)
+        return not_as_patched(wanted, after) or Ready(wanted, after)
 
     def push(self, pull_request: PullRequest, ready: Ready) -> NotPushed | None:
         """Commit, and move the branch as the very last step; why it was not done, if it was not."""

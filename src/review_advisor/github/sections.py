@@ -361,6 +361,7 @@ MOST_MERGED = 10
 """So many remarks that were merged into one finding are named in its comment."""
 
 MOST_MERGED_BODIES = 3
+
 LONGEST_MERGED = 1_000
 """Characters of the body and of the suggestion of a merged remark."""
 
@@ -622,7 +623,7 @@ def signature(document: OutcomeDocument, run_page: str | None = None) -> Section
 MOST_QUOTED_REPORTS = 3
 MOST_CALLED = 20
 MOST_QUOTED = 1_000
-MOST_SAID = 600
+LONGEST_SENTENCE = 600
 _HEAD = re.compile(r"[0-9a-f]{7}")
 
 
@@ -653,7 +654,7 @@ def what_it_does(document: OutcomeDocument) -> Section:
     """What the change does, in the executor's words; of several parts the first ones. Nothing where it does not say."""
     every = (part.reports[-1].does for part in _parts(document) if part.reports)
     sentences = list(dict.fromkeys(each for each in every if each))
-    lines = tuple(phrase(each, MOST_SAID) for each in sentences[:MOST_QUOTED_REPORTS])
+    lines = tuple(phrase(each, LONGEST_SENTENCE) for each in sentences[:MOST_QUOTED_REPORTS])
     if not lines:
         return Section(())
     return Section((f"**What it does**: {' '.join(lines)}",), gives_way=Order.WHY)

@@ -68,10 +68,10 @@ class Check:
 
 def missing_annotations(wanted: tuple[Annotation, ...], standing: Iterable[Annotation]) -> tuple[Annotation, ...]:
     """The wanted annotations that do not stand yet: GitHub adds those of every update to the ones before."""
-    stands = Counter(map(_as_told, standing))
+    stands = Counter(map(_normalised, standing))
     found: list[Annotation] = []
     for each in wanted:
-        key = _as_told(each)
+        key = _normalised(each)
         if stands[key]:
             stands[key] -= 1
         else:
@@ -79,7 +79,7 @@ def missing_annotations(wanted: tuple[Annotation, ...], standing: Iterable[Annot
     return tuple(found)
 
 
-def _as_told(each: Annotation) -> Annotation:
+def _normalised(each: Annotation) -> Annotation:
     """GitHub may change the ends of lines."""
     title, message = (text.replace("\r\n", "\n").strip() for text in (each.title, each.message))
     return replace(each, title=title, message=message)

@@ -350,28 +350,31 @@ class PlayedCall:
 class FakeAdvisorRunner:
     """Plays the lines given for each role, in order; a role without a script agrees with everything.
 
-    ``asked`` holds every call in order. A consult is played if the review grants it. ``consulted`` holds every question
-    with the leave it was asked under.
-    ``played`` holds both with what was said. ``struck`` are lines for the n-th call, counted from 1, whoever
-    makes it. ``lifelike``: a line that takes longer than its call may is lost, and an executor without the Agent tool
-    asks nothing and without leave edits nothing, as with the real adapter; otherwise the first passes and the others
-    are faults of the story. ``write`` is where an executor's edits go. ``pace`` gives each line the time and the price
-    that it has as the answer to its call; consults keep their own.
+    A consult is played if the review grants it.
     """
 
     clock: Passing
     asked: list[AgentCall] = field(default_factory=list)
+    """Every call in order."""
     played: list[PlayedCall] = field(default_factory=list)
+    """Every call and its consults, each with its line."""
     struck: dict[int, Line] = field(default_factory=dict)
+    """Lines for the n-th call, counted from 1, whoever makes it."""
     lifelike: bool = False
+    """As with the real adapter, a line that takes longer than its call may is lost; an executor without the Agent tool
+    asks nothing, and without leave edits nothing. Otherwise the first passes, and the others are faults of the story.
+    """
     write: Callable[[Path, str, EditResult], None] | None = None
+    """Where an executor's edits go."""
     pace: Callable[[AgentCall, Line], Line] | None = None
+    """Gives each line the time and the price that it has as the answer to its call; consults keep their own."""
     ended_running: int = 0
     interrupted: Stop | None = None
     _lines: dict[tuple[Role, Surface | None, str], deque[Line | Scripted]] = field(
         default_factory=lambda: defaultdict(deque)
     )
     consulted: list[tuple[str, ConsultGrant]] = field(default_factory=list)
+    """Every question with the leave it was asked under."""
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def script(self, role: Role, *lines: Line | Scripted, surface: Surface | None = None, advisor: str = "") -> None:

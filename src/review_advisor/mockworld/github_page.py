@@ -131,6 +131,9 @@ def _record(record: Record, patches: Mapping[str, str]) -> str:
             return f'<p class="event"><b>{_name(record.by)}</b> {html.escape(record.text)}</p>'
 
 
+# --- Markdown --------------------------------------------------------------------------------------------------------
+
+
 def markdown(text: str, replaced: Sequence[str] = (), *, by: str = "[bot]") -> str:
     """A body as GitHub shows it. ``replaced`` are the lines that a suggestion in it would take the place of.
 
@@ -177,6 +180,9 @@ def sign(state: str) -> str:
         f'<svg class="sign" viewBox="0 0 16 16"><circle cx="8" cy="8" r="8" fill="var(--{colour})"/>'
         f'<path d="{path}" fill="none" stroke="var(--page)" stroke-width="1.8" stroke-linecap="round"/></svg>'
     )
+
+
+# --- comments, threads, checks ---------------------------------------------------------------------------------------
 
 
 def _remark(author: str, did: str, body: str) -> str:

@@ -93,12 +93,12 @@ class RequestMoment:
 
 @dataclass(slots=True)
 class Request:
-    """One request as GitHub's log has it. ``effect``: it was carried out, whatever its sender heard."""
+    """One request as GitHub's log has it. ``effect``: it was carried out, whatever its sender was answered."""
 
     operation: str
     kind: RequestKind
     effect: bool = False
-    heard: str = ""
+    answer: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -172,8 +172,8 @@ class Traffic:
         try:
             with self._carried_out(request):
                 yield
-        except BaseException as heard:
-            request.heard = str(heard)
+        except BaseException as answer:
+            request.answer = str(answer)
             raise
 
     @contextmanager

@@ -152,17 +152,17 @@ class PlayedStep:
 
 @dataclass(frozen=True, slots=True)
 class PlayedStory:
-    """A story that is over. ``unplayed`` are the reviews that were begun and not played.
-
-    ``github`` and ``pull`` are the pull request in the end.
-    """
+    """A story that is over."""
 
     story: Story
     reviews: tuple[PlayedReview, ...]
     steps: tuple[PlayedStep, ...]
     unplayed: tuple[str, ...]
+    """The reviews that were begun and not played."""
     github: GitHub = field(compare=False, repr=False)
+    """In the end."""
     pull: Pull = field(compare=False, repr=False)
+    """The pull request in the end."""
 
 
 def play(story: Story, reviews: int | None = None, *, flips: bool = True) -> PlayedStory:

@@ -155,6 +155,9 @@ def check_interrupt(receipt: Receipt | None = None) -> None:
         raise ReviewInterrupted("The review was interrupted.", receipt, INTERRUPTION.number)
 
 
+# --- children ---------------------------------------------------------------------------------------------------------
+
+
 class Child(subprocess.Popen[bytes]):
     """A child process. As a context manager it is gone at the end of the block.
 
@@ -220,6 +223,9 @@ def run(
             raise TimeoutError(f"{argv[0]} took too long") from None
     check_interrupt()
     return Done(child.returncode, stdout, stderr)
+
+
+# --- temporary folders ------------------------------------------------------------------------------------------------
 
 
 def folder_of(name: str) -> Path:

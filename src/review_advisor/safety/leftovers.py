@@ -127,6 +127,9 @@ def _sign_out(mine: Path) -> None:
         mine.unlink(missing_ok=True)
 
 
+# --- signing ----------------------------------------------------------------------------------------------------------
+
+
 def _key(folder: Path) -> bytes:
     """The key of this user, made when it is needed first."""
     path = folder / "key"

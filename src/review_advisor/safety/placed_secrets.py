@@ -234,6 +234,7 @@ _FILE_OF_ONE = re.compile(
 )
 
 _ONE_WORD = re.compile(r"\s*(\S{8,400})\s*")
+
 Found = Iterator[tuple[int, int, str]]
 """Where each secret begins and ends, and its kind."""
 

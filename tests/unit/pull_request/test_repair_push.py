@@ -28,8 +28,8 @@ def test_a_reason_is_told_to_whoever_switched_pushing_on(
     story: str, rules: PublicationRules, because: str, said: bool
 ) -> None:
     pull = replace(PULL, head_sha="d" * 40)
-    assert wanted_push(told(STORIES[story]), pull, rules) == NotPushed(because, said=said)
+    assert wanted_push(told(STORIES[story]), pull, rules) == NotPushed(because, is_noted=said)
 
 
 def test_a_reason_is_told_unless_it_says_otherwise() -> None:
-    assert NotPushed("x").said
+    assert NotPushed("x").is_noted
