@@ -128,7 +128,7 @@ def test_a_switch_under_another_one_counts_only_where_it_still_turns_something_o
 
 
 def test_a_call_that_may_spend_more_than_its_part_of_the_money_is_caught() -> None:
-    greedy = replace(calls(told(), lambda a: call(a, max_usd=1.1 * a.call.max_usd)), events=in_two_parts())
+    greedy = replace(calls(told(), lambda a: call(a, max_usd=0.6 * a.call.max_usd)), events=in_two_parts())
     holds = BY_NAME["money_stays_within_the_purse"]
     assert list(holds(read(greedy))) == []
     assert list(holds(read(replace(greedy, jobs=2))))
