@@ -584,7 +584,6 @@ def cloned_with_tags(upstream: Repo) -> Repo:
     return clone
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", SHADOWED.values(), ids=SHADOWED)
 def test_no_pushed_name_stands_for_the_base(
     tmp_path: Path, upstream: Repo, case: tuple[Callable[[Repo], None], tuple[str, ...], str]

@@ -250,6 +250,12 @@ def test_several_reports_approve_only_if_each_of_them_does(said: object) -> None
     assert (answer.reason, answer.cause) == (LostReason.INVALID_ANSWER, Cause.CONTENT)
 
 
+def test_words_after_a_report_take_its_approval_back() -> None:
+    answer = reported(of(approve()), "it breaks").answer
+    assert isinstance(answer, Lost), answer
+    assert (answer.reason, answer.cause) == (LostReason.INVALID_ANSWER, Cause.CONTENT)
+
+
 @pytest.mark.parametrize("said", UNCLEAR_JUDGEMENTS.values(), ids=UNCLEAR_JUDGEMENTS)
 def test_no_outage_excuses_a_judgement_that_may_have_been_a_no(said: object) -> None:
     for reason in LostReason:
