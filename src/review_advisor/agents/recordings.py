@@ -193,10 +193,10 @@ class CallIdentity:
     instance: int
     sequence: int
     attempt: int
-    asks_again: int = 0
-    further_try: int = 0
-    blind: bool = False
-    shadow: str = ""
+    asks_again: int
+    further_try: int
+    blind: bool
+    shadow: str
 
 
 @dataclass(frozen=True, slots=True)
