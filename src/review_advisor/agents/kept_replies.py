@@ -106,9 +106,9 @@ class KeptReply:
     shard: int
     usable: bool
     reply: Answered | Lost
-    edits: tuple[EditedFile, ...] = ()
-    advisor: str = ""
-    attempt: int = 0
+    edits: tuple[EditedFile, ...]
+    advisor: str
+    attempt: int
 
 
 def review_identity(change: Change, *under: object) -> ReviewIdentity:
@@ -128,10 +128,8 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     leave = (edits, call.withheld.edits, call.withheld.consults is not None)
     asked = (call.role, call.advisor, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, leave)
     words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), answer_schema(call.answer))
-    tried = (call.further_try,) if call.further_try else ()
     efforts = (call.effort, "" if grant is None else grant.effort)
-    effort = (efforts,) if any(efforts) else ()
-    return _digest((asked, words, call.tree is not None, evidence, *tried, *effort))
+    return _digest((asked, words, call.tree is not None, evidence, call.further_try, efforts))
 
 
 def renamed(reply: Answered | Lost, change: Callable[[str], str]) -> Answered | Lost:

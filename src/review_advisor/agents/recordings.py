@@ -192,9 +192,9 @@ class CallIdentity:
     instance: int
     sequence: int
     attempt: int
-    asks_again: int = 0
-    further_try: int = 0
-    blind: bool = False
+    asks_again: int
+    further_try: int
+    blind: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from review_advisor.ledger.chains import add_link, begin_chain, chain_id, read_c
 from review_advisor.ledger.database import open_to_write, transaction
 from review_advisor.ledger.proving import verify
 from review_advisor.ledger.queries import RunFilter
-from review_advisor.ledger.recorder import Rebuilt, read_all_anew
+from review_advisor.ledger.recorder import Rebuilt
 from review_advisor.ledger.run_queries import list_runs, read_reviews
 from review_advisor.ledger.transfer import Folded, events_of_run, import_lines, merge, rebuild
 
@@ -145,7 +145,7 @@ def test_the_first_and_the_last_pull_request_there_can_be_are_taken(ledger: Path
 
 
 def test_no_reader_tells_of_a_run_that_cannot_be(ledger: Path, tmp_path: Path) -> None:
-    """Of one that an earlier version took in: every reader of its events says why, and none of them stumbles."""
+    """Every reader of its events says why, and none of them stumbles."""
     theirs = events_as_json(ledger, "run-1")
     told_last("\ud800")(theirs)
     meddle(ledger, "DELETE FROM events WHERE chain = (SELECT min(id) FROM chains)")
@@ -371,12 +371,4 @@ def test_a_broken_run_does_not_keep_the_others_from_being_read_anew(broken: Path
     listed = {run.run_id: run.status for run in list_runs(broken, RunFilter())}
     assert set(listed) == {"run-2", "run-3", "run-4", "run-5"}, "what cannot be proven is not told"
     assert "stopped" not in listed.values()
-
-
-def test_after_a_migration_a_broken_run_has_no_rows(broken: Path) -> None:
-    """Not those that an older version had read, either."""
-    connection = open_to_write(broken)
-    with transaction(connection):
-        assert read_all_anew(connection) == Rebuilt(4, LEFT_OUT)
-    connection.close()
     assert all(row[0] != "run-1" for its in rows(broken).values() for row in its)

@@ -154,7 +154,7 @@ def test_every_kind_of_crash_is_remembered() -> None:
 
 def reply(number: int, role: Role, *, usable: bool, shard: int = 0, surface: Surface = Surface.PR_REVIEW) -> KeptReply:
     said = Answered({}) if usable else Lost(LostReason.CRASH, "gone")
-    return KeptReply(number, "run_1", surface, role, shard, usable, said)
+    return KeptReply(number, "run_1", surface, role, shard, usable, said, edits=(), advisor=role.advisor, attempt=0)
 
 
 def forgotten(*replies: KeptReply) -> list[int]:
