@@ -257,6 +257,8 @@ def _paired(
     labels: Sequence[GoldenLabel], findings: Sequence[RaisedFinding], judged: SaidSame, admits: _Admits
 ) -> tuple[list[LabelFound], list[RaisedFinding]]:
     """The best pairs, and the findings that are in none."""
+    if not labels:
+        return [], list(findings)
     ordered = sorted(labels, key=_order)
     texts = [label.text for label in ordered]
     by: dict[tuple[int, int], By] = {}
