@@ -140,7 +140,7 @@ def test_the_rules_of_an_arm_hold_in_the_place_of_the_cases_own_whatever_names_i
 
     assert done.code == 0, done.err
     held = {case: [(each["name"], each["lines"]) for each in rules] for (case, _), rules in guidelines(cases).items()}
-    assert held == dict.fromkeys(("files", "patch", "commits"), [("REVIEW.md", 3)])
+    assert held == {name: [("REVIEW.md", 3)] for name in ("files", "patch", "commits")}
     assert clone.git("count-objects", "-v") == before, "a clone is not changed"
 
 
