@@ -267,9 +267,9 @@ def _of_ledger(ledger: Path, run_id: str) -> _Recorded:
     if not is_there(ledger):
         return _Recorded(run_id, why=f"There is no ledger {ledger}.")
     try:
-        (told,) = read_tasks(ledger, [run_id])
-        if not isinstance(told, str):
-            return _Recorded(run_id, _of_a_run(task_files(told, {})))
+        (read,) = read_tasks(ledger, [run_id])
+        if not isinstance(read, str):
+            return _Recorded(run_id, _of_a_run(task_files(read, {})))
         events, _ = events_of_run(ledger, run_id)
     except LedgerError as refused:
         return _Recorded(run_id, why=str(refused))

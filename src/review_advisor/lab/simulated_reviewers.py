@@ -143,12 +143,12 @@ def simulated_trial(
     reviewer: SimulatedReviewer, case: GoldenCase, repetition: int, difficulty: int, draw: Draw
 ) -> Trial:
     """One review by chance. ``difficulty`` is that of the case's group: see ``difficulties``."""
-    said = [
+    findings = [
         RaisedFinding(each.text, each.file, each.first_line, each.last_line, each.severity or "")
         for each in case.labels
         if draw(_SCALE) < reviewer.chance(each.severity or "low", difficulty)
     ]
-    said += [
+    findings += [
         RaisedFinding(_NOTHING, f"docs/aside_{place}.md", 900, 901, "low")
         for place in range(_ALARMS)
         if draw(_SCALE) < reviewer.alarm
@@ -157,9 +157,9 @@ def simulated_trial(
         case.id,
         reviewer.name,
         repetition,
-        "changes_requested" if said else "approved",
+        "changes_requested" if findings else "approved",
         "complete",
-        tuple(said),
+        tuple(findings),
         reviewer.usd * (_SPREAD // 2 + draw(_SPREAD) + 0.5) / _SPREAD,
         reviewer.calls,
         reviewer.consults,
