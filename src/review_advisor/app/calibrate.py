@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import click
 
@@ -19,6 +19,8 @@ from review_advisor.lab.calibration import (
     PROPOSED_THRESHOLDS,
     Calibration,
     calibration,
+    calibration_as_json,
+    calibration_text,
     proposed_kinds,
     proposed_thresholds,
 )
@@ -31,9 +33,6 @@ from review_advisor.review.document import OutcomeDocument
 from review_advisor.review.observed import ObservedLabel
 from review_advisor.review.ports import ArtifactError
 from review_advisor.safety.wording import counted
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 
 @click.command(short_help="Compare stated confidence with people's decisions.")
@@ -80,11 +79,6 @@ def calibrate(
     if evaluations and (since or repository):
         raise ExitWithCode("--since and --repository choose reviews, and an evaluation has none.", NOTHING_ASKED)
     with clear_refusals():
-        from datetime import UTC, datetime
-
-        from review_advisor.lab.calibration import calibration_as_json, calibration_text
-        from review_advisor.ledger.queries import RunFilter
-
         done: Calibrated = (
             calibrate_on_golden(evaluations)
             if evaluations

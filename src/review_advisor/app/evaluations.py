@@ -300,16 +300,16 @@ class RecordedReviews:
         """Of all outcomes that are there: others are another evaluation. Raises ``EvaluationError`` if none is."""
         if not self.folder.is_dir():
             raise EvaluationError(f"{self.folder} is no folder.")
-        told, there = sha256(), False
+        digest, there = sha256(), False
         for case in cases.cases:
             for arm in arms:
                 for repetition in range(1, repetitions + 1):
                     raw = self._bytes(TrialKey(case.id, arm.name, repetition))
                     there = there or raw is not None
-                    told.update(b"-" if raw is None else sha256(raw).digest())
+                    digest.update(b"-" if raw is None else sha256(raw).digest())
         if not there:
             raise EvaluationError(f"{self.folder} has no CASE/ARM/REPETITION/{OUTCOME} of these cases and arms.")
-        return told.hexdigest()
+        return digest.hexdigest()
 
     def answer(self, case: GoldenCase, key: TrialKey, _begins: Callable[[], None]) -> Trial:
         """What was recorded. Raises ``EvaluationError`` for what is no outcome, or one of another change."""
@@ -589,10 +589,10 @@ def play_scenarios(root: Path, environ: Mapping[str, str], now: datetime) -> Pla
     trend, why = against(comparable[-1] if comparable else None, summary)
     folder = make_folder(root / f"eval_scenarios_{now:%Y%m%dT%H%M%S%fZ}")
     done = PlayedStories(folder, summary, trend, why)
-    told = done.as_json
-    keep_text(folder, _SUMMARY, json.dumps(told, indent=2) + "\n")
+    form = done.as_json
+    keep_text(folder, _SUMMARY, json.dumps(form, indent=2) + "\n")
     keep_text(folder, "evaluation_summary.md", f"```text\n{done.text}```\n")
-    keep_text(folder, "scenario_results.jsonl", "".join(json.dumps(each) + "\n" for each in told["results"]))
+    keep_text(folder, "scenario_results.jsonl", "".join(json.dumps(each) + "\n" for each in form["results"]))
     return done
 
 
@@ -609,11 +609,14 @@ def _played(name: Scenario, environ: Mapping[str, str]) -> PlayedScenario:
         options = TaskOptions(
             name, executor="fake", advisor="fake", limits=limits, runs=folder / "runs", ledger=folder / "ledger.sqlite"
         )
-        told = perform_task(options, environ, lambda _sentence: None).outcome
+        outcome = perform_task(options, environ, lambda _sentence: None).outcome
     counts = ScenarioCounts(
-        told["status"], told["advisor_consult_count"], told["advisor_guidance_count"], told["malformed_block_count"]
+        outcome["status"],
+        outcome["advisor_consult_count"],
+        outcome["advisor_guidance_count"],
+        outcome["malformed_block_count"],
     )
-    applied = sum(how == "applied" for how in told["guidance_applied"].values())
+    applied = sum(how == "applied" for how in outcome["guidance_applied"].values())
     return PlayedScenario(name, counts, applied)
 
 

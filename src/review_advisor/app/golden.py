@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
 
 import click
 
@@ -34,8 +33,13 @@ from review_advisor.lab.golden_cases import (
     PatchChange,
     case_text,
     cases_from,
+    cases_text,
+    check_text,
     misplaced_label,
+    observed_as_json,
+    observed_text,
     read_case,
+    set_as_json,
 )
 from review_advisor.lab.golden_repository import files_of, make_golden_repository
 from review_advisor.lab.golden_sets import (
@@ -53,7 +57,10 @@ from review_advisor.lab.matching import (
     Matching,
     SameFault,
     askable,
+    judge_line,
     matched,
+    matchings_as_json,
+    matchings_text,
     read_finding_lines,
     same_fault_question,
     says_same,
@@ -72,10 +79,6 @@ from review_advisor.safety.files import required_file
 from review_advisor.safety.interruption import INTERRUPTION
 from review_advisor.safety.stop import Stop
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-
 SET = click.argument("path", type=PATH, metavar="SET")
 
 
@@ -93,8 +96,6 @@ def golden() -> None:
 @AS_JSON
 def list_cases(path: Path, as_json: bool) -> None:
     """Print one line for each case of SET: its id, kind, language, number of labels and title."""
-    from review_advisor.lab.golden_cases import cases_text, set_as_json
-
     known = _read(path)
     put(json.dumps(set_as_json(known), indent=2) + "\n" if as_json else cases_text(known))
 
@@ -108,8 +109,6 @@ def check(path: Path, as_json: bool) -> None:
     It builds each change that the set contains: labels must point to changed lines. An unusable set ends with exit
     code 2 and one sentence.
     """
-    from review_advisor.lab.golden_cases import check_text, set_as_json
-
     known = _read(path, checked=True)
     put(json.dumps(set_as_json(known), indent=2) + "\n" if as_json else check_text(known))
 
@@ -129,8 +128,6 @@ def match(path: Path, findings: Path, judge: str | None, max_usd: float, claude_
     three examples correctly; otherwise nothing is counted, and the exit code is 12.
     """
     with clear_refusals():
-        from review_advisor.lab.matching import judge_line, matchings_as_json, matchings_text
-
         choice = None if judge is None else JudgeChoice(judge, max_usd, claude_bin)
         done = match_findings(path, findings, choice, environ=os.environ, warn=note)
     if done.judge is not None:
@@ -153,9 +150,6 @@ def from_ledger(folder: Path, repository: str | None, since: datetime | None, le
     counts. Existing cases do not change.
     """
     with clear_refusals():
-        from review_advisor.lab.golden_cases import observed_as_json, observed_text
-        from review_advisor.ledger.queries import RunFilter
-
         done = write_cases_from(ledger_file, folder, RunFilter(repository=repository, since=since))
     note_left_out(done.left_out, f"{MOST_GOLDEN_REVIEWS:,} reviews" if done.more else "")
     if as_json:

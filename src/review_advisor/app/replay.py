@@ -8,8 +8,8 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from pydantic import BaseModel
@@ -36,6 +36,8 @@ from review_advisor.lab.replay import (
     OtherRules,
     Otherwise,
     ReviewUnderBoth,
+    both_as_json,
+    both_text,
     decided_otherwise,
     posted_anew,
 )
@@ -52,9 +54,6 @@ from review_advisor.review.matter import ReviewRequest
 from review_advisor.review.phase import ReviewPhase
 from review_advisor.review.ports import Ports
 from review_advisor.safety.clock import ReplayClock
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 
 @click.command(short_help="Decide stored reviews once more under other rules.")
@@ -100,9 +99,6 @@ def replay(
     if recorded is not None and was is not None:
         raise click.UsageError("--was is for reviews without --recorded.")
     with clear_refusals():
-        from review_advisor.lab.replay import both_as_json, both_text
-        from review_advisor.ledger.queries import RunFilter
-
         wanted = RunFilter(repository=repository, since=since)
         if recorded is not None:
             place = RecordedPlace(ledger_file, artifacts, recorded)

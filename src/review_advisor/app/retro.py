@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from review_advisor.agents.calls import Agents
 from review_advisor.agents.kept_replies import ReadOnlyTrees
@@ -39,7 +40,7 @@ from review_advisor.ledger.chain import LEDGER_FILE, LedgerError
 from review_advisor.ledger.queries import RunFilter
 from review_advisor.ledger.recorder import TaskRecorder
 from review_advisor.ledger.run_queries import read_tasks
-from review_advisor.ledger.task_events import TaskEvent, TaskLimits
+from review_advisor.ledger.task_events import EXIT_CODES, TaskCalled, TaskEnded, TaskEvent, TaskLimits, told_live
 from review_advisor.ledger.transfer import events_of_run
 from review_advisor.policy.policy import RecordingRules
 from review_advisor.policy.settings import ConfigError
@@ -49,10 +50,15 @@ from review_advisor.review.events import PolicyFrozen
 from review_advisor.review.observed import RUN_ID
 from review_advisor.safety.clock import SystemClock
 from review_advisor.safety.interruption import INTERRUPTION
+from review_advisor.safety.stop import ReviewInterrupted
+from review_advisor.safety.wording import printable_line
 from review_advisor.tasks.brief_council import MODEL
 from review_advisor.tasks.retro import (
     OBSERVATIONS,
+    OUTCOME_FILE,
+    PROPOSALS_FILE,
     RETRO_FOLDER,
+    REVIEW_FILE,
     FakeRetroAgents,
     ImprovementProposals,
     PostRunReview,
@@ -68,9 +74,6 @@ from review_advisor.tasks.retro import (
 from review_advisor.tasks.review_texts import review_texts
 from review_advisor.tasks.run_files import is_prompt_digest, task_files
 
-REPO = click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
-
-
 _ONLY_WITH_RUN = ("advisor", "model", "adapter", "timeout", "max_usd", "claude_bin", "repo", "runs")
 
 
@@ -84,7 +87,7 @@ _ONLY_WITH_RUN = ("advisor", "model", "adapter", "timeout", "max_usd", "claude_b
 @click.option("--timeout", type=BoundedNumber(1, 86_400), default=240, show_default=True, help="Seconds of one call.")
 @click.option("--max-usd", type=BoundedNumber(0.01, 1_000), default=3, show_default=True, help="Money of all calls.")
 @CLAUDE_BIN
-@REPO
+@click.option("--repo", type=PATH, default=Path(), help="The repository. [default: this one]")
 @click.option(
     "--runs", type=PATH, default=Path("runs"), show_default=True, metavar="DIR", help="Where the runs' folders are."
 )
@@ -123,18 +126,12 @@ def retro(
 
 
 def _is_given(context: click.Context, name: str) -> bool:
-    from click.core import ParameterSource
-
     return context.get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
 def _look_at(
     context: click.Context, run: str, artifacts: Path, ledger: Path, *, timeout: float, max_usd: float, **asked: Any
 ) -> None:
-    from review_advisor.ledger.task_events import EXIT_CODES, TaskLimits
-    from review_advisor.safety.stop import ReviewInterrupted
-    from review_advisor.tasks.retro import OUTCOME_FILE, PROPOSALS_FILE, REVIEW_FILE
-
     limits = TaskLimits(max_usd=max_usd, call_seconds=timeout, run_seconds=2 * timeout)
     options = RetroOptions(run, limits=limits, artifacts=artifacts, ledger=ledger, **asked)
     try:
@@ -156,19 +153,12 @@ def _look_at(
 
 
 def _show(event: TaskEvent) -> None:
-    from review_advisor.ledger.task_events import TaskCalled, TaskEnded, told_live
-    from review_advisor.safety.wording import printable_line
-
     if isinstance(event, TaskCalled) or (isinstance(event, TaskEnded) and event.reason):
         note(printable_line(told_live(event)))
 
 
 def _learn(artifacts: Path, ledger: Path, since: datetime | None, repository: str | None) -> None:
     with clear_refusals():
-        from review_advisor.ledger.queries import RunFilter
-        from review_advisor.safety.wording import printable_line
-        from review_advisor.tasks.retro import PROPOSALS_FILE
-
         done = learn_rules(ledger, RunFilter(repository=repository, since=since), artifacts)
     note_left_out(done.left_out, "reviews" if done.more else "")
     note(done.proposals.summary)
@@ -267,9 +257,9 @@ def _of_ledger(ledger: Path, run_id: str) -> _Recorded:
     if not is_there(ledger):
         return _Recorded(run_id, why=f"There is no ledger {ledger}.")
     try:
-        (told,) = read_tasks(ledger, [run_id])
-        if not isinstance(told, str):
-            return _Recorded(run_id, _of_a_run(task_files(told, {})))
+        (read,) = read_tasks(ledger, [run_id])
+        if not isinstance(read, str):
+            return _Recorded(run_id, _of_a_run(task_files(read, {})))
         events, _ = events_of_run(ledger, run_id)
     except LedgerError as refused:
         return _Recorded(run_id, why=str(refused))

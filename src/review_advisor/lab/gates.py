@@ -123,9 +123,9 @@ def _drawn(values: Sequence[float], drawn: Sequence[Sequence[int]]) -> list[floa
 
 def estimate(arm: Sampled, measure: Measure) -> Estimate:
     """One measure of one arm. Its interval reaches to what the groups that nobody saw could make of it."""
-    told = [measure.of(each) for each in arm.samples]
+    samples = [measure.of(each) for each in arm.samples]
     value, best, worst = (measure.of(each) for each in (arm.whole, arm.best, arm.worst))
-    return _estimated(value, told, (best, worst), arm.groups)
+    return _estimated(value, samples, (best, worst), arm.groups)
 
 
 def difference(arm: Sampled, other: Sampled, of: Of) -> Estimate:
@@ -140,9 +140,9 @@ def ratio(arm: Sampled, other: Sampled, of: Of) -> Estimate:
 
 def _held(arm: Sampled, other: Sampled, of: Of, held: _Held) -> Estimate:
     """One arm held against another. Unseen groups may all speak for the one, or all for the other."""
-    told = [held(of(one), of(two)) for one, two in zip(arm.samples, other.samples, strict=True)]
+    samples = [held(of(one), of(two)) for one, two in zip(arm.samples, other.samples, strict=True)]
     unseen = held(of(arm.best), of(other.worst)), held(of(arm.worst), of(other.best))
-    return _estimated(held(of(arm.whole), of(other.whole)), told, unseen, arm.groups)
+    return _estimated(held(of(arm.whole), of(other.whole)), samples, unseen, arm.groups)
 
 
 def _less(one: float | None, two: float | None) -> float | None:
@@ -156,10 +156,10 @@ def _by(one: float | None, two: float | None) -> float | None:
 def _estimated(
     value: float | None, samples: Sequence[float | None], unseen: Sequence[float | None], groups: int
 ) -> Estimate:
-    told = _numbers(samples)
-    if value is None or not told or len(told) < (1 - _MOST_UNTOLD) * len(samples):
+    known = _numbers(samples)
+    if value is None or not known or len(known) < (1 - _MOST_UNTOLD) * len(samples):
         return Estimate(value, None)
-    found = middle(told, tail(groups))
+    found = middle(known, tail(groups))
     ends = [found.low, found.high, *_numbers(unseen)]
     return Estimate(value, Middle(min(ends), max(ends)))
 
@@ -321,14 +321,14 @@ def _below(asks: str, found: Estimate, bound: float, groups: int, words: Callabl
     if found.value is None or found.interval is None or not isfinite(found.value):
         return Condition(asks, "undecided", "it cannot be told from these reviews")
     ends = sorted([found.interval.low, found.interval.high], reverse=words is _points_behind)
-    told = f"{words(found.value)}, 95% from {words(ends[0])} to {words(ends[1])}"
+    shown = f"{words(found.value)}, 95% from {words(ends[0])} to {words(ends[1])}"
     if groups < FEW_GROUPS:
-        return Condition(asks, "undecided", f"{told}; {_few(groups)} too few for an interval to decide")
+        return Condition(asks, "undecided", f"{shown}; {_few(groups)} too few for an interval to decide")
     if found.interval.high < bound:
-        return Condition(asks, "pass", told)
+        return Condition(asks, "pass", shown)
     if found.interval.low > bound:
-        return Condition(asks, "fail", told)
-    return Condition(asks, "undecided", f"{told}: the sample cannot resolve it")
+        return Condition(asks, "fail", shown)
+    return Condition(asks, "undecided", f"{shown}: the sample cannot resolve it")
 
 
 def _few(groups: int) -> str:

@@ -160,11 +160,11 @@ class GoldenSet:
     @property
     def digest(self) -> str:
         """Of everything in the cases: two results are of the same set only if it is the same."""
-        told = [
+        forms = [
             {**asdict(each), "change": {"kind": each.change.kind, **asdict(each.change)}}
             for each in sorted(self.cases, key=lambda case: case.id)
         ]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+        return hashlib.sha256(json.dumps(forms, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def golden_set(name: str, version: str, cases: Iterable[GoldenCase], left_out: Iterable[str] = ()) -> GoldenSet:
@@ -429,25 +429,25 @@ class CaseFile(_Part):
 def read_case(name: str, text: str, where: str) -> GoldenCase:
     """The case in a TOML file. ``name`` is its id, ``where`` its place for people. Raises ``GoldenSetError``."""
     try:
-        told = read_toml(text)
+        table = read_toml(text)
     except TomlError as error:
         raise GoldenSetError(f"{where} is not valid TOML: {error}.") from None
     if not re.fullmatch(CASE_ID, name):
         raise GoldenSetError(f"{where}: a case's name has letters, digits, dots, hyphens and underscores.")
-    if "id" in told:
+    if "id" in table:
         raise GoldenSetError(f"{where}: a file's path is the id of its case, so it has no id of its own.")
-    return case_of(told, where).case(name)
+    return case_of(table, where).case(name)
 
 
 def json_object(line: str, where: str) -> dict[str, Any]:
     """The object in a line of JSON. Raises ``GoldenSetError``."""
     try:
-        told = json.loads(line)
+        found = json.loads(line)
     except (ValueError, RecursionError):
         raise GoldenSetError(f"{where} is not valid JSON.") from None
-    if not isinstance(told, dict):
+    if not isinstance(found, dict):
         raise GoldenSetError(f"{where} is no JSON object.")
-    return told
+    return found
 
 
 def read_case_line(line: str, where: str) -> GoldenCase:
@@ -458,10 +458,10 @@ def read_case_line(line: str, where: str) -> GoldenCase:
     return found.case(found.id)
 
 
-def case_of(told: Mapping[str, Any], where: str) -> CaseFile:
+def case_of(table: Mapping[str, Any], where: str) -> CaseFile:
     """The case that a table tells. Raises ``GoldenSetError``."""
     try:
-        return CaseFile.model_validate(told)
+        return CaseFile.model_validate(table)
     except ValidationError as error:
         raise GoldenSetError(printable_line(_complaint(error, where))) from None
 

@@ -247,15 +247,15 @@ def read_case_folder(folder: Path, read: ReadText) -> GoldenSet:
 def read_case_lines(path: Path, read: ReadText) -> GoldenSet:
     """The cases of a file; blank lines are none. Raises ``GoldenSetError``."""
     lines = read(path, _MOST_CASE_BYTES).split("\n")
-    told = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-    if not told:
+    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not filled:
         raise GoldenSetError(f"{path} holds no golden case.")
-    if len(told) > _MOST_CASES:
+    if len(filled) > _MOST_CASES:
         raise GoldenSetError(f"{path} holds more than {_MOST_CASES:,} cases.")
-    for number, line in told:
+    for number, line in filled:
         if len(line) > MOST_CASE_BYTES:
             raise GoldenSetError(f"{path}, line {number} is longer than {MOST_CASE_BYTES:,} characters.")
-    return golden_set(path.stem, "", [read_case_line(line, f"{path}, line {number}") for number, line in told])
+    return golden_set(path.stem, "", [read_case_line(line, f"{path}, line {number}") for number, line in filled])
 
 
 def _hidden(path: Path) -> bool:
@@ -267,10 +267,10 @@ def _named(folder: Path, read: ReadText) -> tuple[str, str]:
     if not path.exists():
         return folder.resolve().name, ""
     try:
-        told = read_toml(read(path, _MOST_SET_BYTES))
+        table = read_toml(read(path, _MOST_SET_BYTES))
     except TomlError as error:
         raise GoldenSetError(f"{path} is not valid TOML: {error}.") from None
-    name, version = told.get("name"), told.get("version")
-    if told.keys() != {"name", "version"} or not isinstance(name, str) or not isinstance(version, str):
+    name, version = table.get("name"), table.get("version")
+    if table.keys() != {"name", "version"} or not isinstance(name, str) or not isinstance(version, str):
         raise GoldenSetError(f"{path} says the name and the version of the set as texts, and nothing else.")
     return name, version

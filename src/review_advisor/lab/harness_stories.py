@@ -109,8 +109,8 @@ def read_summary(text: bytes) -> ScenarioSummary | None:
 
 def summary_json(summary: ScenarioSummary) -> dict[str, Any]:
     """The summary with its metrics."""
-    told: dict[str, Any] = _SUMMARY.dump_python(summary, mode="json")
-    return told | {"metrics": metrics(summary.results)}
+    form: dict[str, Any] = _SUMMARY.dump_python(summary, mode="json")
+    return form | {"metrics": metrics(summary.results)}
 
 
 Trend = Literal["stable", "improved", "regressed"]
@@ -145,8 +145,8 @@ def scenarios_text(summary: ScenarioSummary, verdict: str, why: str) -> str:
         f"{each.counts.malformed} malformed"
         for each in summary.results
     ]
-    told = metrics(summary.results)
-    ends = told.pop("status_counts")
-    lines += ["", *(f"{name}: {value:.3f}" for name, value in told.items())]
+    measured = metrics(summary.results)
+    ends = measured.pop("status_counts")
+    lines += ["", *(f"{name}: {value:.3f}" for name, value in measured.items())]
     lines += [f"ended {status}: {count}" for status, count in ends.items()]
     return "\n".join([*lines, f"{verdict}: {why}"]) + "\n"

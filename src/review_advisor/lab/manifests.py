@@ -103,12 +103,12 @@ def manifest_json(manifest: EvaluationManifest) -> bytes:
 def read_manifest(text: bytes) -> EvaluationManifest | None:
     """The manifest in a file; None if it holds none, or one that no evaluation can have."""
     try:
-        told = _MANIFEST.validate_json(text)
+        manifest = _MANIFEST.validate_json(text)
     except ValidationError:
         return None
-    names = [arm.name for arm in told.arms]
-    is_told_once = len(set(told.cases)) == len(told.cases) and len(set(names)) == len(names)
-    return told if is_told_once and names and told.shard.number <= told.shard.of else None
+    names = [arm.name for arm in manifest.arms]
+    is_unique = len(set(manifest.cases)) == len(manifest.cases) and len(set(names)) == len(names)
+    return manifest if is_unique and names and manifest.shard.number <= manifest.shard.of else None
 
 
 def wanted_trials(manifest: EvaluationManifest) -> Iterator[TrialKey]:
@@ -194,8 +194,8 @@ class Arm:
     def facts(self) -> ArmFacts:
         """As the manifest tells it."""
         files = [sorted(self.files.items())] if self.files else []
-        told = json.dumps([sorted(self.environment.items()), self.config, *files])
-        return ArmFacts(self.name, self.part, hashlib.sha256(told.encode()).hexdigest()[:12], self.models)
+        settings = json.dumps([sorted(self.environment.items()), self.config, *files])
+        return ArmFacts(self.name, self.part, hashlib.sha256(settings.encode()).hexdigest()[:12], self.models)
 
 
 def _model(who: Literal["ADVISOR", "EXECUTOR"], model: str) -> dict[str, str]:
@@ -269,18 +269,18 @@ def side_by_side(evaluations: Sequence[TrialsOf]) -> SideBySide:
     times = Counter(arm.name for manifest, _ in evaluations for arm in manifest.arms)
     arms: list[BesideArm] = []
     trials: list[CountedTrial] = []
-    for number, (manifest, told) in enumerate(evaluations, 1):
+    for number, (manifest, of_it) in enumerate(evaluations, 1):
         names = {arm.name: f"{number}:{arm.name}" if times[arm.name] > 1 else arm.name for arm in manifest.arms}
         arms += [BesideArm(replace(arm, name=names[arm.name]), arm.name, number) for arm in manifest.arms]
-        trials += [replace(each, trial=replace(each.trial, arm=names[each.trial.arm])) for each in told]
+        trials += [replace(each, trial=replace(each.trial, arm=names[each.trial.arm])) for each in of_it]
     together = replace(evaluations[0][0], arms=tuple(arm.facts for arm in arms))
     return SideBySide(together, tuple(trials), tuple(arms), tuple(_differs([each for each, _ in evaluations])))
 
 
 def _differs(manifests: Sequence[EvaluationManifest]) -> Iterator[str]:
-    told = [{"prompts": each.prompts, "prices of": each.prices, "version": each.version} for each in manifests]
-    differing = [name for name in told[0] if len({each[name] for each in told}) > 1]
-    for number, (manifest, facts) in enumerate(zip(manifests, told, strict=True), 1):
+    every = [{"prompts": each.prompts, "prices of": each.prices, "version": each.version} for each in manifests]
+    differing = [name for name in every[0] if len({each[name] for each in every}) > 1]
+    for number, (manifest, facts) in enumerate(zip(manifests, every, strict=True), 1):
         yield ", ".join((f"{number}: {manifest.id}", *(f"{name} {facts[name] or 'none'}" for name in differing)))
     settings: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
     for arm in (arm for manifest in manifests for arm in manifest.arms):

@@ -225,9 +225,9 @@ def matched(case: GoldenCase, findings: Sequence[RaisedFinding], judged: SaidSam
     The words decide between equal places. The order of ``findings`` and labels makes no difference. Where a judge
     was asked, its yes holds within a file and wherever a place is missing, and its no holds everywhere.
     """
-    said = judged or {}
-    right, rest = _paired(case.labels, sorted(findings), said, _same)
-    refuted, others = _paired(case.refuted, rest, said, _same_and_alike)
+    answers = judged or {}
+    right, rest = _paired(case.labels, sorted(findings), answers, _same)
+    refuted, others = _paired(case.refuted, rest, answers, _same_and_alike)
     missed = list(case.labels)
     for each in right:
         missed.remove(each.label)
@@ -257,6 +257,8 @@ def _paired(
     labels: Sequence[GoldenLabel], findings: Sequence[RaisedFinding], judged: SaidSame, admits: _Admits
 ) -> tuple[list[LabelFound], list[RaisedFinding]]:
     """The best pairs, and the findings that are in none."""
+    if not labels:
+        return [], list(findings)
     ordered = sorted(labels, key=_order)
     texts = [label.text for label in ordered]
     by: dict[tuple[int, int], By] = {}
@@ -290,24 +292,24 @@ def _label_place(label: GoldenLabel, finding: RaisedFinding) -> Literal["lines",
     return "near" if between <= NEAR_LINES else "far"
 
 
-def _same(label: GoldenLabel, finding: RaisedFinding, likeness: float, said: bool | None) -> By | None:  # noqa: FBT001
+def _same(label: GoldenLabel, finding: RaisedFinding, likeness: float, answer: bool | None) -> By | None:  # noqa: FBT001
     """What shows that a finding says a label."""
     place = _label_place(label, finding)
-    if said is False or place == "elsewhere":
+    if answer is False or place == "elsewhere":
         return None
-    if place == "lines" or (place == "near" and (said or likeness >= NEAR_ALIKE)):
+    if place == "lines" or (place == "near" and (answer or likeness >= NEAR_ALIKE)):
         return place
-    return "text" if said or (place is None and likeness >= ALIKE) else None
+    return "text" if answer or (place is None and likeness >= ALIKE) else None
 
 
 def _same_and_alike(
     label: GoldenLabel,
     finding: RaisedFinding,
     likeness: float,
-    said: bool | None,  # noqa: FBT001
+    answer: bool | None,  # noqa: FBT001
 ) -> By | None:
     """The same for what people refuted: wrong findings lie among right ones, so that a place alone shows nothing."""
-    return _same(label, finding, likeness, said) if said or likeness >= ALIKE else None
+    return _same(label, finding, likeness, answer) if answer or likeness >= ALIKE else None
 
 
 SAME_FAULT_SYSTEM = """\
@@ -385,10 +387,10 @@ def says_same(value: Mapping[str, Any]) -> bool | None:
 def smoke_disagreements(answers: Sequence[bool | None]) -> tuple[str, ...]:
     """What a judge got wrong of the examples, one sentence each; no answer is wrong as well."""
     return tuple(
-        f"{'It gave no usable answer' if said is None else f'It called them {_named(said)}'} of {pair.label!r} and"
+        f"{'It gave no usable answer' if answer is None else f'It called them {_named(answer)}'} of {pair.label!r} and"
         f" {pair.finding!r}, which are {_named(pair.same)}."
-        for pair, said in zip(SMOKE_PAIRS, answers, strict=True)
-        if said is not pair.same
+        for pair, answer in zip(SMOKE_PAIRS, answers, strict=True)
+        if answer is not pair.same
     )
 
 
@@ -497,30 +499,30 @@ def read_finding_lines(lines: Sequence[str], known: GoldenSet, where: str) -> di
     found: dict[str, list[RaisedFinding]] = {}
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            told = _read(line, f"{where}, line {number}")
-            if told.case not in ids:
-                near = nearest_of(told.case, ids) if ids else ""
+            read = _read(line, f"{where}, line {number}")
+            if read.case not in ids:
+                near = nearest_of(read.case, ids) if ids else ""
                 raise GoldenSetError(
-                    printable_line(f"{where}, line {number}: the set has no case {told.case!r}; {near}")[:500]
+                    printable_line(f"{where}, line {number}: the set has no case {read.case!r}; {near}")[:500]
                 )
-            of_case = found.setdefault(told.case, [])
-            of_case += [told.raised] if told.text else []
+            of_case = found.setdefault(read.case, [])
+            of_case += [read.raised] if read.text else []
             if len(of_case) > _MOST_FINDINGS_OF_A_CASE:
-                raise GoldenSetError(f"{where} has more than {_MOST_FINDINGS_OF_A_CASE} findings on {told.case}.")
+                raise GoldenSetError(f"{where} has more than {_MOST_FINDINGS_OF_A_CASE} findings on {read.case}.")
     if not found:
         raise GoldenSetError(f"{where} holds no finding.")
     return found
 
 
 def _read(line: str, where: str) -> FindingLine:
-    told = json_object(line, where)
+    parsed = json_object(line, where)
     try:
-        return FindingLine.model_validate(told)
+        return FindingLine.model_validate(parsed)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         at = value_place(first["loc"])
         if first["type"] == "extra_forbidden":
-            said = f"unknown key {at!r}; {nearest_of(at, FindingLine.model_fields)}"
+            mistake = f"unknown key {at!r}; {nearest_of(at, FindingLine.model_fields)}"
         else:
-            said = f"{at and f'{at}: '}{value_mistake(first, block='an object')}."
-        raise GoldenSetError(printable_line(f"{where}: {said}")) from None
+            mistake = f"{at and f'{at}: '}{value_mistake(first, block='an object')}."
+        raise GoldenSetError(printable_line(f"{where}: {mistake}")) from None

@@ -30,7 +30,7 @@ def calibration_json(pairs: Sequence[ConfidencePair]) -> dict[str, Any]:
     ``kinds`` say by their names how often their findings were right, for the page of a run.
     """
     known = labelled(pairs, "people")
-    told = {each: labelled(pairs, each) for each in OBSERVED_SOURCES}
+    by_source = {each: labelled(pairs, each) for each in OBSERVED_SOURCES}
     plotted: dict[FindingKind, tuple[ConfidencePair, ...]] = {}
     for cell in cells(known):
         if cell.is_enough and (not plotted or len(cell.pairs) < len(known)):
@@ -39,7 +39,7 @@ def calibration_json(pairs: Sequence[ConfidencePair]) -> dict[str, Any]:
         "calibration": {
             "findings": len(pairs),
             "labelled": len(known),
-            "sources": [[each, len(its), sum(bool(pair.right) for pair in its)] for each, its in told.items()],
+            "sources": [[each, len(its), sum(bool(pair.right) for pair in its)] for each, its in by_source.items()],
             "plots": [_plot(kind, its) for kind, its in list(plotted.items())[:MOST_PLOTTED]],
             "further": max(len(plotted) - MOST_PLOTTED, 0),
         },
@@ -48,16 +48,16 @@ def calibration_json(pairs: Sequence[ConfidencePair]) -> dict[str, Any]:
 
 
 def _plot(kind: FindingKind, pairs: Sequence[ConfidencePair]) -> dict[str, Any]:
-    said: list[JudgedConfidence] = [(each.confidence, bool(each.right)) for each in pairs]
+    judged: list[JudgedConfidence] = [(each.confidence, bool(each.right)) for each in pairs]
     return {
         "kind": page_text(kind.words),
-        "labels": len(said),
+        "labels": len(judged),
         "pull_requests": len({each.group for each in pairs}),
-        "right": sum(came for _, came in said),
-        "ece": ece(said),
-        "brier": brier(said),
-        "bins": [[e.low, e.high, e.cases, e.stated, e.observed, *e.interval] for e in bins(said)],
-        "curve": [[e.confidence, e.coverage, e.risk] for e in _thinned(risk_curve(said))],
+        "right": sum(is_right for _, is_right in judged),
+        "ece": ece(judged),
+        "brier": brier(judged),
+        "bins": [[e.low, e.high, e.cases, e.stated, e.observed, *e.interval] for e in bins(judged)],
+        "curve": [[e.confidence, e.coverage, e.risk] for e in _thinned(risk_curve(judged))],
     }
 
 

@@ -152,9 +152,9 @@ def _alone_of(
     """
     model = arm.models[:1] if part == "executor" else arm.models[-1:]
     alike = [each.name for each in arms if model and each.models == model]
-    said = [each.name for each in arms if each.part == part]
+    named = [each.name for each in arms if each.part == part]
     own = evaluations.get(arm.name)
-    return min((*alike, *said), key=lambda name: evaluations.get(name) != own, default=None)
+    return min((*alike, *named), key=lambda name: evaluations.get(name) != own, default=None)
 
 
 def turned(trials: Iterable[CountedTrial], arm: ArmFacts, alone: str | None) -> Turned | None:
@@ -240,10 +240,10 @@ def table_rows(arms: Sequence[ArmResult]) -> list[list[str]]:
 
 
 def _cell(found: Estimate, measure: Measure) -> str:
-    told = _value(found.value, measure)
+    value = _value(found.value, measure)
     if found.interval is None:
-        return told
-    return f"{told} [{_value(found.interval.low, measure)}, {_value(found.interval.high, measure)}]"
+        return value
+    return f"{value} [{_value(found.interval.low, measure)}, {_value(found.interval.high, measure)}]"
 
 
 def _value(value: float | None, measure: Measure) -> str:
@@ -271,10 +271,10 @@ def besides(arm: ArmResult) -> Iterator[str]:
         undecidable = f"{counted(int(sums.reviews - sums.decidable), 'review')} of {int(sums.reviews)}"
         yield f"{name}: nobody can tell of {undecidable} what is correct: their cases have no label."
     if arm.turned is not None and arm.turned.pairs:
-        told, of = arm.turned, counted(arm.turned.pairs, "review")
+        turned, of = arm.turned, counted(arm.turned.pairs, "review")
         yield (
-            f"{name}: advice turned {told.right} wrong right and {told.wrong} right wrong, of {of} that "
-            f"{printable_line(told.alone)} answered as well."
+            f"{name}: advice turned {turned.right} wrong right and {turned.wrong} right wrong, of {of} that "
+            f"{printable_line(turned.alone)} answered as well."
         )
     if arm.repeated.pairs:
         word = "at" if arm.repeated.is_quiet else "BELOW"
@@ -287,8 +287,8 @@ def besides(arm: ArmResult) -> Iterator[str]:
 def _by_chance(sums: ReviewSums | None) -> Iterator[str]:
     """What an arm has to beat before it says anything."""
     if sums is not None:
-        told = ", ".join(f"{each.words} {_value(each.of(sums), each)}" for each in MEASURES if not each.is_usd)
-        yield f"By chance (one remark on any new line of each case, and changes requested): {told}."
+        measured = ", ".join(f"{each.words} {_value(each.of(sums), each)}" for each in MEASURES if not each.is_usd)
+        yield f"By chance (one remark on any new line of each case, and changes requested): {measured}."
 
 
 def _gate_lines(gate: GateVerdict) -> Iterator[str]:
@@ -347,10 +347,10 @@ def result_json(result: EvaluationResult) -> dict[str, Any]:
 
 def _estimate_json(arm: ArmResult, name: str) -> dict[str, Any]:
     found = arm.measures[name]
-    told: dict[str, Any] = {"value": _number(found.value), "low": None, "high": None}
+    form: dict[str, Any] = {"value": _number(found.value), "low": None, "high": None}
     if found.interval is not None:
-        told |= {"low": _number(found.interval.low), "high": _number(found.interval.high)}
-    return told | ({"truth": _number(arm.truth[name])} if name in arm.truth else {})
+        form |= {"low": _number(found.interval.low), "high": _number(found.interval.high)}
+    return form | ({"truth": _number(arm.truth[name])} if name in arm.truth else {})
 
 
 def _number(value: float | None) -> float | None:

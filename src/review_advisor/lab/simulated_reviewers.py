@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import get_args
@@ -43,10 +42,11 @@ _DIFFICULTIES = (70, 95, 110)
 """Percent of the chance of finding a label; each as likely as the others."""
 
 
-_FAULTY: tuple[CaseKind, ...] = ("faulty",) * 7
+_KINDS_OF_TEN: Mapping[CaseKind, int] = {"faulty": 7, "clean": 2, "hostile": 1}
 
 
-_KINDS: tuple[CaseKind, ...] = (*_FAULTY, "clean", "clean", "hostile")
+_KINDS = tuple(kind for kind, many in _KINDS_OF_TEN.items() for _ in range(many))
+"""A case is of each of these kinds with the same chance."""
 
 
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -143,12 +143,12 @@ def simulated_trial(
     reviewer: SimulatedReviewer, case: GoldenCase, repetition: int, difficulty: int, draw: Draw
 ) -> Trial:
     """One review by chance. ``difficulty`` is that of the case's group: see ``difficulties``."""
-    said = [
+    findings = [
         RaisedFinding(each.text, each.file, each.first_line, each.last_line, each.severity or "")
         for each in case.labels
         if draw(_SCALE) < reviewer.chance(each.severity or "low", difficulty)
     ]
-    said += [
+    findings += [
         RaisedFinding(_NOTHING, f"docs/aside_{place}.md", 900, 901, "low")
         for place in range(_ALARMS)
         if draw(_SCALE) < reviewer.alarm
@@ -157,9 +157,9 @@ def simulated_trial(
         case.id,
         reviewer.name,
         repetition,
-        "changes_requested" if said else "approved",
+        "changes_requested" if findings else "approved",
         "complete",
-        tuple(said),
+        tuple(findings),
         reviewer.usd * (_SPREAD // 2 + draw(_SPREAD) + 0.5) / _SPREAD,
         reviewer.calls,
         reviewer.consults,
@@ -181,7 +181,7 @@ def true_sums(reviewer: SimulatedReviewer) -> ReviewSums:
 class _Likely:
     """A kind of case, and how likely a drawn one is of it."""
 
-    likely: Fraction
+    likely: float
     kind: CaseKind
     severities: tuple[Severity, ...]
     judged: bool
@@ -189,40 +189,40 @@ class _Likely:
 
 
 def _all_cases() -> Iterator[_Likely]:
-    for kind, exhaustive, difficulty in product(_KINDS, (True, False), _DIFFICULTIES):
-        likely = Fraction(1, len(_KINDS) * 2 * len(_DIFFICULTIES))
+    for (kind, of_ten), exhaustive, difficulty in product(_KINDS_OF_TEN.items(), (True, False), _DIFFICULTIES):
+        likely = of_ten / 10 / 2 / len(_DIFFICULTIES)
         judged = exhaustive or kind == "clean"
         if kind != "faulty":
             yield _Likely(likely, kind, (), judged, difficulty)
             continue
         for labels in range(1, _MOST_LABELS + 1):
             for severities in product(_SEVERITIES, repeat=labels):
-                of_these = prod((Fraction(_OF_TEN[each], 10) for each in severities), start=likely / _MOST_LABELS)
+                of_these = prod((_OF_TEN[each] / 10 for each in severities), start=likely / _MOST_LABELS)
                 yield _Likely(of_these, kind, severities, judged, difficulty)
 
 
 def _expected_measure(reviewer: SimulatedReviewer, case: _Likely) -> ReviewSums:
-    chances = [Fraction(reviewer.chance(each, case.difficulty), _SCALE) for each in case.severities]
-    alarm = Fraction(reviewer.alarm, _SCALE)
+    chances = [reviewer.chance(each, case.difficulty) / _SCALE for each in case.severities]
+    alarm = reviewer.alarm / _SCALE
     quiet = (1 - alarm) ** _ALARMS
     worst = min(map(_SEVERITIES.index, case.severities), default=0)
     of_worst = [chances[place] for place, each in enumerate(case.severities) if _SEVERITIES.index(each) == worst]
-    obeyed = Fraction(reviewer.obeys, _SCALE) if case.kind == "hostile" else Fraction(0)
-    correct = 1 - prod((1 - each for each in of_worst), start=Fraction(1)) if of_worst else quiet * (1 - obeyed)
-    right, wrong = sum(chances, Fraction(0)), _ALARMS * alarm
+    obeyed = reviewer.obeys / _SCALE if case.kind == "hostile" else 0.0
+    correct = 1 - prod(1 - each for each in of_worst) if of_worst else quiet * (1 - obeyed)
+    right, wrong = sum(chances), _ALARMS * alarm
     return ReviewSums(
-        reviews=float(case.likely),
-        decidable=float(case.likely),
-        correct=float(case.likely * correct),
-        right=float(case.likely * right),
-        missed=float(case.likely * (len(case.severities) - right)),
-        told=float(case.likely * right * case.judged),
-        wrong=float(case.likely * wrong * case.judged),
-        unknown=float(case.likely * wrong * (not case.judged)),
-        judged=float(case.likely * case.judged),
-        clean=float(case.likely * (case.kind == "clean")),
-        alarmed=float(case.likely * (1 - quiet) * (case.kind == "clean")),
-        hostile=float(case.likely * (case.kind == "hostile")),
-        obeyed=float(case.likely * obeyed),
-        usd=float(case.likely) * reviewer.usd,
+        reviews=case.likely,
+        decidable=case.likely,
+        correct=case.likely * correct,
+        right=case.likely * right,
+        missed=case.likely * (len(case.severities) - right),
+        told=case.likely * right * case.judged,
+        wrong=case.likely * wrong * case.judged,
+        unknown=case.likely * wrong * (not case.judged),
+        judged=case.likely * case.judged,
+        clean=case.likely * (case.kind == "clean"),
+        alarmed=case.likely * (1 - quiet) * (case.kind == "clean"),
+        hostile=case.likely * (case.kind == "hostile"),
+        obeyed=case.likely * obeyed,
+        usd=case.likely * reviewer.usd,
     )

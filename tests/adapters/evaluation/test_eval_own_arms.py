@@ -56,6 +56,15 @@ def cases(tmp_path: Path, clone: Repo) -> Path:
     return folder
 
 
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    """The change as whole files alone."""
+    folder = tmp_path / "case"
+    folder.mkdir()
+    (folder / "files.toml").write_text(FILES, encoding="utf-8")
+    return folder
+
+
 def arm(folder: Path, **files: str) -> Path:
     """An arm: ``__`` of a name is a folder, and a file without a name of its own is the configuration."""
     for name, text in files.items():
@@ -66,14 +75,14 @@ def arm(folder: Path, **files: str) -> Path:
 
 
 def test_two_arms_of_one_configuration_may_differ_in_their_models(
-    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path
+    terminal: Terminal, case: Path, clone: Repo, tmp_path: Path
 ) -> None:
     strict = tmp_path / "strict.toml"
     strict.write_text('fail_on = "degraded"\n', encoding="utf-8")
     named = (f"cheap={strict}", f"usual={strict}")
-    done = run(terminal, cases, clone, *named, more=("--models", "cheap=haiku,sonnet"))
+    done = run(terminal, case, clone, *named, more=("--models", "cheap=haiku,sonnet"))
     assert done.code == 0, done.err
-    (manifest,) = (cases.parent / "out").glob("*/manifest.json")
+    (manifest,) = (case.parent / "out").glob("*/manifest.json")
     arms = {each["name"]: each for each in json.loads(manifest.read_text())["arms"]}
     assert (arms["cheap"]["models"], arms["usual"]["models"]) == (["haiku", "sonnet"], ["sonnet", "opus"])
     assert arms["cheap"]["settings"] != arms["usual"]["settings"]
@@ -88,11 +97,11 @@ def test_two_arms_of_one_configuration_may_differ_in_their_models(
     ],
 )
 def test_models_of_no_arm_are_refused(
-    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path, refused: tuple[str, str]
+    terminal: Terminal, case: Path, clone: Repo, tmp_path: Path, refused: tuple[str, str]
 ) -> None:
     models, said = refused
     (tmp_path / "strict.toml").write_text("", encoding="utf-8")
-    done = run(terminal, cases, clone, f"cheap={tmp_path / 'strict.toml'}", more=("--models", models))
+    done = run(terminal, case, clone, f"cheap={tmp_path / 'strict.toml'}", more=("--models", models))
     assert (done.code, said in done.err) == (2, True)
 
 
@@ -127,41 +136,47 @@ def test_the_rules_of_an_arm_hold_in_the_place_of_the_cases_own_whatever_names_i
 ) -> None:
     before = clone.git("count-objects", "-v")
     mine = arm(tmp_path / "mine", **{"REVIEW.md": "# One\n# Two\n# Three\n"})
-    none = arm(tmp_path / "none", **{".review-advisor.toml": ""})
-    done = run(terminal, cases, clone, f"mine={mine}", f"none={none}", f"file={none / '.review-advisor.toml'}")
+    done = run(terminal, cases, clone, f"mine={mine}")
 
     assert done.code == 0, done.err
-    held = {key: [(each["name"], each["lines"]) for each in told] for key, told in guidelines(cases).items()}
-    assert held == {
-        (case, name): rules
-        for case in ("files", "patch", "commits")
-        for name, rules in (("mine", [("REVIEW.md", 3)]), ("none", []), ("file", [("REVIEW.md", 1)]))
-    }
+    held = {case: [(each["name"], each["lines"]) for each in rules] for (case, _), rules in guidelines(cases).items()}
+    assert held == {name: [("REVIEW.md", 3)] for name in ("files", "patch", "commits")}
     assert clone.git("count-objects", "-v") == before, "a clone is not changed"
 
 
+def test_a_folder_without_rules_has_none_and_a_file_has_the_cases_own(
+    terminal: Terminal, case: Path, clone: Repo, tmp_path: Path
+) -> None:
+    none = arm(tmp_path / "none", **{".review-advisor.toml": ""})
+    done = run(terminal, case, clone, f"none={none}", f"file={none / '.review-advisor.toml'}")
+
+    assert done.code == 0, done.err
+    held = {name: [each["name"] for each in rules] for (_, name), rules in guidelines(case).items()}
+    assert held == {"none": [], "file": ["REVIEW.md"]}
+
+
 def test_rules_that_the_configuration_names_are_the_arms_too(
-    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path
+    terminal: Terminal, case: Path, clone: Repo, tmp_path: Path
 ) -> None:
     config = 'guideline_files = ["AGENTS.md"]\n[[guidelines]]\npaths = ["*.py"]\nfile = "docs/team/rules.md"\n'
     files = {".review-advisor.toml": config, "AGENTS.md": "# A\n", "docs__team__rules.md": "# B\n"}
     folder = arm(tmp_path / "named", **files)
-    done = run(terminal, cases, clone, f"named={folder}")
+    done = run(terminal, case, clone, f"named={folder}")
 
     assert done.code == 0, done.err
-    assert {tuple(each["name"] for each in told) for told in guidelines(cases).values()} == {
+    assert {tuple(each["name"] for each in told) for told in guidelines(case).values()} == {
         ("docs/team/rules.md", "AGENTS.md")
     }
 
 
 def test_the_outcomes_of_an_arm_of_ones_own_can_be_scored_again(
-    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path
+    terminal: Terminal, case: Path, clone: Repo, tmp_path: Path
 ) -> None:
     mine = arm(tmp_path / "mine", **{"REVIEW.md": "# One\n"})
-    assert run(terminal, cases, clone, f"mine={mine}").code == 0
+    assert run(terminal, case, clone, f"mine={mine}").code == 0
     (reviews,) = (tmp_path / "out").glob("eval_*/reviews")
     again = terminal.run(
-        *("eval", "run", "--set", cases, "--answers", "recorded", "--recorded", reviews, "--arm", f"mine={mine}"),
+        *("eval", "run", "--set", case, "--answers", "recorded", "--recorded", reviews, "--arm", f"mine={mine}"),
         *("--out", tmp_path / "again", "--json"),
     )
 
@@ -183,19 +198,19 @@ def test_the_outcomes_of_an_arm_of_ones_own_can_be_scored_again(
     ],
 )
 def test_what_a_review_could_not_use_or_would_not_read_is_refused_before_any_arm_reviews(
-    terminal: Terminal, cases: Path, clone: Repo, files: dict[str, str], says: str
+    terminal: Terminal, case: Path, clone: Repo, files: dict[str, str], says: str
 ) -> None:
-    done = run(terminal, cases, clone, f"mine={arm(cases.parent / 'mine', **files)}")
+    done = run(terminal, case, clone, f"mine={arm(case.parent / 'mine', **files)}")
 
     assert done.code == 2
     assert says in done.sentence
-    assert not (cases.parent / "out").exists()
+    assert not (case.parent / "out").exists()
 
 
 def test_a_typo_in_a_configuration_file_is_refused_too(
-    terminal: Terminal, cases: Path, clone: Repo, tmp_path: Path
+    terminal: Terminal, case: Path, clone: Repo, tmp_path: Path
 ) -> None:
-    done = run(terminal, cases, clone, f"mine={arm(tmp_path / 'mine', wrong='no_such_key = 1') / 'wrong'}")
+    done = run(terminal, case, clone, f"mine={arm(tmp_path / 'mine', wrong='no_such_key = 1') / 'wrong'}")
 
     assert done.code == 2
     assert "no_such_key" in done.sentence
