@@ -200,19 +200,6 @@ def test_check_says_where_the_settings_are_or_what_is_wrong(terminal: Terminal) 
     assert (refused.code, refused.sentence.partition(":")[0]) == (2, "HYDRAFLOW_REVIEW_ADVISOR_ENABLED is 'perhaps'")
 
 
-@pytest.mark.parametrize(
-    "text, code",
-    [
-        ("[github]\nshadow_percent = 10\n", 2),
-        ("[github]\nshadow_percent = 100\n", 0),
-        ('mode = "shadow"\n[github]\nshadow_percent = 10\n', 0),
-    ],
-)
-def test_a_share_for_shadow_mode_fails_the_check_in_another_mode(terminal: Terminal, text: str, code: int) -> None:
-    (terminal.folder / CONFIG).write_text(text)
-    assert terminal.run("config", "check").code == code
-
-
 def test_names_from_a_hostile_file_are_not_printed_raw(terminal: Terminal) -> None:
     (terminal.folder / CONFIG).write_text('"\\u001b[31m\\n::error::x" = 3\n')
     refused = terminal.run("config", "check")

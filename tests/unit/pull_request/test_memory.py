@@ -150,7 +150,7 @@ def known(number: int, status: str, severity: str = "low", path: str = "") -> Kn
     noise = base64.b64encode(hashlib.sha512(f"{number}".encode()).digest()).decode()
     return KnownFinding.model_validate(
         {
-            "id": f"f-{number:010x}",
+            "id": f"f-{number:032x}",
             "path": path or f"{number}/{noise}",
             "line": 1,
             "title": "t",
