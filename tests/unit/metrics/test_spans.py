@@ -129,6 +129,7 @@ def test_a_diff_that_is_judged_alone_first_is_a_call_of_its_own() -> None:
 
 def test_a_call_that_was_never_made_is_no_span() -> None:
     world = MockWorld()
+    world.rules = replace(world.rules, max_usd=1.0)
     world.agents.script(Role.EXECUTOR, approve().costing(1.0))
     assert of(review_span(world.review()), Role.POST_VERIFY) == []
 
