@@ -278,6 +278,7 @@ class _Calls:
 
     def begin(self, event: CallStarted | CallEnded) -> None:
         """A call that starts, or is refused in the place of that."""
+        require(event.number > 0, "a call has no number")
         require(event.number not in self.begun, "a number is given to two calls")
         declared = event.advisor in _declared(event.role, self._roster)
         require(declared, "a call names an advisor that is not declared")
