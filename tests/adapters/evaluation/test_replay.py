@@ -95,13 +95,13 @@ def test_one_run_or_all_and_a_run_that_is_there(terminal: Terminal, ledger: Path
     assert terminal.run("replay", "--all", "--config", file, "--ledger", ledger).code == 2
 
 
-UNTRIED = '[advisors]\npreset = "release"\n[github]\nmost_rounds = 2\n[budget]\nmax_usd = 3.0\n'
+UNTRIED = '[advisors]\npreset = "release"\n[github]\nmost_usd = 7.0\n[budget]\nmax_usd = 3.0\n'
 
 
 def test_what_no_record_tells_is_counted_with_what_it_would_ask(terminal: Terminal, ledger: Path) -> None:
     found = replayed(terminal, ledger, UNTRIED, "--all")
     whys = [
-        f"what another {name} would have led to is not recorded" for name in ("advisors.preset", "github.most_rounds")
+        f"what another {name} would have led to is not recorded" for name in ("advisors.preset", "github.most_usd")
     ]
     assert [each["unknown"] for each in found["reviews"]] == [whys] * 4
     asked = sum(each["would_ask"]["questions"] for each in found["reviews"])
