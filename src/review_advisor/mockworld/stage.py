@@ -62,7 +62,7 @@ class OneAfterTheOther(Pool):
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewEnd:
+class EndedReview:
     """How a review ended."""
 
     ended: StoryEnd
@@ -72,7 +72,7 @@ class ReviewEnd:
     in_shadow: Mapping[str, ShadowDecision] = field(default_factory=dict)
 
 
-def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> ReviewEnd:
+def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> EndedReview:
     """One review, its folder, and then what runs in shadow.
 
     As in the product, a review whose folder cannot be written decides nothing.
@@ -85,11 +85,11 @@ def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> ReviewEnd:
             artifacts.write(PATCH_FILE, document.repair.patch)
     except Killed:
         artifacts.files.clear()
-        return ReviewEnd("died", None, ("the process was killed",))
+        return EndedReview("died", None, ("the process was killed",))
     except ArtifactError as problem:
         artifacts.files.clear()
         was_called = any(isinstance(event, CallStarted) for event in world.journal.events)
-        return ReviewEnd("broken", _NOT_TO_ITS_END if was_called else _NOTHING_ASKED, (str(problem),))
+        return EndedReview("broken", _NOT_TO_ITS_END if was_called else _NOTHING_ASKED, (str(problem),))
     decisions: dict[str, ShadowDecision] = {}
     for shadow in shadows:
         world.shadow_events.clear()
@@ -98,7 +98,7 @@ def run(world: MockWorld, shadows: Sequence[Shadow] = ()) -> ReviewEnd:
             judgements = [each for each in world.shadow_events if isinstance(each, ShadowSaid)]
             decisions[shadow.rule.id] = shadow_decision(judgements, finished=ended.status == "finished")
             document = replace(document, shadows=(*document.shadows, shadow_cost(world.shadow_events)))
-    return ReviewEnd(document.outcome.value, document.exit_code, document.because, document, decisions)
+    return EndedReview(document.outcome.value, document.exit_code, document.because, document, decisions)
 
 
 @dataclass(frozen=True, slots=True)
