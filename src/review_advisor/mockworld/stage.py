@@ -59,7 +59,7 @@ class OneAfterTheOther(Pool):
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewEnd:
+class EndedReview:
     """How a review ended."""
 
     ended: StoryEnd
@@ -68,7 +68,7 @@ class ReviewEnd:
     document: OutcomeDocument | None = None
 
 
-def run(world: MockWorld) -> ReviewEnd:
+def run(world: MockWorld) -> EndedReview:
     """One review and its folder.
 
     As in the product, a review whose folder cannot be written decides nothing.
@@ -81,12 +81,12 @@ def run(world: MockWorld) -> ReviewEnd:
             artifacts.write(PATCH_FILE, document.repair.patch)
     except Killed:
         artifacts.files.clear()
-        return ReviewEnd("died", None, ("the process was killed",))
+        return EndedReview("died", None, ("the process was killed",))
     except ArtifactError as problem:
         artifacts.files.clear()
         was_called = any(isinstance(event, CallStarted) for event in world.journal.events)
-        return ReviewEnd("broken", _NOT_TO_ITS_END if was_called else _NOTHING_ASKED, (str(problem),))
-    return ReviewEnd(document.outcome.value, document.exit_code, document.because, document)
+        return EndedReview("broken", _NOT_TO_ITS_END if was_called else _NOTHING_ASKED, (str(problem),))
+    return EndedReview(document.outcome.value, document.exit_code, document.because, document)
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,11 +235,11 @@ _FILE_OF_ONE = re.compile(
 
 _ONE_WORD = re.compile(r"\s*(\S{8,400})\s*")
 
-Found = Iterator[tuple[int, int, str]]
+_Found = Iterator[tuple[int, int, str]]
 """Where each secret begins and ends, and its kind."""
 
 
-def placed(text: str, low: str, words: Words) -> Found:
+def placed(text: str, low: str, words: Words) -> _Found:
     """The passwords in headers, in options of commands and in files of passwords."""
     for found in _ENCODED.finditer(text) if '"auth"' in words.all or "basic " in low else ():
         if _is_user_and_password(found[1]):
@@ -260,7 +260,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _by_hints(text: str, low: str, words: Words) -> Found:
+def _by_hints(text: str, low: str, words: Words) -> _Found:
     """What is looked for only where a word of it stands in the text."""
     if words.longest >= _LONGEST_HEX and any(hint in words.low for hint in _COIN_HINTS):
         yield from _of_coins(text)
@@ -276,7 +276,7 @@ def _by_hints(text: str, low: str, words: Words) -> Found:
         yield from _in_prose(text, low, held)
 
 
-def _defaults(text: str, words: Words) -> Found:
+def _defaults(text: str, words: Words) -> _Found:
     """Defaults of variables, values in braces, and the phrases of WordPress."""
     for found in _DEFAULT.finditer(text) if "${" in words.all else ():
         first = max(0, found.start() - _CONTEXT)
@@ -291,7 +291,7 @@ def _defaults(text: str, words: Words) -> Found:
             yield *found.span("value"), KEY
 
 
-def _in_calls(text: str, words: Words) -> Found:
+def _in_calls(text: str, words: Words) -> _Found:
     """What a call that logs in is given in quotes behind its first argument, and what stands behind a public id."""
     done = 0
     for call in _OPENS.finditer(text) if any(word in words.low for word in _CALLED) else ():
@@ -325,7 +325,7 @@ def _is_argument(value: str) -> bool:
     return telling_password(value.rpartition(":")[2]) or _BASE32.fullmatch(value) is not None
 
 
-def _of_coins(text: str) -> Found:
+def _of_coins(text: str) -> _Found:
     """The keys of wallets, which look like any digest, where a name before them tells."""
     for found in _COIN_KEY.finditer(text):
         before = text[max(0, found.start() - _CONTEXT) : found.start()]
@@ -334,7 +334,7 @@ def _of_coins(text: str) -> Found:
             yield *found.span(1), KEY
 
 
-def _in_manifests(text: str) -> Found:
+def _in_manifests(text: str) -> _Found:
     """The values in a manifest of secrets, whatever their keys are called."""
     done = 0
     for found in _MANIFEST_IN_A_LINE.finditer(text):
@@ -367,7 +367,7 @@ def _occurrences(low: str, words: list[str]) -> Iterator[tuple[int, int]]:
             at = low.find(word, at + len(word))
 
 
-def _in_tables(text: str, low: str, words: list[str]) -> Found:
+def _in_tables(text: str, low: str, words: list[str]) -> _Found:
     """What stands in a table's column of passwords: in a list with commas, in Markdown, and in reStructuredText."""
     head, walked, columns = -1, 0, 0
     for at, after in sorted(_occurrences(low, words)):
@@ -406,7 +406,7 @@ def _rows(text: str, end: int, sign: str, count: int) -> Iterator[tuple[int, int
             return
 
 
-def _in_ruled_tables(text: str) -> Found:
+def _in_ruled_tables(text: str) -> _Found:
     for table in _RULED.finditer(text):
         column = _HEAD_WORD.search(table["head"])
         at = table.start("body")
@@ -417,7 +417,7 @@ def _in_ruled_tables(text: str) -> Found:
             at += len(line) + 1
 
 
-def _in_prose(text: str, low: str, words: list[str]) -> Found:
+def _in_prose(text: str, low: str, words: list[str]) -> _Found:
     """What a sentence says that a password is."""
     for at, end in _occurrences(low, words):
         if text.startswith(_MARK_BEGINS, max(0, at - 1)):
@@ -439,7 +439,7 @@ def _in_prose(text: str, low: str, words: list[str]) -> Found:
             at += len(line) + 1
 
 
-def _entries(text: str, at: int, end: int) -> Found:
+def _entries(text: str, at: int, end: int) -> _Found:
     section, outside, block = "", 0, -1
     while at < end:
         after = text.find("\n", at, end)
@@ -482,14 +482,14 @@ def _of_a_manifest(value: str, section: str) -> bool:
     return telling_password(value)
 
 
-def in_file(text: str, path: str) -> Found:
+def in_file(text: str, path: str) -> _Found:
     """All of a file that holds one word, where its name tells that this is a secret."""
     word = _ONE_WORD.fullmatch(text) if path and _FILE_OF_ONE.search(path) else None
     if word and looks_made_up(word[1]) and not is_placeholder(word[1]):
         yield *word.span(1), KEY if path.endswith("key") else SECRET
 
 
-def in_urls(text: str) -> Found:
+def in_urls(text: str) -> _Found:
     """The passwords in URLs, and users that can only be tokens."""
     if "@" not in text:
         return
