@@ -6,7 +6,7 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -21,7 +21,6 @@ from review_advisor.agents.claude_argv import (
     hook_settings,
     user_message,
 )
-from review_advisor.policy.budgets import Effort
 from review_advisor.policy.surfaces import Role, Surface
 
 GRANT = ConsultGrant("the-advisor", "You advise.", "claude-opus-5-5", "<!-- s -->", "n0nce")
@@ -64,23 +63,6 @@ def test_the_call_decides_model_money_and_schema() -> None:
     assert option(words, "--max-budget-usd") == "1.5000"
     assert option(words, "--max-turns") == "7"
     assert json.loads(option(words, "--json-schema")) == json.loads(answer_schema(ReviewReport))
-
-
-def test_a_set_effort_is_one_option_more_and_changes_nothing_else() -> None:
-    plain = argv(("c",), CALL, None)
-    assert "effort" not in " ".join(plain)
-    for effort in get_args(Effort):
-        words = argv(("c",), replace(CALL, effort=effort), None)
-        place = words.index("--effort")
-        assert words[place + 1] == effort
-        assert words[:place] + words[place + 2 :] == plain
-
-
-def test_the_effort_of_consults_is_the_advisors_own() -> None:
-    grant = replace(GRANT, effort="high")
-    words = argv(("c",), replace(CALL, consults=grant), hook_settings(("hook",)))
-    assert "--effort" not in words
-    assert json.loads(option(words, "--agents"))["the-advisor"]["effort"] == "high"
 
 
 def test_a_declared_advisor_is_an_agent_of_its_own_and_the_first_one_stays_as_it_is() -> None:

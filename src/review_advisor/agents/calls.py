@@ -12,7 +12,6 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 
 from review_advisor.agents.answers import Answer
-from review_advisor.policy.budgets import GivenEffort
 from review_advisor.policy.surfaces import Role, Surface
 from review_advisor.safety.stop import ConsultRecord, Receipt, Refusal, Stop, Usage
 
@@ -36,7 +35,7 @@ class ConsultGrant:
 
     Each question still needs its own leave (``Consults.ask``): the cap counts all consults of a review together.
     ``advisor_prompt`` and ``advisor_model`` are forced on the subagent whatever the executor asks for. ``sentinel``
-    is put in front of every question, and the question is fenced with ``nonce``. ``effort`` is the advisor's.
+    is put in front of every question, and the question is fenced with ``nonce``.
     ``others`` may be asked by their ids; without any, whoever is asked for is this advisor. ``secrets`` tells the
     advisor which secrets it is shown masked; empty without any.
     """
@@ -46,7 +45,6 @@ class ConsultGrant:
     advisor_model: str
     sentinel: str
     nonce: str
-    effort: GivenEffort = ""
     others: tuple[NamedAdvisor, ...] = ()
     secrets: str = ""
 
@@ -93,7 +91,7 @@ class AgentCall:
     ``evidence`` names what it holds, and another content otherwise; empty where only a look at the files tells.
     ``withheld`` are tools that it lists and may not use. ``blind``: the executor is asked about the diff alone.
     ``further_try`` counts the tries after an outage took the answer, ``crashed_before``: the CLI crashed on this
-    question. ``effort`` is what the configuration asks of the model.
+    question.
     """
 
     role: Role
@@ -117,7 +115,6 @@ class AgentCall:
     asks_again: int = 0
     further_try: int = 0
     crashed_before: bool = False
-    effort: GivenEffort = ""
 
     @property
     def prompt(self) -> str:

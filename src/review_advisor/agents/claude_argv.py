@@ -99,7 +99,6 @@ def argv(
         *("--permission-mode", "dontAsk" if call.edits is None else "acceptEdits"),
         *("--permission-prompts", "none"),
         *("--model", call.model),
-        *(("--effort", call.effort) if call.effort else ()),
         *("--tools", ",".join(_tools(call))),
         *("--disallowedTools", ",".join(_disallowed(call))),
         *("--system-prompt", call.system_prompt),
@@ -189,14 +188,13 @@ def _disallowed(call: AgentCall) -> tuple[str, ...]:
 
 def _agents(call: AgentCall, grant: ConsultGrant, limits: Limits) -> dict[str, Any]:
     def agent(description: str, prompt: str, model: str) -> dict[str, Any]:
-        definition = {
+        return {
             "description": description,
             "prompt": prompt,
             "model": model,
             "tools": list(_READING_TOOLS if call.tree is not None else ()),
             "maxTurns": limits.advisor_max_turns,
         }
-        return definition | ({"effort": grant.effort} if grant.effort else {})
 
     first = "The review advisor. Ask it one question when a decision of the review hangs on it."
     others = {each.id: agent(f"An advisor for: {each.about}", each.prompt, each.model) for each in grant.others}

@@ -128,8 +128,7 @@ def answer_key(call: AgentCall, names: RunNames, evidence: str) -> str:
     leave = (edits, call.withheld.edits, call.withheld.consults is not None)
     asked = (call.role, call.advisor, call.surface, call.attempt, call.shard, call.blind, call.model, advisor, leave)
     words = (names.taken_out(call.system_prompt), names.taken_out(call.prompt), answer_schema(call.answer))
-    efforts = (call.effort, "" if grant is None else grant.effort)
-    return _digest((asked, words, call.tree is not None, evidence, call.further_try, efforts))
+    return _digest((asked, words, call.tree is not None, evidence, call.further_try))
 
 
 def renamed(reply: Answered | Lost, change: Callable[[str], str]) -> Answered | Lost:

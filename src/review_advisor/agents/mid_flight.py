@@ -109,7 +109,6 @@ class MidFlightAdvisor:
                 nonce=self._nonce, surface=row.surface.value, run_id=self._run_id, attempt=attempt
             ),
             nonce=self._nonce,
-            effort=policy.effort_of(Role.MID_FLIGHT),
             others=self._others(row, policy),
         )
 

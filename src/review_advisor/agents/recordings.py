@@ -205,7 +205,6 @@ class QuestionDigest:
     """
 
     model: str
-    effort: str
     prompt_sha256: str
     system_prompt_sha256: str
     schema_sha256: str
@@ -257,7 +256,7 @@ class Recording:
 def question_digest(call: AgentCall, names: RunNames) -> QuestionDigest:
     """The digests of what ``call`` asks, as the redactor left it."""
     texts = (names.taken_out(call.prompt), names.taken_out(call.system_prompt), answer_schema(call.answer))
-    return QuestionDigest(call.model, call.effort, *map(_sha256, texts))
+    return QuestionDigest(call.model, *map(_sha256, texts))
 
 
 def redacted_call(call: AgentCall, redactor: Redactor) -> AgentCall:

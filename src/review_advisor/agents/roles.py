@@ -405,7 +405,6 @@ def _call(
         tree=tree if tools else None,
         consults=grant,
         evidence="" if gallery else seen.change.tree or "",
-        effort=seen.policy.effort_of(role),
     )
 
 

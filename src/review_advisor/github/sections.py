@@ -30,7 +30,6 @@ from review_advisor.review.document import (
     SurfaceRecord,
     council_findings,
     council_records,
-    efforts,
 )
 from review_advisor.review.events import CallEnded, ReviewStopped
 from review_advisor.review.report import (
@@ -52,7 +51,7 @@ from review_advisor.review.report import (
 )
 from review_advisor.review.rulings import EXIT_CODES, Outcome
 from review_advisor.safety.markdown import code, code_block, own_command, phrase, plain_line, prose, quote
-from review_advisor.safety.wording import and_unknown, counted, effort_words
+from review_advisor.safety.wording import and_unknown, counted
 
 MOST_TITLE = 255
 
@@ -589,9 +588,7 @@ def cost(document: OutcomeDocument) -> Section:
     tokens = f"{total.input_tokens:,} tokens in, {cache}, {total.output_tokens:,} out"
     seconds = max(0.0, (document.ended_at - document.started_at).total_seconds())
     models = ", ".join(dict.fromkeys(f"{row.role.value} {code(row.model, 80)}" for row in document.cost[:12]))
-    set_effort = effort_words(efforts(document.events))
-    effort = f" Effort: {set_effort}." if set_effort else ""
-    return Section((f"**Cost**: {money}; {counted(len(made), 'call')}, {tokens}; {seconds:,.0f} s. {models}.{effort}",))
+    return Section((f"**Cost**: {money}; {counted(len(made), 'call')}, {tokens}; {seconds:,.0f} s. {models}.",))
 
 
 def notes_on(notes: Sequence[str]) -> Section:

@@ -569,7 +569,7 @@ def _wait(sums: Sums) -> Fitness:
         name,
         WALL_CLOCK.holds(kpi.value),
         f"a median review takes {kpi.value:.2f} times the executor's time, wanted {WALL_CLOCK.words('times')}",
-        'people wait for the advisor: raise jobs, lower [effort], or review less often with github.review = "opened"',
+        'people wait for the advisor: raise --jobs, or review less often with github.review = "opened"',
     )
 
 

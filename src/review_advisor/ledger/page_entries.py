@@ -567,7 +567,6 @@ def call_json(call: CallEnded) -> Mapping[str, Any]:
         role=call.role.value,
         ended=call.ended,
         model=page_text(call.resolved_model or call.requested_model),
-        effort=call.effort,
         **usage_json(call.usage),
         seconds=call.duration_seconds,
         turns=call.turns,

@@ -13,7 +13,7 @@ from review_advisor.policy.surfaces import Role
 from review_advisor.review.document import spent
 from review_advisor.review.events import CallEnded, Event, Step
 from review_advisor.review.report import AdviceEnd, advice_ends
-from review_advisor.safety.wording import and_unknown, effort_words, printable_line, table
+from review_advisor.safety.wording import and_unknown, printable_line, table
 
 _VERIFIED, _RULED = "verified", "ruled"
 
@@ -209,7 +209,6 @@ def run_text(record: RunRecord, width: int | None = None) -> str:
         ("cost", money_words(line)),
         ("wall clock", "-" if line.wall_ms is None else f"{line.wall_ms / 1000:.1f} s"),
         ("tokens", f"{line.executor_tokens} executor, {line.advisor_tokens} advisor"),
-        *([("effort", effort)] if (effort := effort_words(_efforts(record.events))) else []),
         ("events", str(len(record.events))),
         *(("team rule", each.words) for each in _rules(record.events)),
         *([("BROKEN", record.broken)] if record.broken else []),
@@ -241,13 +240,6 @@ def _reasons(events: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for each in events:
         if each.get("kind") == "review_ended":
             yield from map(str, each.get("because", ()))
-
-
-def _efforts(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """As ``questions.efforts`` finds them, of events as they are stored."""
-    for each in events:
-        if each.get("effort") and each.get("kind") in ("call_ended", "consulted"):
-            yield str(each.get("role", "mid_flight")), str(each["effort"])
 
 
 _SHOWN = (

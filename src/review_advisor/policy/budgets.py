@@ -1,14 +1,14 @@
-"""Every budget: retries, consults, money, wall clock and effort."""
+"""Every budget: retries, consults, money and wall clock."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from review_advisor.change.shards import CHARACTERS_PER_TOKEN
 from review_advisor.policy.risk import BlastRadius
-from review_advisor.policy.surfaces import SURFACE_DEFAULTS, Authority, Role, Surface
+from review_advisor.policy.surfaces import SURFACE_DEFAULTS, Authority, Surface
 
 RETRIES_BY_BLAST: dict[BlastRadius, int] = {BlastRadius.LOW: 1, BlastRadius.MEDIUM: 2, BlastRadius.HIGH: 3}
 
@@ -205,19 +205,3 @@ def may_come_back(budgets: Budgets, spending: Spending, least_usd: float | None)
     """Whether a call lacks money that calls in flight have reserved, and may not use up."""
     left_usd = budgets.max_usd - spending.spent_usd
     return least_usd is not None and left_usd - spending.reserved_usd < least_usd <= left_usd and spending.running > 0
-
-
-Effort = Literal["low", "medium", "high", "xhigh", "max"]
-"""The words that the pinned CLI's ``--effort`` takes. It ignores any other with a warning, so none may reach it."""
-
-
-GivenEffort = Effort | Literal[""]
-"""Empty where the configuration says nothing: the CLI gets no such argument."""
-
-
-EffortTable = Mapping[Role, Mapping[BlastRadius, Effort]]
-
-
-def effort_of(table: EffortTable, role: Role, radius: BlastRadius) -> GivenEffort:
-    """What the table says for a role in a review of this blast radius."""
-    return table.get(role, {}).get(radius, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import WithJsonSchema
@@ -21,10 +21,7 @@ from review_advisor.policy.budgets import (
     CALL_SECONDS,
     REVIEW_SECONDS,
     Budgets,
-    EffortTable,
-    GivenEffort,
     attempts_of,
-    effort_of,
     review_seconds,
     review_usd,
     surface_retry_budget,
@@ -183,15 +180,10 @@ class Policy:
     """What a small change deals with that makes it medium, as ``path: subject``."""
     excluded: Exclusion = NOTHING_EXCLUDED
     roster: Roster = DEFAULT_ROSTER
-    effort: EffortTable = field(default_factory=dict)
     escalation: EscalationRules = NO_ESCALATION
     consult_requested: bool = False
     """A person asked that the advisor is consulted."""
     mode: Mode = "enforce"
-
-    def effort_of(self, role: Role) -> GivenEffort:
-        """What a role's model is asked to make of an effort; empty where the CLI decides."""
-        return effort_of(self.effort, role, self.blast.radius)
 
     @property
     def advisor_disabled(self) -> tuple[str, ...]:

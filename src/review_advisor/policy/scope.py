@@ -88,7 +88,6 @@ def policy_digest(policy: Policy) -> str:
     facts = [rows, policy.fail_as_veto, policy.fail_on_degraded, policy.shard_tokens, policy.wants_knowledge, budgets]
     facts += [policy.blind.runs, asdict(policy.outage), policy.language, policy.excluded.globs]
     facts.append(list(map(_advisor_facts, policy.roster.advisors)))
-    facts += [policy.effort] if policy.effort else []
     facts += [] if policy.escalation == NO_ESCALATION else [asdict(policy.escalation)]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 

@@ -349,7 +349,6 @@ class Dispatch:
                 asks_again=call.asks_again,
                 requested_model=call.model,
                 blind=call.blind,
-                effort=call.effort,
             )
         )
 
@@ -431,7 +430,6 @@ class Dispatch:
                     shard=call.shard,
                     number=call.number,
                     advisor=record.advisor or Role.MID_FLIGHT.advisor,
-                    effort=call.consults.effort if call.consults is not None and note.asked else "",
                     note=note,
                 )
             )
@@ -475,7 +473,6 @@ class Dispatch:
                 reply=receipt.reply,
                 paid_by=receipt.paid_by,
                 tools=call.tree is not None,
-                effort=call.effort,
                 estimated_usd=None if ended == "refused" else self._estimated_usd(call, receipt),
             )
         )

@@ -469,13 +469,6 @@ def unusual_advisor(role: Role, advisor: str) -> str:
     return "" if advisor == role.advisor else advisor
 
 
-def efforts(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
-    """Role and effort of every call and consult for which the configuration has set one."""
-    for event in events:
-        if isinstance(event, CallEnded | Consulted) and event.effort:
-            yield (event.role if isinstance(event, CallEnded) else Role.MID_FLIGHT).value, event.effort
-
-
 def role_behind(event: Within) -> Role:
     """Whose call it was. A report of our own check is nobody's: no call stands in its place."""
     if isinstance(event, _OfAPlan):

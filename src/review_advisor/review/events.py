@@ -27,7 +27,6 @@ from review_advisor.change.guidelines import GuidelineFact
 from review_advisor.change.kinds import Kind
 from review_advisor.change.picture_pairs import PictureDifference
 from review_advisor.change.shards import Unsent
-from review_advisor.policy.budgets import GivenEffort
 from review_advisor.policy.policy import Policy
 from review_advisor.policy.risk import Blast, Guard
 from review_advisor.policy.scope import WHOLE, Scope
@@ -246,8 +245,7 @@ class CallStarted(OfCall):
     """A call was allowed and is on its way. Without its ``CallEnded`` it was killed in flight.
 
     ``advisor`` is the id of who is asked. ``asks_again`` is the number of the call whose question it repeats, because
-    that reply could not be used; 0 for a first question. ``effort`` is what the configuration asks of the model; empty
-    where the CLI decides.
+    that reply could not be used; 0 for a first question.
     """
 
     kind: Literal["call_started"] = "call_started"
@@ -257,14 +255,13 @@ class CallStarted(OfCall):
     asks_again: CallNumber = 0
     requested_model: str
     blind: bool = False
-    effort: GivenEffort = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallEnded(OfCall):
     """A call was made, or refused by one of our caps. ``detail`` is empty for an answer.
 
-    ``advisor``, ``asks_again`` and ``effort`` are as in its ``CallStarted``; a call that was refused has none.
+    ``advisor`` and ``asks_again`` are as in its ``CallStarted``; a call that was refused has none.
     ``notes`` say what of the answer was cut, or set right, before it was used. ``blind``: it asked the executor about
     the diff alone. ``kept``: an earlier run of this review, which was killed or has stopped, was given the reply and
     paid for it. That run is ``paid_by``, and ``reply`` names the reply among those of that run; both are empty without.
@@ -305,7 +302,6 @@ class CallEnded(OfCall):
     reply: str = ""
     paid_by: str = ""
     tools: bool = False
-    effort: GivenEffort = ""
     estimated_usd: float | None = None
 
 
@@ -341,7 +337,6 @@ class Consulted(OfCall):
 
     kind: Literal["consulted"] = "consulted"
     advisor: str
-    effort: GivenEffort = ""
     note: ConsultNote
     asked_by: Literal["executor", "harness"] = "executor"
 

@@ -331,7 +331,6 @@ class _Escalation:
             advisor=Role.MID_FLIGHT.advisor,
             note=note,
             asked_by="harness",
-            effort=call.effort,
         )
         return note, asked.number
 

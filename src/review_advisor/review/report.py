@@ -31,7 +31,6 @@ from review_advisor.review.document import (
     answer_notes,
     council_findings,
     council_records,
-    efforts,
     executor_turns,
     who,
 )
@@ -72,7 +71,7 @@ from review_advisor.review.votes import Ballot, Tally
 from review_advisor.safety.markdown import shortened
 from review_advisor.safety.stop import Usage
 from review_advisor.safety.terminal import WIDTH, one_line, printable, wrapped
-from review_advisor.safety.wording import and_unknown, counted, counted_findings, effort_words, table
+from review_advisor.safety.wording import and_unknown, counted, counted_findings, table
 
 _MOST_SUGGESTED = 40
 
@@ -704,8 +703,6 @@ def _cost_text(document: OutcomeDocument) -> str:
         lines.append(f"  {row.role.value:<12} {printable(row.model):<24} {times:<11} {_row_text(row)}")
     total = total_usage(row.usage for row in document.cost)
     lines.append(f"  {'total':<49} {_usage_text(total, document.unpriced)}")
-    if effort := effort_words(efforts(document.events)):
-        lines.append(f"  effort, as configured: {effort}")
     return "\n".join(lines)
 
 
@@ -878,7 +875,7 @@ def _step_line(event: StepEvent, *, embedded: bool) -> str | None:
         case RoleSkipped():
             return f"{event.role.value} does not run: {', '.join(event.because)}"
         case CallStarted():
-            return f"{_role_words(event)} ({'embedded agent' if embedded else _model_words(event)}) ..."
+            return f"{_role_words(event)} ({'embedded agent' if embedded else event.requested_model}) ..."
         case CallEnded():
             took = "in an earlier run" if event.kept else f"in {event.duration_seconds:.1f} s"
             return f"{_role_words(event)} {event.ended}{f': {event.detail}' if event.detail else f' {took}'}"
@@ -919,10 +916,6 @@ def _verdict_words(event: Verified | BlindJudged | UnfoundedRejection | Repaired
     if isinstance(event, Verified):
         return f"post_verify says {event.judged.result.verdict}"
     return f"by the diff alone: {event.report.verdict if event.report else 'no verdict'}"
-
-
-def _model_words(event: CallStarted) -> str:
-    return event.requested_model + (f", {event.effort} effort" if event.effort else "")
 
 
 def _role_words(event: CallStarted | CallEnded) -> str:

@@ -34,7 +34,6 @@ def _row(document: OutcomeDocument, call: CallEnded, verdict: str | None) -> dic
         "authority": authority[call.surface],
         "model": call.requested_model,
         "resolved_model": call.resolved_model,
-        "effort": call.effort or None,
         "session_id": call.session_id,
         "ended": call.ended,
         "error": call.reason or None,

@@ -354,7 +354,7 @@ def _about(event: CallStarted | CallEnded) -> object:
 
 
 def _as_begun(event: CallStarted | CallEnded) -> object:
-    return _about(event), event.asks_again, event.effort
+    return _about(event), event.asks_again
 
 
 def _is_of(event: AnswerRead, call: CallEnded | None) -> bool:

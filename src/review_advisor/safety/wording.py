@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 
 def counted(number: int, what: str) -> str:
@@ -15,11 +15,6 @@ def counted_findings(kept: int, merged: int = 0, refused: int = 0) -> str:
     others = (f"{merged:,} merged into them" if merged else "", f"{refused:,} refused" if refused else "")
     rest = ", ".join(filter(None, others))
     return f"{counted(kept, 'finding')}{f' ({rest})' if rest else ''}"
-
-
-def effort_words(efforts: Iterable[tuple[str, str]]) -> str:
-    """Roles and their efforts, each once; empty where the configuration sets none."""
-    return ", ".join(f"{role} {effort}" for role, effort in dict.fromkeys(efforts))
 
 
 def and_unknown(unpriced: int, what: str = "call") -> str:

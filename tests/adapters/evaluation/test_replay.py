@@ -100,9 +100,7 @@ UNTRIED = '[advisors]\npreset = "release"\n[github]\nmost_usd = 7.0\n[budget]\nm
 
 def test_what_no_record_tells_is_counted_with_what_it_would_ask(terminal: Terminal, ledger: Path) -> None:
     found = replayed(terminal, ledger, UNTRIED, "--all")
-    whys = [
-        f"what another {name} would have led to is not recorded" for name in ("advisors.preset", "github.most_usd")
-    ]
+    whys = [f"what another {name} would have led to is not recorded" for name in ("advisors.preset", "github.most_usd")]
     assert [each["unknown"] for each in found["reviews"]] == [whys] * 4
     asked = sum(each["would_ask"]["questions"] for each in found["reviews"])
     assert found["totals"]["would_ask"]["questions"] == asked > 4

@@ -34,7 +34,6 @@ COUNTS: dict[type, dict[str, Any]] = {
         "excluded": Exclusion(("dist/",)),
         "escalation": EscalationRules("attrition"),
         "roster": Roster((ADR_ADVISOR, Advisor("scribe", "Reads the documentation."))),
-        "effort": {Role.POST_VERIFY: {BlastRadius.HIGH: "low"}},
     },
     SurfacePolicy: {
         "surface": Surface.ADR_REVIEW,

@@ -42,7 +42,6 @@ def test_a_row_holds_what_the_call_said_of_itself() -> None:
             "authority": "veto",
             "model": call.requested_model,
             "resolved_model": call.resolved_model,
-            "effort": None,
             "session_id": call.session_id,
             "ended": "answered",
             "error": None,

@@ -88,8 +88,6 @@ OTHERS: dict[str, Callable[[AgentCall], AgentCall]] = {
     "another advisor": lambda call: replace(call, consults=replace(GRANT, advisor_model="haiku")),
     "leave to edit": lambda call: replace(call, edits=EditGrant(("*.yml",))),
     "another try in an outage": lambda call: replace(call, further_try=1),
-    "another effort": lambda call: replace(call, effort="low"),
-    "another effort of the advisor": lambda call: replace(call, consults=replace(GRANT, effort="low")),
     "the diff alone": lambda call: replace(call, blind=True),
 }
 

@@ -61,7 +61,7 @@
   }
 
   function call(about) {
-    const told = [about.model, about.effort ? `${about.effort} effort` : "", about.turns ? words.count(about.turns, "turn") : "",
+    const told = [about.model, about.turns ? words.count(about.turns, "turn") : "",
       words.seconds(about.seconds), words.money(about.cost_usd), `${words.number(about.input_tokens)} in`,
       about.cache_read_tokens ? `${words.number(about.cache_read_tokens)} read from the cache` : "",
       about.cache_write_tokens ? `${words.number(about.cache_write_tokens)} written to the cache` : "", `${words.number(about.output_tokens)} out`];
