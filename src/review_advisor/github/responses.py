@@ -332,7 +332,7 @@ class _Detail(Read):
         return self.message or " ".join(filter(None, [self.field, self.code]))
 
 
-class Refusal(Read):
+class RefusalBody(Read):
     """The body of an answer with an error's status."""
 
     message: str = ""

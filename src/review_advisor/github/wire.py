@@ -25,7 +25,7 @@ from review_advisor.github.responses import (
     BranchAnswer,
     GraphAnswer,
     GraphProblem,
-    Refusal,
+    RefusalBody,
     RepositoryAnswer,
     Root,
 )
@@ -65,9 +65,9 @@ def failure(doing: str, answer: Response, now: datetime) -> ForgeError | None:
     if status < _MULTIPLE_CHOICES:
         return None
     try:
-        refusal = Refusal.model_validate_json(answer.text)
+        refusal = RefusalBody.model_validate_json(answer.text)
     except ValidationError:
-        refusal = Refusal()
+        refusal = RefusalBody()
     if _is_limit(answer, refusal.message):
         wait = _wait_of(answer.headers, now)
         return Unanswered(
@@ -138,7 +138,7 @@ def _seconds(value: str) -> float | None:
     return float(digits) if digits.isdecimal() and len(digits) <= len("9999999999") else None
 
 
-def _reason(refusal: Refusal) -> str:
+def _reason(refusal: RefusalBody) -> str:
     details = [each if isinstance(each, str) else each.words() for each in refusal.errors]
     return _short("; ".join(filter(None, [refusal.message, *details]))) or "no reason given"
 
