@@ -129,7 +129,7 @@ def review(
     (folder / NOTES).write_text("nothing special")
     world = MockWorld()
     world.switch("SOME_API_KEY", OWN_SECRET)
-    world.rules = rules or world.rules
+    world.rules = replace(rules or world.rules, max_usd=1.0)  # a longer text may cost more, up to that
     world.change(edited("src/app.py", text=FAULT + "  # {n}"))
     world.source.tree = folder
     stage = Stage(world, agent, folder, git)

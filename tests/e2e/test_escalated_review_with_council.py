@@ -20,7 +20,6 @@ from tests.e2e.review_world import (
     POST_VERIFY,
     Reviewed,
     ReviewWorld,
-    end,
     fences,
     role_of,
 )
@@ -92,10 +91,9 @@ def test_a_doubted_finding_is_advised_on_merged_and_judged_by_a_council_that_los
     world.change({CODE_FILE: code(3)})
     agents = Agents()
     world.api.script(agents)
-    ended, out, err = end(world.console("--jobs", "3"))
+    done = world.review(jobs=3)
     assert agents.turns == []
-    assert (ended, out.splitlines()[0]) == (0, "APPROVED (DEGRADED: not verified by tester)"), err
-    done = world.stored()
+    assert done.text("report.txt").splitlines()[0] == "APPROVED (DEGRADED: not verified by tester)"
     assert unsound(done.document.events) is None
     the_advice_came_in_order(done)
     each_was_asked_what_concerns_it(world)

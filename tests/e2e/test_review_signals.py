@@ -220,7 +220,8 @@ def test_a_review_that_was_killed_goes_on_where_it_was(small: ReviewWorld) -> No
     process.communicate(timeout=110)
     small.clear_up_after_a_kill()
     executors = len(small.of(EXECUTOR))
-    done = small.review()
+    small.console().communicate(timeout=110)
+    done = small.stored()
     assert done.document.outcome is Outcome.APPROVED
     assert (len(small.of(EXECUTOR)), len(small.of(MID_FLIGHT)), len(small.of(POST_VERIFY))) == (executors, 1, 2)
     kept = [(call.role.value, call.kept) for call in done.document.events if isinstance(call, CallEnded)]
