@@ -28,7 +28,7 @@ NOTED = approve(
 def other_rules(**differ: Any) -> OtherRules:
     """The default configuration, but for these."""
     held = Rules()
-    rules = OtherRules(held.fail_on_degraded, held.exclude, held.max_usd)
+    rules = OtherRules(held.fail_on_degraded, held.exclude, held.max_usd, held.max_usd)
     return replace(rules, **differ)
 
 
@@ -109,3 +109,13 @@ def test_what_is_decided_otherwise_is_what_a_fresh_simulation_decides() -> None:
             assert (known.outcome, known.exit_code, known.flags) == (due.outcome, due.exit_code, due.flags), seed
             differ += known.exit_code != before.exit_code
     assert differ > 0
+
+
+def test_a_call_that_was_refused_for_money_might_be_made_under_a_higher_limit(world: MockWorld) -> None:
+    world.rules = replace(world.rules, max_usd=0.01)
+    world.agents.script(Role.EXECUTOR, replace(approve(), cost_usd=0.01))
+    document = world.review()
+    assert "money" in {each.reason for each in document.events if isinstance(each, CallEnded)}
+    assert decided_otherwise(document, other_rules(max_usd=0.01, held_usd=0.01)).document is not None
+    raised = decided_otherwise(document, other_rules(max_usd=30.0, held_usd=0.01))
+    assert raised.unknown == ("a call that was refused for its money would have been made",)

@@ -152,10 +152,12 @@ def tried_rules(config: Path | None, was: Path | None) -> TriedRules:
     """
     held, tried = (Config() if file is None else _config(file) for file in (was, config))
     rules = make_settings(tried, {}, profile=None, config_path=None).rules
+    held_rules = make_settings(held, {}, profile=None, config_path=None).rules
     other = OtherRules(
         fail_on_degraded=rules.fail_on_degraded,
         exclude=rules.exclude,
         max_usd=rules.max_usd,
+        held_usd=held_rules.max_usd,
         untried=tuple(name for name in _differing(held, tried) if name not in _TRIED | _WITHOUT_EFFECT),
     )
     return TriedRules(other, (held.github, tried.github))

@@ -70,6 +70,8 @@ class OtherRules:
     """Globs of files that nobody reads."""
     max_usd: float
     """The most that one review may spend."""
+    held_usd: float
+    """The most that one could spend under the configuration that held."""
     untried: tuple[str, ...] = ()
     """What differs otherwise, by name: no record tells what it leads to."""
 
@@ -99,7 +101,7 @@ def decided_otherwise(document: OutcomeDocument, other: OtherRules) -> Otherwise
         return Otherwise(None, ("its events are not those of a review",))
     policy = other.policy(first)
     calls = [each for each in inner if isinstance(each, CallEnded)]
-    unknown = [*_untried(other, calls), *_excluded(first, other, calls), *_limited(first, policy, inner, calls)]
+    unknown = [*_untried(other, calls), *_excluded(first, other, calls), *_limited(first, other, inner, calls)]
     if unknown:
         reasons = tuple(dict.fromkeys(each.why for each in unknown))
         return Otherwise(None, reasons, max((each.questions for each in unknown), key=len))
@@ -127,15 +129,18 @@ def _excluded(first: PolicyFrozen, other: OtherRules, calls: Sequence[CallEnded]
 
 
 def _limited(
-    first: PolicyFrozen, policy: Policy, events: Sequence[Event], calls: Sequence[CallEnded]
+    first: PolicyFrozen, other: OtherRules, events: Sequence[Event], calls: Sequence[CallEnded]
 ) -> Iterator[Unknown]:
-    """What another limit of money would have changed. Money counts as the limits of a review count it."""
-    before, after = first.policy.budgets.max_usd, policy.budgets.max_usd
+    """What another limit of money would have changed. Money counts as the limits of a review count it.
+
+    A higher limit gives a review more only where the limit that held bound it, and not what it costs at most.
+    """
+    before, after = first.policy.budgets.max_usd, other.max_usd
     paid = counted_money(events).usd
     if after < before and paid > after:
         yield Unknown(f"the review cost ${paid:.2f}: at ${after:.2f} a call would have been refused or cut short")
     refused = [each for each in calls if each.reason == "money"]
-    if after > before and refused:
+    if refused and after > other.held_usd and before >= other.held_usd:
         yield Unknown("a call that was refused for its money would have been made", _asked_anew(refused))
 
 

@@ -48,6 +48,15 @@ def test_what_was_edited_can_be_done_again(tree: Path, tmp_path: Path) -> None:
     assert contents(other) == contents(tree)
 
 
+def test_an_edit_that_sets_the_time_back_is_seen(tree: Path) -> None:
+    before, stat = seen(tree), (tree / "a.py").stat()
+    (tree / "a.py").write_text("a = 9\n")
+    os.utime(tree / "a.py", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    done = edited(tree, before)
+    assert done is not None
+    assert [each.path for each in done] == ["a.py"]
+
+
 WHOLE: dict[str, Callable[[Path], object]] = {
     "a link": lambda tree: (tree / "new").symlink_to("/etc/passwd"),
     "a hard link": lambda tree: os.link(tree / "a.py", tree / "new"),

@@ -6,6 +6,8 @@ import ast
 import os
 import socket
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -223,3 +225,13 @@ def test_an_advisor_that_is_asked_by_its_id_runs_as_itself_and_nobody_else_does(
         assert server.has_granted(TaskStarted("t3", "dataSteward", again["prompt"], is_backgrounded=False))
     told = [(each.advisor, each.status) for each in consults.end()]
     assert told == [("dataSteward", "failed"), ("", "failed"), ("dataSteward", "failed")]
+
+
+def test_the_hook_needs_nothing_but_the_standard_library() -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import runpy; runpy.run_path({consult_hook.__file__!r}, run_name='hook')"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
