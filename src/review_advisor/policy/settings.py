@@ -178,9 +178,7 @@ class EscalationConfig(_Table):
 class BudgetConfig(_Table):
     """What one review may spend: money and time."""
 
-    max_usd: Usd = Field(
-        default=Rules().max_usd, description="The most that one review may spend; 100,000 lines cost about 27."
-    )
+    max_usd: Usd = Field(default=Rules().max_usd, description="The most that one review may spend.")
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,
