@@ -69,6 +69,7 @@ $(READY): requirements/dev.txt pyproject.toml tools/check_python.py
 
 demo: setup ## Review a sample change with three faults: no token, no model (ARGS="--range A..B": a range of yours)
 	@$(BIN)/review-advisor demo $(ARGS)
+	@echo "In this checkout the command is $(BIN)/review-advisor." >&2
 
 review: setup ## Review this checkout against its base; choose otherwise with ARGS="--base main"
 ifeq ($(strip $(ARGS)),)

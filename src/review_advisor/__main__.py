@@ -20,7 +20,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ALL_SECONDS = 1.8
 """So long after a signal the process has ended."""
 _GRACE_SECONDS = 1.2
-"""The part of it in which a review may end by itself: ``adapters/claude/limits.py`` gives its calls a part of that."""
+"""The part of it in which a review may end by itself: ``safety/children.py`` gives its calls a part of that."""
 _TICK_SECONDS, _TURN_SECONDS = 0.02, 0.005
 
 

@@ -27,7 +27,7 @@ def test_the_pinned_version_and_newer_ones_are_taken(version: str, tested: bool)
 
 @pytest.mark.parametrize("printed", ["2.1.197 (Claude Code)", "1.9.999 (Claude Code)", "2.1.329", "v9", ""])
 def test_an_older_version_or_another_program_is_a_problem_that_says_how_to_install(printed: str) -> None:
-    with pytest.raises(CliError, match="npm install @anthropic-ai/claude-code"):
+    with pytest.raises(CliError, match="npm install --global @anthropic-ai/claude-code"):
         check_version(Path("/c"), printed)
 
 

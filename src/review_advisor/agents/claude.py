@@ -690,9 +690,9 @@ _VERSION = re.compile(r"^(\d+)\.(\d+)\.(\d+)\b")
 
 
 _HOW_TO_INSTALL = (
-    f"Install it with `npm install @anthropic-ai/claude-code@{PINNED_VERSION}`, or without Node at run time "
-    f"`npm install @anthropic-ai/claude-code-linux-x64@{PINNED_VERSION}` (name the version: on Node below 22 npm "
-    "otherwise picks an old one)."
+    f"Install it with `npm install --global @anthropic-ai/claude-code@{PINNED_VERSION}`, or without Node at run "
+    f"time `npm install --global @anthropic-ai/claude-code-linux-x64@{PINNED_VERSION}` (name the version: on Node "
+    "below 22 npm otherwise picks an old one)."
 )
 
 

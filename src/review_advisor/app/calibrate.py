@@ -69,8 +69,8 @@ def calibrate(
     """Compare the confidence that models stated with people's decisions, which `observe` recorded.
 
     Each kind of finding has a calibration error, a Brier score and an area under risk by coverage; 0 is best for
-    all three. A kind with fewer than 30 labels takes the figures of a wider one. Brackets are 95% intervals over
-    whole pull requests. A threshold needs 200 labels of a category, and that 70% are surely right from there on.
+    all three. A kind with fewer than 30 labels shows the figures of the next wider kind. Brackets are 95% intervals
+    over whole pull requests. A threshold needs 200 labels of a category, and at least 70% right above it.
     `--propose` writes files for a person to read and commit; no configuration changes. With `--labels golden`,
     golden cases replace people's decisions.
     """

@@ -216,7 +216,7 @@ def observe(pr: str | None, event: str | None, again: bool, repo: Path, ledger_f
     """Read from GitHub and git what happened to each finding on a closed pull request, and record it in the ledger.
 
     It looks at the merged lines, threads, thumbs, dismissals, approved escalations and reverts. It asks no model
-    and writes nothing on GitHub. It records the same facts once, and gives the reason for each unknown. If it
+    and writes nothing on GitHub. Running it twice records nothing new. It gives the reason for each unknown. If it
     cannot read the history of a merge, it records nothing.
     """
     if [pr is not None, event is not None, again].count(True) != 1:

@@ -133,7 +133,7 @@ evaluation.add_command(review_case)
     "own",
     multiple=True,
     metavar="NAME=FILE",
-    help="An arm with a configuration file of your own, or a folder with that, its files of rules, and thresholds.",
+    help="An arm from your own configuration file, or from a folder with one, rule files and thresholds.",
 )
 @click.option(
     "--models",
@@ -172,7 +172,7 @@ def run(context: click.Context, /, root: Path, gate: tuple[str, ...], as_json: b
     """Review every case by each arm, and print the result.
 
     Each answer is kept: an interrupted run continues where it stopped, and asks again only what got no answer. Live
-    reviews need --max-usd. Exit code 0 unless --gate says more, and 12 if an arm got no answer at all.
+    reviews need --max-usd. Exit code 12 if an arm got no answer; 10 if the gate of --gate does not pass; else 0.
     """
     with clear_refusals():
         evaluated = _evaluated(EvalRun(**asked), root)

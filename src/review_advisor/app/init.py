@@ -112,7 +112,7 @@ def init(
     words = {"written": "would write" if dry_run else "wrote", "left": "left", "refused": "REFUSED"}
     if agent is not None:
         if ref or shadow or evaluation:
-            raise click.UsageError("--agent excludes --ref and --shadow, which are about the workflow.")
+            raise click.UsageError("--agent excludes --ref, --shadow and --evaluation, which are about workflows.")
         told = put_agent_files(top, dry_run=dry_run)
         put("".join(f"{words[each.end]:<11}  {each.path}{': ' if each.says else ''}{each.says}\n" for each in told))
         context.exit(NOTHING_ASKED if any(each.end == "refused" for each in told) else 0)

@@ -73,7 +73,7 @@ def verify(context: click.Context, ledger_file: Path, full: bool, as_json: bool)
 
     If the number, lengths and last hashes of the runs that you verified before are unchanged, it reads only a
     thousand random ones of these again. Exit code 3 if something is wrong: the first fault of each run is named.
-    Only an earlier verification reveals that somebody removed a run, or replaced it with all its rows. Nothing in the
+    A removed or replaced run is noticed only if you verified the ledger before. Nothing in the
     file reveals who wrote it, or that all of it was written anew.
     """
     with clear_refusals():
@@ -222,7 +222,13 @@ def renaming(value: str) -> tuple[str, str]:
     help="Only runs that began since then: a date, or 24h, 7d, 2w ago.",
 )
 @click.option("--workflow", metavar="PATH", help="The bot's workflow, if it has another path than init gives it.")
-@click.option("--branch", "branches", multiple=True, metavar="NAME", help="Believed beside each default branch.")
+@click.option(
+    "--branch",
+    "branches",
+    multiple=True,
+    metavar="NAME",
+    help="Another branch whose runs count, besides the default branch.",
+)
 @AS_JSON
 @click.pass_context
 def collect(

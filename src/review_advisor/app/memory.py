@@ -45,8 +45,8 @@ def memory() -> None:
 def list_entries(repo: Path, run: str | None, ledger_file: Path) -> None:
     """Print one line for each entry: its id, whether it holds, its type, its content and its hits.
 
-    A hit is a finding that cites the entry; a false hit was dismissed or marked as wrong. The numbers are the file's,
-    or those of the newest reviews of the ledger if they tell of more.
+    A hit is a finding that cites the entry; a false hit was dismissed or marked as wrong. Hits come from the file, or
+    from the ledger if it has more.
     """
     with clear_refusals():
         from review_advisor.safety.wording import printable_line

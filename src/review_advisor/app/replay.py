@@ -81,14 +81,14 @@ def replay(
 ) -> None:
     """Decide stored reviews again under other rules, from their recorded answers.
 
-    It asks no model and writes nothing. The first line says how many results it can know: the record tells what
-    another `fail_on`, `exclude`, money of `budget` and, of `github`, `volume` and
-    `least_confidence` lead to. Where the new rules need an answer that was not recorded, the result is
+    It asks no model and writes nothing. The first line says how many results it can know: the record is
+    enough for another `fail_on`, `exclude`, `budget.max_usd`, `github.volume` and
+    `github.least_confidence`. Where the new rules need an answer that was not recorded, the result is
     unknown: the table gives the reason, and the least that the missing answers would cost.
 
     With --recorded, you can change the whole configuration and the switches of the environment, for reviews of two
-    commits. A question that was asked word for word gets its recorded answer. The first other question ends the
-    replay of its run.
+    commits. A question that was asked word for word gets its recorded answer. The replay of a run ends at the
+    first question that was not recorded.
     """
     if recorded is None and config is None:
         raise click.UsageError("Say what to try: --config FILE.")

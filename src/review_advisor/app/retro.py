@@ -80,7 +80,11 @@ _ONLY_WITH_RUN = ("advisor", "model", "adapter", "timeout", "max_usd", "claude_b
 @click.command(short_help="Learn from a run after its end, or from what people dismissed again and again.")
 @click.option("--run", metavar="RUN", help="The task's run or the review to look at: its id, or its folder.")
 @click.option(
-    "--advisor", default="claude", show_default=True, metavar="NAME", help="Who looks: claude, embedded, fake."
+    "--advisor",
+    default="claude",
+    show_default=True,
+    metavar="NAME",
+    help="Who looks: claude, fake, or a command of --adapter.",
 )
 @click.option("--advisor-model", "model", default="", metavar="NAME", help="[default: the advisor's of pr_review]")
 @click.option("--adapter", type=PATH, metavar="FILE", help="TOML that declares the commands of other CLIs.")
@@ -331,6 +335,10 @@ def run_retro(
     What can be refused is refused before the call: ``ConfigError``, ``SwitchError``, ``CliError``, ``ArtifactError``.
     Raises ``ReviewInterrupted``. ``tell`` gets each event.
     """
+    if options.advisor == "embedded":
+        raise ConfigError(
+            "The embedded agent holds static checks and looks at no run: use --advisor with claude or fake."
+        )
     switches = read_switches(environ)
     if not switches.master:
         raise ConfigError(f"{MASTER} is off: no advisor is asked.")
@@ -379,8 +387,8 @@ def _recording_rules(repo: Path, environ: Mapping[str, str]) -> RecordingRules:
 
 def _opened(options: RetroOptions, environ: Mapping[str, str], warn: Callable[[str], None], stack: ExitStack) -> Agents:
     match options.advisor:
-        case "claude" | "embedded":
-            choice = AgentChoice(options.advisor, options.claude_bin)
+        case "claude":
+            choice = AgentChoice("claude", options.claude_bin)
             return opened_agents(agent_command(choice, options.repo, environ, warn), options.repo, environ, stack)
         case name:
             return ReadOnlyTrees(named_command(name, options.adapter, options.repo, environ))

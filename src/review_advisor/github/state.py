@@ -314,7 +314,7 @@ class State(_Kept):
     estimated_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """How much of ``spent_usd`` is an estimate, for calls that reported no cost and runs that left no outcome."""
     day: Annotated[str, Field(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$")] = ""
-    """Kept only where the configuration bounds what an author costs on a day."""
+    """Kept only where the configuration bounds what the repository's reviews cost on a day."""
     day_usd: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """What the reviews cost that pushes started on the ``day``."""
 

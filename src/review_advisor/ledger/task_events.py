@@ -200,12 +200,15 @@ _ENDS: Mapping[RunStatus, tuple[int, str]] = {
     "max_turns_reached": (10, "the executor asks after the last turn"),
     "malformed_block": (10, "a block stays unreadable"),
     "voted_down": (10, "the vote is for another action than the mildest"),
-    "advisor_stop_signal": (11, "the advisor asks to stop, or a watching one with `veto` blocks"),
+    "advisor_stop_signal": (
+        11,
+        "the advisor asks to stop, or an advisor that votes after each turn, with `veto`, blocks",
+    ),
     "conflict_needs_human": (
         11,
         (
-            "the executor wants a person or passes over a guidance, its patch is refused, or a vote is split, missing"
-            " or on parts alone"
+            "the executor wants a person or passes over a guidance, its patch is refused, or the vote is split,"
+            " incomplete, or was cast on part of the patch only"
         ),
     ),
     "degraded": (11, "completed without an answer of an advisor"),

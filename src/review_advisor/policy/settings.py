@@ -44,6 +44,10 @@ from review_advisor.safety.stop import Refusal
 _MOST_TOLD = 10
 
 
+_AS_ALIKE_AS_A_TYPO = 0.7
+"""Below it a key is another word: `visual_folder`, which is gone, is no `wiki_folder`."""
+
+
 def setting_complaints(
     error: ValidationError, root: type[BaseModel], tables: Mapping[str, type[BaseModel]], name: str
 ) -> str:
@@ -63,7 +67,9 @@ def _complaint(first: ErrorDetails, root: type[BaseModel], tables: Mapping[str, 
         return f"{where or name}: {value_mistake(first)}."
     table = tables.get(str(first["loc"][0]), root) if len(first["loc"]) > 1 else root
     known = list(table.model_fields)
-    near = get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)
+    key = str(first["loc"][-1])
+    begun = [each for each in known if each.startswith(key)]
+    near = begun if len(begun) == 1 else get_close_matches(key, known, n=1, cutoff=_AS_ALIKE_AS_A_TYPO)
     hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}."
     return f"unknown key {where!r}; {hint}"
 
@@ -172,9 +178,7 @@ class EscalationConfig(_Table):
 class BudgetConfig(_Table):
     """What one review may spend: money and time."""
 
-    max_usd: Usd = Field(
-        default=Rules().max_usd, description="The most that one review may spend; 100,000 lines cost about 27."
-    )
+    max_usd: Usd = Field(default=Rules().max_usd, description="The most that one review may spend.")
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
     review_seconds: Seconds = Field(
         default=REVIEW_SECONDS,

@@ -1,4 +1,4 @@
-"""The review, start to end, as ADR-0059 tells it. It sequences; every decision is a function of the core.
+"""The review, start to end, as ADR-0059 tells it. It sequences; every decision is a pure function.
 
 change  -> policy, frozen
 for each surface that applies:

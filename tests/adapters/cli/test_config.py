@@ -232,7 +232,7 @@ def test_doctor_names_what_is_missing_and_how_to_get_it(terminal: Terminal, tmp_
         "team": "ok",
         "recording": "ok",
     }
-    assert "npm install @anthropic-ai/claude-code@" in done.out
+    assert "npm install --global @anthropic-ai/claude-code@" in done.out
     assert done.out.splitlines()[-1] == "Agents that can review here: embedded"
 
 

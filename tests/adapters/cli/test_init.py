@@ -216,7 +216,7 @@ def test_shadow_mode_is_not_written_into_a_configuration_that_is_there(terminal:
 
 def test_shadow_mode_is_no_matter_of_an_agent(terminal: Terminal) -> None:
     done = terminal.run("init", "--agent", "claude-code", "--shadow")
-    assert (done.code, "--agent excludes --ref and --shadow" in done.err) == (2, True)
+    assert (done.code, "--agent excludes --ref, --shadow and --evaluation" in done.err) == (2, True)
 
 
 # --- drift -----------------------------------------------------------------------------------------------------------

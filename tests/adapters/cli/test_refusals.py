@@ -115,7 +115,9 @@ def without_claude(tmp_path: Path) -> dict[str, str]:
 
 def test_no_claude(terminal: Terminal, tmp_path: Path) -> None:
     said = refused(terminal, *RANGE, env={**without_claude(tmp_path), **CREDENTIAL})
-    assert said.startswith("There is no claude on PATH. Install it with `npm install @anthropic-ai/claude-code@")
+    assert said.startswith(
+        "There is no claude on PATH. Install it with `npm install --global @anthropic-ai/claude-code@"
+    )
 
 
 @pytest.mark.parametrize(

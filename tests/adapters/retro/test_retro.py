@@ -162,13 +162,6 @@ def test_another_cli_is_asked_as_a_file_declares_it(
     assert "No limit of money binds 'codex'" in done.err
 
 
-def test_the_embedded_agent_has_no_opinion_on_a_run_and_says_so(terminal: Terminal) -> None:
-    done = terminal.run("retro", "--run", a_run(terminal).name, "--advisor", "embedded")
-
-    assert (done.code, printed(done)["improvement_proposals_valid"]) == (10, "false")
-    assert "no model" in Path(printed(done)["review"]).read_text()
-
-
 def test_what_cannot_be_asked_is_refused_in_a_sentence(terminal: Terminal) -> None:
     folder = a_run(terminal)
     fake = ("--advisor", "fake")
@@ -176,6 +169,9 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(terminal: Terminal) -> No
     assert terminal.run("retro", "--run", "a b", *fake).sentence == "'a b' is no id of a run and no folder of one."
     unknown = terminal.run("retro", "--run", folder.name, "--advisor", "gpt")
     assert unknown.sentence.startswith("There is no backend 'gpt'")
+    embedded = terminal.run("retro", "--run", folder.name, "--advisor", "embedded")
+    assert embedded.code == 2
+    assert embedded.sentence.startswith("The embedded agent holds static checks and looks at no run: ")
     off = terminal.run("retro", "--run", folder.name, *fake, env={"HYDRAFLOW_REVIEW_ADVISOR_ENABLED": "false"})
     assert off.sentence == "HYDRAFLOW_REVIEW_ADVISOR_ENABLED is off: no advisor is asked."
     assert terminal.run("retro", "--run", folder.name, "--since", "7d").code == 2
