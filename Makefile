@@ -78,7 +78,7 @@ else
 	@$(BIN)/review-advisor review $(ARGS)
 endif
 
-test: setup ## Run the tests that you need while you work (two to three minutes on two cores)
+test: setup ## Run the tests that you need while you work (about three minutes on two cores)
 	@$(PYTEST) -q $(ONES_OF_A_KIND) --hypothesis-profile=quick $(ARGS)
 
 test-all: setup ## Run every test except the end-to-end ones; the first part measures coverage for make quality
