@@ -37,6 +37,7 @@ _OPTIONS = (
     ("-u", r"(?:(?<=\s-u)|(?<=--user)|(?<=--proxy-user))[ =]{1,2}[\"']?[\w.@-]{1,60}:([^\s\"']{8,200})"),
     ("mysql", r"mysql[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})"),
     ("mariadb", r"mariadb[^\n|;]{0,200}?[ \t]-p[\"']?([^\s\"']{8,200})"),
+    ("create secret", r"--from-literal[= ][\"']?[\w.-]{1,100}=[\"']?([^\s\"']{8,200})"),
     ("sshpass", r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\s\"']{8,200})"),
     *(
         (word, rf"{word}[^\n|;]{{0,200}}?[ \t](?:{option})[\"']?([^\s\"']{{8,200}})")
@@ -225,7 +226,6 @@ _LONG_VALUE = 16
 _MARK_BEGINS = "[secret: "
 _WORDY = re.compile(r"[A-Za-z0-9!@#$%^&*+/_=~?-]*")
 _GROUPS_RANDOM = 0.3
-_FROM_LITERAL = re.compile(r"--from-literal[= ][\"']?[\w.-]{1,100}=[\"']?([^\s\"']{8,200})")
 
 _FILE_OF_ONE = re.compile(
     r"(?:^|/)(?:master\.key|credentials/[\w-]{1,255}\.key|\.erlang\.cookie|\.vault_pass|(?:[\w-]{0,255}\W)?secrets?/[\w.-]{1,255}"

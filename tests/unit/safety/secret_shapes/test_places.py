@@ -31,6 +31,8 @@ OPTIONS = [
     'mysqladmin -p"{}" ping',
     "mariadb -u root -p{}",
     "mariadb-dump -p'{}' shop",
+    "kubectl create secret generic db --from-literal=licence={}",
+    "kubectl create secret generic db --from-literal region=eu --from-literal='licence={}'",
     "sshpass -p {} ssh ada@host",
     "sshpass -p{} ssh ada@host",
     "sshpass -p '{}' ssh ada@host",
