@@ -35,7 +35,7 @@ from review_advisor.review.ports import ArtifactError
 from review_advisor.safety.wording import counted
 
 
-@click.command(short_help="Compare stated confidence with people's decisions.")
+@click.command()
 @click.option("--since", type=moment, metavar="WHEN", help="Only reviews from then on: a date, or 24h, 7d, 2w ago.")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @click.option(

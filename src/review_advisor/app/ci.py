@@ -88,7 +88,7 @@ from review_advisor.safety.interruption import INTERRUPTION
 from review_advisor.safety.markdown import code
 
 
-@click.command(short_help="In CI: decide what an event asks for, and create its check.")
+@click.command()
 @click.option(
     "--event",
     envvar="GITHUB_EVENT_PATH",
@@ -137,7 +137,7 @@ def _outputs(begun: Begun) -> dict[str, str]:
     }
 
 
-@click.command(short_help="In CI: publish an outcome on its pull request.")
+@click.command()
 @click.argument("outcome", type=PATH)
 @click.option("--pr", "pull_request", required=True, metavar="OWNER/REPO#N", help="The pull request.")
 @click.option("--head", default="", metavar="SHA", help="The commit that was to be reviewed. [default: any]")
@@ -205,7 +205,7 @@ def _in_the_log(document: OutcomeDocument | str) -> None:
         put(f"{line}\n")
 
 
-@click.command(short_help="Record what happened to the findings on a closed pull request.")
+@click.command()
 @click.option("--pr", metavar="OWNER/REPO#N", help="The pull request: in this form, its address, or its number.")
 @click.option("--event", metavar="FILE", help="The payload of the GitHub event that closed it (GITHUB_EVENT_PATH).")
 @click.option("--again", is_flag=True, help="Look again at the latest merges in the ledger: was one reverted since?")

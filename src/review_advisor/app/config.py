@@ -30,7 +30,7 @@ from review_advisor.policy.switches import (
 REPO = click.option("--repo", type=PATH, default=Path(), help="The repository's root.")
 
 
-@click.group(short_help="Show, check or describe the configuration.")
+@click.group()
 def config() -> None:
     """Show, check or describe the configuration (.review-advisor.toml or [tool.review-advisor])."""
 

@@ -29,7 +29,7 @@ from review_advisor.tasks.brief import LONGEST_BRIEF, BriefError, counted_voices
 from review_advisor.tasks.brief_council import MODEL, CouncilRequest, FakeCouncil, ask_council
 
 
-@click.command(name="council", short_help="Let declared advisors vote on a brief; exit 0 if one voted.")
+@click.command(name="council")
 @click.option("--brief", type=PATH, required=True, metavar="FILE", help="JSON or YAML.")
 @click.option("--advisors", type=PATH, required=True, metavar="PATH", help="A file or folder of advisors.")
 @click.option(

@@ -21,7 +21,7 @@ PAGE = "github.html"
 """The file in the review's folder that shows the pull request."""
 
 
-@click.command(short_help="Review a sample change with static checks: no model.")
+@click.command()
 @click.option("--range", "revisions", metavar="A..B", help="Review this range of --repo instead of the sample.")
 @click.option("--repo", type=PATH, help="The repository of --range. [default: this one]")
 @artifacts_option("Where the review's folder goes.")

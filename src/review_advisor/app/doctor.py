@@ -58,7 +58,7 @@ FAILED = 3
 """The exit code where a check of --fit or --security fails."""
 
 
-@click.command(short_help="Say what is missing for a review, and how to get it.")
+@click.command()
 @click.option("--claude-bin", default="", metavar="PATH", help="The claude binary (default: from PATH).")
 @REPO
 @artifacts_option("Where recordings lie.")

@@ -105,7 +105,7 @@ GATE = click.option(
 )
 
 
-@click.group(name="eval", short_help="Review golden cases by several arms, and decide whether advice pays.")
+@click.group(name="eval")
 def evaluation() -> None:
     """Review golden cases by several arms, score them with intervals, and decide whether advice pays."""
 

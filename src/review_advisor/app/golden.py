@@ -82,7 +82,7 @@ from review_advisor.safety.stop import Stop
 SET = click.argument("path", type=PATH, metavar="SET")
 
 
-@click.group(short_help="List, check, match or gather changes whose faults are known.")
+@click.group()
 def golden() -> None:
     """List, check, match or gather golden cases: changes whose faults are known.
 

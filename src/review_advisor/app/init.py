@@ -70,7 +70,7 @@ Before a push, the same review from a Makefile (it passes on exit code 0 only):
 """
 
 
-@click.command(short_help="Put the workflow and a commented configuration into a repository.")
+@click.command()
 @REPO
 @click.option(
     "--ref",

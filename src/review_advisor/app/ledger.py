@@ -58,7 +58,7 @@ WHOLE_RUNS = click.option(
 )
 
 
-@click.group(short_help="Verify, merge, export or import the ledger of reviews.")
+@click.group()
 def ledger() -> None:
     """Verify, merge, export or import the ledger: the file that records every review."""
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-@click.group(name="memory", short_help="List, approve, reject or expire what executors are reminded of.")
+@click.group(name="memory")
 def memory() -> None:
     """List, approve, reject or expire entries of .review-advisor/memory.jsonl in the working tree.
 

@@ -49,7 +49,7 @@ from review_advisor.tasks.readiness import (
 )
 
 
-@click.command(name="release-readiness", short_help="Judge whether a release may go out; exit 0 for go.")
+@click.command(name="release-readiness")
 @click.option("--evidence", type=PATH, metavar="FILE", help="Judge by this text.")
 @click.option("--sample", is_flag=True, help="Judge the shipped sample.")
 @click.option(

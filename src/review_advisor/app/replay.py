@@ -56,7 +56,7 @@ from review_advisor.review.ports import Ports
 from review_advisor.safety.clock import ReplayClock
 
 
-@click.command(short_help="Decide stored reviews once more under other rules.")
+@click.command()
 @click.argument("run_id", metavar="[RUN]", required=False)
 @click.option("--all", "every", is_flag=True, help="All runs instead of one.")
 @click.option("--config", type=PATH, metavar="FILE", help="The other configuration, a file as a repository has it.")

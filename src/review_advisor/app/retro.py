@@ -77,7 +77,7 @@ from review_advisor.tasks.run_files import is_prompt_digest, task_files
 _ONLY_WITH_RUN = ("advisor", "model", "adapter", "timeout", "max_usd", "claude_bin", "repo", "runs")
 
 
-@click.command(short_help="Learn from a run after its end, or from what people dismissed again and again.")
+@click.command()
 @click.option("--run", metavar="RUN", help="The task's run or the review to look at: its id, or its folder.")
 @click.option(
     "--advisor",

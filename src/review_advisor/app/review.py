@@ -114,7 +114,7 @@ Examples:
 """
 
 
-@click.command(cls=CommandWithOptionsOfCI, short_help="Review a change; the verdict is the exit code.", epilog=EXAMPLES)
+@click.command(cls=CommandWithOptionsOfCI, epilog=EXAMPLES)
 @click.option("--range", "revisions", metavar="A..B", help="From A to B (A...B: from their merge base).")
 @click.option("--base", metavar="REF", help="The changes on HEAD since its merge base with REF.")
 @click.option("--staged", is_flag=True, help="The staged changes.")

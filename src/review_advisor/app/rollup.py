@@ -28,7 +28,7 @@ RAISED = 3
 NOTHING_IN_SHADOW = "No review of this period was in shadow mode.\n"
 
 
-@click.command(short_help="Show the KPIs of a period with their targets.")
+@click.command()
 @click.option(
     "--since",
     type=moment,
@@ -94,7 +94,7 @@ def rollup(
     put(json.dumps(told, indent=2) + "\n" if as_json else text)
 
 
-@click.command(short_help="Check the latest KPIs: exit 3 if an alert is raised, else 0.")
+@click.command()
 @click.option("--until", type=moment, metavar="WHEN", help="The end of the period. [default: now]")
 @click.option("--repository", metavar="OWNER/NAME", help="Only the pull requests of this repository.")
 @LEDGER

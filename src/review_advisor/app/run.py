@@ -179,7 +179,7 @@ def show_event(event: TaskEvent) -> None:
         note(printable_line(line))
 
 
-@click.command(name="run", short_help="Let an executor do a task with an advisor; exit 0 only when it is completed.")
+@click.command(name="run")
 @click.argument("task", nargs=-1, required=True)
 @shared_options("pr_review", questions=(0, 3))
 @click.option(

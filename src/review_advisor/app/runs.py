@@ -106,7 +106,7 @@ def _filters(command: Command) -> Command:
     return command
 
 
-@click.group(short_help="List, show or export the reviews that the ledger holds.")
+@click.group()
 def runs() -> None:
     """List, show or export the reviews that the ledger holds."""
 

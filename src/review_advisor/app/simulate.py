@@ -22,7 +22,7 @@ NOT_AS_IT_SAYS = 10
 SEEDS = re.compile(r"(\d{1,12})\.\.(\d{1,12})")
 
 
-@click.command(short_help="Play stories, or seeded worlds: no model, no network.")
+@click.command()
 @click.argument("stories", type=PATH, nargs=-1, metavar="[STORY.yaml]...")
 @click.option("--seeds", metavar="A..B", help="Play the worlds of these seeds instead, and check every promise.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Processes.")

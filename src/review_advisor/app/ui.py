@@ -68,7 +68,7 @@ from review_advisor.review.observed import RUN_ID
 from review_advisor.safety.children import temporary_folder
 
 
-@click.command(short_help="Write the dashboard: the reviews as pages for a browser.")
+@click.command()
 @click.option(
     "--out",
     "folder",
