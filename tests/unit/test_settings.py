@@ -130,6 +130,7 @@ def test_a_switch_that_means_nothing_is_an_error() -> None:
         ("[outage]\nfallback_models = ['--help']", "x.toml: outage.fallback_models.0: should match the pattern"),
         ("budget = 3", "x.toml: budget: should be a table."),
         ("[budget]\nmax_usd = inf", "x.toml: budget.max_usd: should be a finite number."),
+        ("[budget]\nreview_seconds = 3001", "x.toml: budget.review_seconds: should be at most 3000."),
         ("[budget]\nmax_usd = 1001", "x.toml: budget.max_usd: should be at most 1000."),
         ("[[guidelines]]\npaths = ['*']", "x.toml: guidelines.0: give either `text` or `file`."),
         ("[[guidelines]]\npaths = ['*']\ntext = 'x'\nfile = 'y'", "x.toml: guidelines.0: give either `text` or"),

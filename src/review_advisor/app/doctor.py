@@ -353,7 +353,9 @@ def _money(config: Config) -> Diagnosis:
     bound = config.github.repository_day_usd
     if bound is None:
         return _check("money", "nothing warns of what reviews cost a day: set github.repository_day_usd", ok=None)
-    return _check("money", f"a warning comes at {bound:,.2f} USD a day (github.repository_day_usd)", ok=True)
+    return _check(
+        "money", f"a warning comes at {bound:,.2f} USD a day, and stops no review (github.repository_day_usd)", ok=True
+    )
 
 
 def _bases(config: Config) -> Diagnosis:

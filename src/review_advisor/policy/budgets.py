@@ -138,10 +138,10 @@ def review_usd(attempts: int, shards: int, tokens: int, max_usd: float, consults
 def review_seconds(seconds: float, shards: int, *, panel: int = 1) -> float:
     """Wall clock of the review: ``seconds`` for one part and more for each further one, up to ``MAX_SECONDS``.
 
-    Each member of a council counts like a further part. A ceiling below ``seconds`` takes nothing away from them.
+    Each member of a council counts like a further part.
     """
     members = panel if panel > 1 else 0
-    return max(seconds, min(MAX_SECONDS, seconds + SECONDS_FOR_EACH_PART * (shards - 1 + members)))
+    return min(MAX_SECONDS, seconds + SECONDS_FOR_EACH_PART * (shards - 1 + members))
 
 
 def most_at_a_time(parts: int, panel: int, opening: int) -> int:

@@ -180,7 +180,7 @@ class BudgetConfig(_Table):
 
     max_usd: Usd = Field(default=Rules().max_usd, description="The most that one review may spend.")
     call_seconds: Seconds = Field(default=CALL_SECONDS, description="Wall clock of one call.")
-    review_seconds: Seconds = Field(
+    review_seconds: Annotated[float, Field(ge=1, le=MAX_SECONDS, allow_inf_nan=False)] = Field(
         default=REVIEW_SECONDS,
         description=f"Wall clock of a review; a part or member adds {SECONDS_FOR_EACH_PART:g}, to {MAX_SECONDS:g}.",
     )

@@ -113,7 +113,6 @@ def test_the_money_grows_with_the_members_of_a_council() -> None:
         pytest.param(1800, 3, 2100, id="two further parts"),
         pytest.param(1800, 9, 3000, id="at the ceiling"),
         pytest.param(1800, 100, 3000, id="beyond it"),
-        pytest.param(3600, 100, 3600, id="a ceiling below takes nothing away"),
     ],
 )
 def test_the_wall_clock_grows_with_the_parts_up_to_a_ceiling(seconds: float, parts: int, allowed: float) -> None:
